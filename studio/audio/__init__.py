@@ -1,0 +1,1 @@
+"""Sound as arrays, devices and files. Knows nothing of speech."""

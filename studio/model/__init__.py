@@ -1,0 +1,1 @@
+"""The mathematics, one file per stage. Tensors in, tensors out."""

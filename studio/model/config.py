@@ -1,0 +1,168 @@
+"""The numbers that shape a model: read once from its folder (``official_yaml.py``), then plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from studio.model.stages import SamplingOptions
+
+
+@dataclass(frozen=True, slots=True)
+class QwenConfig:
+    """``CosyVoice-BlankEN/config.json`` (specification E4)."""
+
+    vocabulary_size: int
+    hidden_size: int
+    intermediate_size: int
+    num_layers: int
+    num_heads: int
+    num_kv_heads: int
+    rope_theta: float = 1_000_000.0
+    rms_norm_eps: float = 1e-6
+    max_positions: int = 32_768
+
+    @property
+    def head_size(self) -> int:
+        return self.hidden_size // self.num_heads
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechTokenLayout:
+    """Where the special ids of a generation lie above its speech tokens (specification E5, E6).
+
+    ``sos_row``/``task_row`` are rows of ``llm_embedding`` where ``has_llm_embedding``, else of
+    ``speech_embedding``. All ids from ``num_speech_tokens`` on stop the sequence.
+    """
+
+    num_speech_tokens: int
+    num_rows: int
+    has_llm_embedding: bool
+    head_has_bias: bool
+    sos_row: int
+    task_row: int
+    end_id: int
+    fill_id: int
+
+    @property
+    def stop_ids(self) -> range:
+        return range(self.num_speech_tokens, self.num_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechLMConfig:
+    backbone: QwenConfig
+    layout: SpeechTokenLayout
+    sampling: SamplingOptions = SamplingOptions()
+    # While text is still arriving: this many text tokens, then this many speech tokens (E7).
+    interleave_text_tokens: int = 5
+    interleave_speech_tokens: int = 15
+
+
+@dataclass(frozen=True, slots=True)
+class SolverConfig:
+    """Euler steps on the cosine grid with classifier-free guidance (specification F2)."""
+
+    num_steps: int = 10
+    guidance_scale: float = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class ConformerConfig:
+    """CosyVoice2's flow encoder (F5): ``num_blocks`` at token rate, ``num_up_blocks`` at frame rate."""
+
+    size: int
+    num_heads: int
+    feed_forward_size: int
+    num_blocks: int
+    num_up_blocks: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class UNetConfig:
+    """CosyVoice2's estimator (F6)."""
+
+    channels: int
+    num_heads: int
+    head_size: int
+    num_mid_blocks: int
+    num_transformer_blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class DiTConfig:
+    """CosyVoice3's estimator (F7)."""
+
+    size: int
+    depth: int
+    num_heads: int
+    head_size: int
+    feed_forward_ratio: int
+
+
+@dataclass(frozen=True, slots=True)
+class LookAheadConfig:
+    """CosyVoice3's look-ahead layer (F7)."""
+
+    in_channels: int
+    channels: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowConfig:
+    """Exactly one of (``conformer``, ``unet``) and (``look_ahead``, ``dit``) is present."""
+
+    num_speech_tokens: int
+    input_size: int
+    mel_bins: int = 80
+    speaker_embedding_size: int = 192
+    frames_per_token: int = 2
+    look_ahead_tokens: int = 3
+    grid_tokens: int = 25
+    solver: SolverConfig = SolverConfig()
+    conformer: ConformerConfig | None = None
+    unet: UNetConfig | None = None
+    look_ahead: LookAheadConfig | None = None
+    dit: DiTConfig | None = None
+
+
+class VocoderKind(Enum):
+    CENTRED = "centred"  # CosyVoice2: convolutions see both sides
+    CAUSAL = "causal"  # CosyVoice3
+
+
+@dataclass(frozen=True, slots=True)
+class VocoderConfig:
+    """HiFT (specification G)."""
+
+    kind: VocoderKind
+    sample_rate: int
+    base_channels: int
+    f0_channels: int
+    mel_bins: int = 80
+    num_harmonics: int = 8
+    sine_amplitude: float = 0.1
+    noise_amplitude: float = 0.003
+    voiced_threshold_hz: float = 10.0
+    upsample_rates: tuple[int, ...] = (8, 5, 3)
+    upsample_kernel_sizes: tuple[int, ...] = (16, 11, 7)
+    resblock_kernel_sizes: tuple[int, ...] = (3, 7, 11)
+    resblock_dilations: tuple[int, ...] = (1, 3, 5)
+    source_resblock_kernel_sizes: tuple[int, ...] = (7, 7, 11)
+    stft_size: int = 16
+    stft_hop: int = 4
+    leaky_relu_slope: float = 0.1
+    audio_limit: float = 0.99
+    look_right_frames: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMelConfig:
+    """The mel spectrogram the flow is conditioned on (C4)."""
+
+    sample_rate: int
+    window_samples: int = 1920
+    hop_samples: int = 480
+    mel_bins: int = 80
+    min_hz: float = 0.0
+    max_hz: float | None = None

@@ -1,0 +1,184 @@
+"""What every engine of a stage promises, streaming included.
+
+A stage lasts as long as the model; what lasts as long as one utterance is the object a stage opens
+(a generator of speech tokens, a ``FlowStream``, a ``VocoderStream``). Streams share a stage without
+touching each other. The plain PyTorch stages of this room are the reference for all other engines.
+
+Shapes are written ``(channels, frames)``; the batch of one is left out at this border.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+FloatArray = npt.NDArray[np.float32]
+
+
+class Precision(Enum):
+    """How weights are held and multiplied; float32 is the reference."""
+
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+    FLOAT16 = "float16"
+    INT8 = "int8"
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """Repetition-aware sampling, specification E1. The defaults are those of all released models."""
+
+    top_p: float = 0.8
+    top_k: int = 25
+    window_tokens: int = 10
+    repetition_ratio: float = 0.1
+
+
+class TokenSampler(Protocol):
+    """Chooses one speech token. Made per utterance; holds that utterance's random generator."""
+
+    def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
+        """``logits`` (head_rows,) unnormalised, not to be modified; ``history`` all tokens sampled so far;
+        ``forbid`` ids that must not be drawn now (minimum length)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechTokenRequest:
+    """One sentence for the speech language model. Token ids throughout (specification E2, E5, E6).
+
+    ``min_tokens``/``max_tokens`` of None mean the generation's rule: 2 and 20 times the text tokens.
+    """
+
+    text_tokens: tuple[int, ...]
+    prompt_text_tokens: tuple[int, ...] = ()
+    prompt_speech_tokens: tuple[int, ...] = ()
+    min_tokens: int | None = None
+    max_tokens: int | None = None
+
+
+class SpeechLM(Protocol):
+    """Text tokens to speech tokens."""
+
+    sampling: SamplingOptions
+
+    def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        """Speech tokens as they are made; the prompt's are not repeated, stop ids never appear.
+
+        Closing the iterator ends the work. Raises ``SequenceTooLong``.
+        """
+        ...
+
+    def generate_from_pieces(
+        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
+    ) -> Iterator[int]:
+        """The same while the text is still arriving (specification E7); ``request.text_tokens`` is empty."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPrompt:
+    """What the flow hears of a voice: ``speech_tokens`` (P,), ``mel`` (2P, 80) natural-log, ``embedding`` (192,)."""
+
+    speech_tokens: tuple[int, ...]
+    mel: FloatArray = field(repr=False)
+    embedding: FloatArray = field(repr=False)
+
+
+class FlowPromptState(Protocol):
+    """Everything the prompt contributes to the flow: read-only, shared by every stream of the voice."""
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        """All of it by name, for a file; ``FlowDecoder.restore_prompt`` takes them back."""
+        ...
+
+
+class FlowStream(Protocol):
+    """The flow's side of one utterance: speech tokens in, mel frames out, in order."""
+
+    def decode(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> torch.Tensor:
+        """The mel (80, 2 x len(tokens)) of the next ``tokens``.
+
+        ``look_ahead`` are the tokens that follow (exactly ``look_ahead_tokens`` of them, not yet decoded),
+        or empty for the last call. Prompt plus tokens so far must end on the grid unless it is the last
+        call: else ``OffGridCut``.
+        """
+        ...
+
+    def close(self) -> None:
+        """Gives the memory back; no further call."""
+        ...
+
+
+class FlowDecoder(Protocol):
+    """Speech tokens to mel spectrogram, given a voice."""
+
+    grid_tokens: int
+    look_ahead_tokens: int
+    frames_per_token: int
+
+    def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
+        """The voice's constant part, once per voice: caches of every step and layer after the prompt.
+
+        ``progress`` receives the done share, 0..1; it may raise to cancel.
+        """
+        ...
+
+    def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
+        """A state written earlier. Raises ``ValueError`` where the tensors do not fit prompt and model."""
+        ...
+
+    def prompt_key(self) -> str:
+        """What a stored prompt state depends on beside the prompt: weights, steps, guidance, noise, precision, layout."""
+        ...
+
+    def open_stream(self, state: FlowPromptState) -> FlowStream: ...
+
+    def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
+        """The mel (80, 2 x len(tokens)) of a whole utterance at once, with full attention (export quality)."""
+        ...
+
+
+class VocoderStream(Protocol):
+    """The vocoder's side of one utterance."""
+
+    def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
+        """Samples (n,) that are final now, in -1..1; ``mel`` (80, frames) follows the frames given before.
+
+        Over all calls exactly ``samples_per_frame`` samples a frame come out.
+        """
+        ...
+
+
+class SourceNoise(Protocol):
+    """The random part of the vocoder's source signal, by absolute sample index (specification G4, G8)."""
+
+    def columns(self, start: int, stop: int) -> torch.Tensor:
+        """(stop - start, 9) float32: one column a harmonic."""
+        ...
+
+
+class Vocoder(Protocol):
+    """Mel spectrogram to waveform."""
+
+    sample_rate: int
+    samples_per_frame: int
+
+    def noise(self, seed: int) -> SourceNoise:
+        """The noise of an utterance: of ``seed`` where the generation draws it anew, else its constant table."""
+        ...
+
+    def open_stream(self, noise: SourceNoise) -> VocoderStream: ...
+
+    def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
+        """Samples (samples_per_frame x frames,) of ``mel`` (80, frames) at once."""
+        ...

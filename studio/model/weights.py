@@ -1,0 +1,111 @@
+"""Weight files: read without executing anything, mapped rather than copied, every name accounted for."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
+
+_GAN_PREFIX = "generator."
+_NAMES_SHOWN = 5
+
+
+def read_tensors(path: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a ``.pt`` file by name, memory-mapped where its format allows.
+
+    A leading ``generator.`` is dropped from names (specification A5).
+    Raises ``MissingModelFile`` and ``DamagedModelFile`` (also for a pickle that wants to run code).
+    """
+    if not path.is_file():
+        raise MissingModelFile(
+            f"{path.name} is missing from the model folder {path.parent}.",
+            remedy="Download the model again, or repair its folder.",
+        )
+    try:
+        # Only the zip format can be mapped; the format before torch 1.6 is read into memory.
+        loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except pickle.UnpicklingError as error:
+        raise DamagedModelFile(
+            f"{path.name} is not a plain weight file: it is damaged, or wants to run code when opened.",
+            remedy="Do not use it; download the model again from a source you trust.",
+        ) from error
+    except (RuntimeError, EOFError, OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as error:
+        raise DamagedModelFile(
+            f"{path.name} cannot be read: it is truncated or damaged.", remedy="Download the model again."
+        ) from error
+    if not isinstance(loaded, dict) or not all(
+        isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in loaded.items()
+    ):
+        raise DamagedModelFile(
+            f"{path.name} holds something other than named tensors.", remedy="Download the model again."
+        )
+    return {name.removeprefix(_GAN_PREFIX): tensor for name, tensor in loaded.items()}
+
+
+def fold_weight_norm(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Replaces each pair of weight normalisation, in either spelling, by the weight it stands for.
+
+    ``w = v * g / |v|`` with the norm over all but the first dimension (specification G2).
+    """
+    folded = dict(tensors)
+    for gain_ending, direction_ending in (
+        (".weight_g", ".weight_v"),
+        (".parametrizations.weight.original0", ".parametrizations.weight.original1"),
+    ):
+        for name in [name for name in folded if name.endswith(gain_ending)]:
+            layer = name.removesuffix(gain_ending)
+            direction = folded.get(layer + direction_ending)
+            if direction is None:
+                continue  # the missing half is named when the module is filled
+            gain = folded.pop(name).float()
+            direction = folded.pop(layer + direction_ending).float()
+            norm = direction.flatten(1).norm(dim=1).view(gain.shape)
+            folded[layer + ".weight"] = direction * (gain / norm)
+    return folded
+
+
+def fill(
+    module: nn.Module,
+    tensors: Mapping[str, torch.Tensor],
+    *,
+    file_name: str,
+    dtype: torch.dtype = torch.float32,
+    ignored: Collection[str] = (),
+) -> None:
+    """Puts ``tensors`` into ``module`` (made on the meta device) without copying those already of ``dtype``.
+
+    ``ignored`` are names that may be in the file and are not used. Raises ``WrongTensors`` naming every
+    kind of disagreement. The module is left frozen and in evaluation mode.
+    """
+    wanted = module.state_dict()
+    missing = [name for name in wanted if name not in tensors]
+    unexpected = [name for name in tensors if name not in wanted and name not in ignored]
+    misshapen = [
+        f"{name} {tuple(tensors[name].shape)} instead of {tuple(tensor.shape)}"
+        for name, tensor in wanted.items()
+        if name in tensors and tensors[name].shape != tensor.shape
+    ]
+    complaints = [
+        f"{what}: {', '.join(names[:_NAMES_SHOWN])}"
+        + (f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else "")
+        for what, names in (("missing", missing), ("unknown", unexpected), ("of another shape", misshapen))
+        if names
+    ]
+    if complaints:
+        raise WrongTensors(
+            f"{file_name} does not fit the settings of its model folder ({'; '.join(complaints)}).",
+            remedy="The folder mixes files of different models: download the model again.",
+        )
+    module.load_state_dict({name: _as(tensors[name], dtype) for name in wanted}, strict=True, assign=True)
+    module.requires_grad_(False)
+    module.eval()
+
+
+def _as(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor

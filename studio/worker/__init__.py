@@ -1,0 +1,1 @@
+"""The second process, where the models live, and the way to it."""
