@@ -1,11 +1,19 @@
-"""The numbers that shape a model: read once from its folder (``official_yaml.py``), then plain data."""
+"""The numbers that shape a model: read once from its folder (``official_yaml.py``), then plain data. No torch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-from studio.model.stages import SamplingOptions
+
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """Repetition-aware sampling, specification E1. The defaults are those of all released models."""
+
+    top_p: float = 0.8
+    top_k: int = 25
+    window_tokens: int = 10
+    repetition_ratio: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from studio.model.config import SamplingOptions
+
 FloatArray = npt.NDArray[np.float32]
 
 
@@ -30,22 +32,14 @@ class Precision(Enum):
     INT8 = "int8"
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingOptions:
-    """Repetition-aware sampling, specification E1. The defaults are those of all released models."""
-
-    top_p: float = 0.8
-    top_k: int = 25
-    window_tokens: int = 10
-    repetition_ratio: float = 0.1
-
-
 class TokenSampler(Protocol):
     """Chooses one speech token. Made per utterance; holds that utterance's random generator."""
 
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
-        """``logits`` (head_rows,) unnormalised, not to be modified; ``history`` all tokens sampled so far;
-        ``forbid`` ids that must not be drawn now (minimum length)."""
+        """Draws from ``logits`` (head_rows,), unnormalised, not to be modified.
+
+        ``history``: all tokens sampled so far; ``forbid``: ids that must not be drawn now (minimum length).
+        """
         ...
 
 

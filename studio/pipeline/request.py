@@ -1,0 +1,105 @@
+"""What a person asks for, frozen, and what comes back. No torch: the window and the terminal import this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from studio.model.config import SamplingOptions
+
+
+class Mode(Enum):
+    """How the model is asked (specification B6); chosen for the user from what the request holds."""
+
+    ZERO_SHOT = "zero-shot"
+    CROSS_LINGUAL = "cross-lingual"
+    INSTRUCT = "instruct"
+    CONVERSION = "voice conversion"
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceReference:
+    """A voice by its clip: any sound file, or a ``.safetensors`` of prompt features (an imported stored voice)."""
+
+    clip: Path
+    transcript: str | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisRequest:
+    """A text to be spoken. ``text`` may be of any length; it is split into sentences.
+
+    At most one of ``instruct`` (free words, without control tokens) and ``preset`` (an id of the
+    style list, for example ``dialect.sichuan``). ``is_streaming`` false means whole-utterance mode:
+    full attention, sound only when each sentence is complete. ``text_is_normalized`` switches the
+    normaliser off. ``forced_tokens`` (benchmarks) makes the language model emit that many tokens a
+    sentence, whatever it would rather say.
+    """
+
+    text: str
+    voice: VoiceReference
+    instruct: str | None = None
+    preset: str | None = None
+    speed: float = 1.0
+    seed: int = 0
+    is_streaming: bool = True
+    text_is_normalized: bool = False
+    sampling: SamplingOptions | None = None
+    first_hop_tokens: int | None = None
+    forced_tokens: int | None = None
+
+    @property
+    def mode(self) -> Mode:
+        if self.instruct or self.preset:
+            return Mode.INSTRUCT
+        return Mode.ZERO_SHOT if self.voice.transcript else Mode.CROSS_LINGUAL
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionRequest:
+    """A recording to be spoken again in another voice (at most 30 s a piece; longer ones are cut at silence)."""
+
+    source: Path
+    voice: VoiceReference
+    speed: float = 1.0
+    seed: int = 0
+    is_streaming: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AudioChunk:
+    """Sound in the order it is to be played: ``samples`` (n,) float32 in -1..1."""
+
+    samples: npt.NDArray[np.float32] = field(repr=False)
+    sample_rate: int
+    sentence_index: int = 0
+    num_sentences: int = 1
+
+    @property
+    def seconds(self) -> float:
+        return len(self.samples) / self.sample_rate
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisReport:
+    """What one request cost, all measured. ``stages``: seconds spent in each stage, by name."""
+
+    first_audio_seconds: float
+    audio_seconds: float
+    total_seconds: float
+    sample_rate: int
+    mode: Mode
+    num_speech_tokens: int
+    stages: dict[str, float]
+    engine: dict[str, str]
+    spoken_text: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def real_time_factor(self) -> float:
+        return self.total_seconds / self.audio_seconds if self.audio_seconds else 0.0
