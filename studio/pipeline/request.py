@@ -103,3 +103,50 @@ class SynthesisReport:
     @property
     def real_time_factor(self) -> float:
         return self.total_seconds / self.audio_seconds if self.audio_seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """How a model is to be loaded; lives as long as it is.
+
+    ``speech_lm_precision``: ``float32``, ``bfloat16``, ``float16``, ``int8`` or ``auto`` (the fastest
+    that passes its quality check on this machine). ``flow_precision`` likewise, without ``int8``.
+    ``variant`` ``rl`` takes ``llm.rl.pt``. ``num_threads`` of None: chosen from the machine.
+    ``flow_steps`` and ``flow_left_context_frames`` are approximations: None keeps the exact ones.
+    """
+
+    device: str = "cpu"
+    speech_lm_precision: str = "auto"
+    flow_precision: str = "float32"
+    variant: str | None = None
+    num_threads: int | None = None
+    voice_memory_bytes: int | None = None
+    voice_disk_bytes: int = 8 * 2**30
+    flow_steps: int | None = None
+    flow_left_context_frames: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineDescription:
+    """What speaks here, in words: for the status bar, ``--json`` and bug reports."""
+
+    model_name: str
+    generation: str
+    folder: str
+    sample_rate: int
+    device: str
+    stages: dict[str, str]
+    makes_noise: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceSummary:
+    """A prepared voice: how much of the clip is used, and what a person should know of it."""
+
+    name: str
+    clip_seconds: float
+    prompt_tokens: int
+    first_hop_tokens: int
+    state_bytes: int
+    warnings: tuple[str, ...] = ()
