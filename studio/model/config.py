@@ -6,6 +6,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 
+class Precision(Enum):
+    """How weights are held and multiplied; float32 is the reference."""
+
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+    FLOAT16 = "float16"
+    INT8 = "int8"
+
+
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
     """Repetition-aware sampling, specification E1. The defaults are those of all released models."""

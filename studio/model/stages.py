@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol
 
 import numpy as np
@@ -21,15 +20,6 @@ import torch
 from studio.model.config import SamplingOptions
 
 FloatArray = npt.NDArray[np.float32]
-
-
-class Precision(Enum):
-    """How weights are held and multiplied; float32 is the reference."""
-
-    FLOAT32 = "float32"
-    BFLOAT16 = "bfloat16"
-    FLOAT16 = "float16"
-    INT8 = "int8"
 
 
 class TokenSampler(Protocol):
