@@ -25,7 +25,7 @@ Value = object
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """``!new:pkg.Class {…}``: the tag's words and whatever followed it."""
+    """``!new:pkg.Class {…}``: the words after the ``!``, and whatever came with it."""
 
     tag: str
     value: Value
@@ -156,7 +156,7 @@ class Document:
 
     def resolve(self, value: Value, where: str, depth: int = 0) -> Value:
         """Follows ``!ref <name>`` and products ``!ref <a> * <b>``; refuses any other arithmetic."""
-        if not isinstance(value, Tagged) or value.tag != "!ref":
+        if not isinstance(value, Tagged) or value.tag != "ref":
             return value
         if depth > 8:
             raise BadModelSettings(f"In {self.file_name}, {where} refers to itself.", remedy=_REMEDY)
