@@ -1,0 +1,108 @@
+"""How fast this machine speaks, from what it was seen to do, and when play may begin without a gap."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from studio.model.config import FlowConfig
+
+_KEPT_OBSERVATIONS = 60
+# Ordinary speech, until the voice itself has been heard.
+_SPEECH_PER_TEXT_TOKEN = 6.0
+# Play starts this much later than predicted: clocks jitter, and a stutter is worse than a moment more.
+_MARGIN = 1.04
+
+
+@dataclass(slots=True)
+class _Rate:
+    """Seconds per unit over the last observations."""
+
+    seen: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=_KEPT_OBSERVATIONS))
+
+    def add(self, seconds: float, units: float) -> None:
+        if units > 0:
+            self.seen.append((seconds, units))
+
+    def per_unit(self, unknown: float = 0.0) -> float:
+        return sum(s for s, _ in self.seen) / sum(u for _, u in self.seen) if self.seen else unknown
+
+
+class Pace:
+    """Measured costs of one loaded model on this machine; lasts as long as the model."""
+
+    def __init__(self, flow: FlowConfig) -> None:
+        self._flow_config = flow
+        self._speech_lm = _Rate()
+        self._flow = _Rate()
+        self._vocoder = _Rate()
+        self._speech_per_text = _Rate()
+
+    def saw_speech_lm(self, seconds: float, num_tokens: int) -> None:
+        self._speech_lm.add(seconds, num_tokens)
+
+    def saw_flow(self, seconds: float, num_frames: int, context_frames: int) -> None:
+        self._flow.add(seconds, flow_work(self._flow_config, num_frames, context_frames))
+
+    def saw_vocoder(self, seconds: float, num_frames: int) -> None:
+        self._vocoder.add(seconds, num_frames)
+
+    def saw_sentence(self, num_text_tokens: int, num_speech_tokens: int) -> None:
+        """How talkative the voice is: ``tokens_for`` predicts from it."""
+        self._speech_per_text.add(num_speech_tokens, num_text_tokens)
+
+    def tokens_for(self, num_text_tokens: int) -> int:
+        """Speech tokens a text will probably give; the models' own limits are 2 and 20 a text token."""
+        return round(num_text_tokens * self._speech_per_text.per_unit(unknown=_SPEECH_PER_TEXT_TOKEN))
+
+    def speech_lm_seconds(self, num_tokens: int) -> float:
+        return num_tokens * self._speech_lm.per_unit()
+
+    def decode_seconds(self, num_frames: int, context_frames: int) -> float:
+        """Flow and vocoder for ``num_frames`` after ``context_frames`` of prompt and utterance."""
+        work = flow_work(self._flow_config, num_frames, context_frames)
+        return work * self._flow.per_unit() + num_frames * self._vocoder.per_unit()
+
+
+def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float:
+    """Multiplications of one estimator call for ``num_frames`` after ``context_frames``, attention included.
+
+    Only ratios matter: how cost grows with context is known from the architecture, how fast this
+    machine is from what it did.
+    """
+    seen_frames = context_frames + num_frames / 2
+    if config.dit is not None:
+        size, attention = config.dit.size, config.dit.num_heads * config.dit.head_size
+        linear = config.dit.depth * (4 * size * attention + 2 * config.dit.feed_forward_ratio * size * size)
+        blocks = config.dit.depth
+    else:
+        assert config.unet is not None
+        size, attention = config.unet.channels, config.unet.num_heads * config.unet.head_size
+        num_resnets = config.unet.num_mid_blocks + 2
+        blocks = num_resnets * config.unet.num_transformer_blocks
+        linear = blocks * (4 * size * attention + 8 * size * size) + num_resnets * 7 * size * size
+    return num_frames * (linear + blocks * 2 * attention * seen_frames)
+
+
+@dataclass(frozen=True, slots=True)
+class ComingChunk:
+    """A chunk not yet made: what it will cost, and what it will give."""
+
+    production_seconds: float
+    audio_seconds: float
+
+
+def gapless_start_seconds(now_seconds: float, ready_audio_seconds: float, coming: Iterable[ComingChunk]) -> float:
+    """The earliest start of play, on the clock of ``now_seconds``, from which no chunk comes too late.
+
+    A chunk must be ready when everything before it has been played. ``now_seconds`` itself is returned
+    where play may begin at once.
+    """
+    start = now_seconds
+    ready_at, position = now_seconds, ready_audio_seconds
+    for chunk in coming:
+        ready_at += chunk.production_seconds * _MARGIN
+        start = max(start, ready_at - position)
+        position += chunk.audio_seconds
+    return start

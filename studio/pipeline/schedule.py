@@ -1,0 +1,58 @@
+"""When an utterance's next chunk is cut.
+
+Chunks end on a grid of 25 tokens that counts from the start of the *prompt*: only there is streaming
+exact (specification F8). The schedule belongs to one utterance, so the second request behaves like
+the first (specification J2, row 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from studio.errors import OffGridCut
+
+# A first hop shorter than this leaves almost nothing to play after the vocoder's look-ahead of 8 frames.
+_SHORTEST_FIRST_HOP_TOKENS = 7
+_LONGEST_HOP_TOKENS = 100
+
+
+def first_hops(prompt_tokens: int, *, grid_tokens: int = 25) -> tuple[int, int]:
+    """The two shortest first hops that end on the grid, in tokens: h = -P mod 25 (25 for 0), and h + 25."""
+    hop = -prompt_tokens % grid_tokens or grid_tokens
+    return hop, hop + grid_tokens
+
+
+class ChunkSchedule:
+    """Gives the end of each chunk, in tokens from the start of the utterance.
+
+    ``first_hop_tokens`` of None takes the shortest that leaves something to play; another value must
+    end on the grid, else ``OffGridCut``. Later hops double up to 100 tokens: fewer, larger pieces of
+    work, and the player is ahead by then.
+    """
+
+    def __init__(self, prompt_tokens: int, *, grid_tokens: int = 25, first_hop_tokens: int | None = None) -> None:
+        shortest, longer = first_hops(prompt_tokens, grid_tokens=grid_tokens)
+        if first_hop_tokens is None:
+            first_hop_tokens = shortest if shortest >= _SHORTEST_FIRST_HOP_TOKENS else longer
+        elif first_hop_tokens < 1 or (first_hop_tokens - shortest) % grid_tokens:
+            raise OffGridCut(
+                f"A first hop of {first_hop_tokens} tokens does not end on the grid of this voice.",
+                remedy=f"Take {shortest}, or {shortest} plus a multiple of {grid_tokens}.",
+            )
+        self.end_tokens = first_hop_tokens
+        # The second hop is the next multiple of the grid above the first.
+        self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, grid_tokens * (first_hop_tokens // grid_tokens + 1))
+
+    def advance(self) -> None:
+        """The chunk that ends at ``end_tokens`` was made; sets the end of the next one."""
+        self.end_tokens += self._next_hop_tokens
+        self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, 2 * self._next_hop_tokens)
+
+    def coming(self, done_tokens: int, total_tokens: int, look_ahead_tokens: int) -> Iterator[tuple[int, int]]:
+        """The (start, end) of each chunk from ``done_tokens`` to ``total_tokens``, without advancing."""
+        start, end, hop = done_tokens, self.end_tokens, self._next_hop_tokens
+        while end + look_ahead_tokens <= total_tokens:
+            yield start, end
+            start, end, hop = end, end + hop, min(_LONGEST_HOP_TOKENS, 2 * hop)
+        if start < total_tokens:
+            yield start, total_tokens
