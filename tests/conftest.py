@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 _TESTS = Path(__file__).resolve().parent
+_MODELS = _TESTS.parent / "resources" / "models"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,13 +22,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def reference(request: pytest.FixtureRequest) -> Path:
+def reference(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with ``inputs/``, ``cosyvoice2/``, ``cosyvoice3/`` of the layout its README describes."""
     chosen = request.config.getoption("--reference")
     if chosen is not None:
+        if not (chosen / "inputs").is_dir():
+            raise pytest.UsageError(f"--reference {chosen}: this is not a folder of reference data, it has no inputs/.")
         return Path(chosen)
     shared = _TESTS.parent.parent / "shared" / "reference"
-    return shared if shared.is_dir() else _TESTS / "reference"
+    return shared if shared.is_dir() else _own_copy(tmp_path_factory.mktemp("reference"))
+
+
+def _own_copy(folder: Path) -> Path:
+    """The golden arrays kept here, together with the checkpoints that ship with the program."""
+    _show(_TESTS / "reference" / "inputs", folder / "inputs")
+    for family in ("cosyvoice2", "cosyvoice3"):
+        (folder / family).mkdir()
+        _show(_TESTS / "reference" / family / "golden", folder / family / "golden")
+        _show(_MODELS / f"noise-{family}", folder / family / "checkpoint")
+    return folder
+
+
+def _show(source: Path, place: Path) -> None:
+    try:
+        os.symlink(source, place, target_is_directory=True)
+    except OSError:  # Windows gives links to administrators only
+        shutil.copytree(source, place)
 
 
 @pytest.fixture(params=["cosyvoice2", "cosyvoice3"])
