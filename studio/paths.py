@@ -16,10 +16,9 @@ _APP_NAME = "timbre-studio"
 
 def resources() -> Path:
     """The read-only files that ship with the program (in an installed package, inside it)."""
-    beside_package = Path(__file__).resolve().parent.parent / "resources"
-    if beside_package.is_dir():
-        return beside_package
-    return Path(__file__).resolve().parent / "resources"
+    # Inside first: beside an installed package, a folder of that name belongs to somebody else.
+    inside_package = Path(__file__).resolve().parent / "resources"
+    return inside_package if inside_package.is_dir() else inside_package.parent.parent / "resources"
 
 
 def data_folder() -> Path:

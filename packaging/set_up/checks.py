@@ -1,0 +1,49 @@
+"""``run.py test``: every check a change has to pass."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from set_up.environment import Environment
+from set_up.progress import Progress
+
+_CHECKS: tuple[tuple[str, str, list[str]], ...] = (
+    ("lint", "ruff", ["check", "."]),
+    ("layout", "ruff", ["format", "--check", "."]),
+    ("types", "mypy", []),
+    ("import contracts", "lint-imports", []),
+    ("tests", "pytest", []),
+)
+
+
+def run_checks(
+    environment: Environment,
+    checkout: Path,
+    pytest_arguments: Sequence[str],
+    progress: Progress,
+    run: Callable[[list[str], Path], int] | None = None,
+) -> int:
+    """The exit status of the first check that fails. With pytest arguments, only pytest runs.
+
+    All checks run even after a failure: one round tells everything. Paths are relative to the checkout.
+    """
+    run = run or _run
+    if pytest_arguments:
+        return run([str(environment.program("pytest")), *pytest_arguments], checkout)
+    first_failure = 0
+    results = []
+    for title, program, arguments in _CHECKS:
+        progress.note(f"== {title}: {' '.join([program, *arguments])}")
+        start_seconds = time.monotonic()
+        status = run([str(environment.program(program)), *arguments], checkout)
+        results.append(f"{'passed' if status == 0 else 'FAILED'}  {title} ({time.monotonic() - start_seconds:.0f} s)")
+        first_failure = first_failure or status
+    progress.note("\n" + "\n".join(results))
+    return first_failure
+
+
+def _run(command: list[str], folder: Path) -> int:
+    return subprocess.run(command, cwd=folder, check=False).returncode

@@ -1,0 +1,116 @@
+"""The system libraries that no Python package brings: which are missing, and how to get them."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from set_up.failure import SetUpFailed
+from set_up.machine import Machine
+from set_up.progress import Progress
+
+
+@dataclass(frozen=True)
+class Library:
+    soname: str
+    purpose: str
+    package_of: dict[str, str]  # package manager -> package
+
+
+# macOS and Windows wheels bring their own copies.
+LINUX_LIBRARIES = (
+    Library(
+        "libportaudio.so.2",
+        "playing and recording sound",
+        {"apt-get": "libportaudio2", "dnf": "portaudio", "pacman": "portaudio", "zypper": "libportaudio2"},
+    ),
+)
+_INSTALL_COMMAND = {
+    "apt-get": "apt-get install",
+    "dnf": "dnf install",
+    "pacman": "pacman -S",
+    "zypper": "zypper install",
+}
+
+
+def missing_libraries(machine: Machine, loads: Callable[[str], bool] | None = None) -> list[Library]:
+    if machine.system != "Linux":
+        return []
+    loads = loads or _loads
+    return [library for library in LINUX_LIBRARIES if not loads(library.soname)]
+
+
+def how_to_install(library: Library, has_program: Callable[[str], bool] | None = None) -> str:
+    """The command that installs it here, or at least its name."""
+    has_program = has_program or _has_program
+    for manager, package in library.package_of.items():
+        if has_program(manager):
+            return f"sudo {_INSTALL_COMMAND[manager]} {package}"
+    return f"install the package that holds {library.soname}"
+
+
+class AptGet:
+    """Debian's and Ubuntu's packages, for whoever may install them; the package lists are fetched once."""
+
+    def __init__(self, progress: Progress, run: Callable[[list[str]], bool] | None = None) -> None:
+        self._progress = progress
+        self._run = run or _run_quietly
+        self._lists_are_fresh = False
+
+    def install(self, *packages: str) -> bool:
+        """Whether it worked."""
+        with self._progress.stage(f"Installing {', '.join(packages)}"):
+            if not self._lists_are_fresh:
+                self._run(["apt-get", "update"])
+                self._lists_are_fresh = True
+            return self._run(["apt-get", "install", "-y", "--no-install-recommends", *packages])
+
+
+def provide_libraries(machine: Machine, apt_get: AptGet, progress: Progress) -> None:
+    """Installs what is missing where that is allowed, else says how; the program also starts without."""
+    if machine.is_root and machine.is_debian:
+        packages = [library.package_of["apt-get"] for library in missing_libraries(machine)]
+        if packages:
+            apt_get.install(*packages)
+    for library in missing_libraries(machine):
+        progress.note(
+            f"Missing: {library.soname}, needed for {library.purpose}. Everything else works without it.\n"
+            f"  To get it: {how_to_install(library)}"
+        )
+
+
+def require_venv(machine: Machine, apt_get: AptGet, is_there: Callable[[], bool] | None = None) -> None:
+    """Debian and Ubuntu leave Python's own environment maker out of their Python."""
+    is_there = is_there or (lambda: importlib.util.find_spec("ensurepip") is not None)
+    if is_there():
+        return
+    package = f"python{machine.python}-venv"
+    if machine.is_root and machine.is_debian and apt_get.install(package):
+        return
+    raise SetUpFailed(
+        "This Python cannot make environments: its module ensurepip is missing.",
+        remedy=f"On Debian and Ubuntu: sudo apt-get install {package}. Then start again.",
+    )
+
+
+def _loads(soname: str) -> bool:
+    try:
+        ctypes.CDLL(soname)
+    except OSError:
+        return False
+    return True
+
+
+def _has_program(name: str) -> bool:
+    return shutil.which(name) is not None
+
+
+def _run_quietly(command: list[str]) -> bool:
+    settings = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(command, env=settings, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return done.returncode == 0

@@ -1,0 +1,121 @@
+"""The environment's pip, told of as it works and explained when it fails."""
+
+from __future__ import annotations
+
+import json
+import queue
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+from set_up.failure import SetUpFailed
+from set_up.progress import Progress
+
+_SILENCE_SECONDS = 20.0
+_LARGE_MEGABYTES = 20.0
+_NO_NETWORK = re.compile(
+    r"name resolution|Name or service not known|NewConnectionError|ConnectTimeout|ProxyError|Max retries|getaddrinfo"
+)
+
+
+class Pip:
+    def __init__(self, python: Path, log: Path, progress: Progress, held_open: tuple[int, ...] = ()) -> None:
+        """``held_open``: descriptors pip keeps open for as long as it lives, should this process die before it."""
+        # -I: neither the current folder nor PYTHONPATH may hide a module from pip.
+        self._command = [str(python), "-I", "-m", "pip", "--no-input", "--disable-pip-version-check"]
+        self._log = log
+        self._progress = progress
+        self._held_open = held_open
+
+    def would_install(self, requirement: str) -> Mapping[str, str]:
+        """Name -> version of everything this requirement would bring into an empty environment."""
+        report = self._log.with_name("pip-report.json")
+        self._run("install", "--dry-run", "--ignore-installed", "--report", str(report), requirement)
+        installs = json.loads(report.read_text(encoding="utf-8"))["install"]
+        report.unlink()
+        return {_canonical(item["metadata"]["name"]): item["metadata"]["version"] for item in installs}
+
+    def install(self, *arguments: str) -> None:
+        self._run("install", "--prefer-binary", "--progress-bar", "off", *arguments)
+
+    def _run(self, *arguments: str) -> None:
+        process = subprocess.Popen(
+            [*self._command, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            pass_fds=self._held_open,
+        )
+        assert process.stdout is not None
+        with process, self._log.open("a", encoding="utf-8") as log:
+            log.write(f"\n$ pip {' '.join(arguments)}\n")
+            lines = []
+            for line in self._read(process.stdout):
+                log.write(line)
+                lines.append(line)
+        if process.returncode != 0:
+            raise self._failure(lines)
+
+    def _read(self, output: IO[str]) -> Iterator[str]:
+        """Pip's lines, with a sign of life in between: a large download is one silent minute after another."""
+        lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+        def pump() -> None:
+            for line in output:
+                lines.put(line)
+            lines.put(None)
+
+        threading.Thread(target=pump, daemon=True).start()
+        start_seconds = time.monotonic()
+        doing = "working"
+        while True:
+            try:
+                line = lines.get(timeout=_SILENCE_SECONDS)
+            except queue.Empty:
+                self._progress.note(f"  … {doing}, {time.monotonic() - start_seconds:.0f} s so far")
+                continue
+            if line is None:
+                return
+            if news := worth_telling(line):
+                self._progress.note(f"  {news}")
+                doing = f"still {news}"
+            yield line
+
+    def _failure(self, lines: list[str]) -> SetUpFailed:
+        text = "".join(lines)
+        if "No space left" in text:
+            return SetUpFailed("There is no room left on the disk.", remedy="Make room and start again.")
+        if _NO_NETWORK.search(text):
+            return SetUpFailed(
+                "The package index cannot be reached.",
+                remedy="Check the network connection (or pip's proxy and index settings) and start again.",
+            )
+        errors = [line.strip() for line in lines if line.startswith("ERROR")] or [line.strip() for line in lines[-3:]]
+        return SetUpFailed(
+            "A needed package could not be installed: " + " ".join(errors[-3:]),
+            remedy=f"The whole story is in {self._log}.",
+        )
+
+
+def worth_telling(line: str) -> str | None:
+    """What a person wants to know of a line of pip's; most lines are nothing to them."""
+    if found := re.match(r"\s*Downloading \S*?([^/\s]+?)-(\d[^-\s]*)-\S+ \(([\d.]+) (MB|GB)\)", line):
+        name, version, size, unit = found.groups()
+        if unit == "GB" or float(size) >= _LARGE_MEGABYTES:
+            return f"downloading {name} {version} ({size} {unit})"
+    if line.startswith("Installing collected packages:"):
+        return f"unpacking {line.count(',') + 1} packages"
+    if found := re.match(r"\s*Building wheel for (\S+)", line):
+        return f"building {found[1]}"
+    return None
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,27 @@
+"""Tells a waiting person what is being done, on standard error: standard output belongs to the program."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+
+class Progress:
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+
+    @contextmanager
+    def stage(self, title: str) -> Iterator[None]:
+        """Announces a step, and how long it took once it is done."""
+        self.note(f"{title} …")
+        start_seconds = self._clock()
+        yield
+        self.note(f"  done in {self._clock() - start_seconds:.0f} s")
+
+    def note(self, text: str) -> None:
+        self._stream.write(f"{text}\n")
+        self._stream.flush()
