@@ -2,7 +2,7 @@
 
 Rooms import downwards only::
 
-    cli -> worker -> pipeline -> model | voices | text -> audio -> settings -> paths, errors
+    cli -> worker -> pipeline -> model -> voices | text -> audio -> settings -> paths, errors
 
 torch, ONNX Runtime and their friends stay behind ``worker/process.py``: no other process of the
 program imports them. import-linter holds both rules (``pyproject.toml``).

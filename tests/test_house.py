@@ -1,0 +1,184 @@
+"""The house stands: its walls, its doors, and what every room promises."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import studio
+from studio import paths
+from studio.errors import StudioError, from_record, type_of_code
+
+HOUSE = Path(__file__).resolve().parent.parent
+MODULES = sorted((HOUSE / "studio").rglob("*.py"))
+ALLOWED_AT_THE_TOP = {
+    ".ci",
+    ".gitattributes",
+    ".gitignore",
+    "LICENSE",
+    "README.md",
+    "packaging",
+    "pyproject.toml",
+    "resources",
+    "studio",
+    "tests",
+}
+# Every process but the worker starts without these: a window that imports torch opens seconds late.
+ENGINES = {"torch", "onnxruntime", "vllm", "tensorrt"}
+LIGHT_MODULES = [
+    "studio.audio",
+    "studio.cli.main",
+    "studio.pipeline.request",
+    "studio.text",
+    "studio.voices",
+    "studio.worker.client",
+    "studio.worker.protocol",
+]
+MOST_LINES = 400
+# Draws that fall back on torch's global generator when they are not handed one of their own.
+TORCH_DRAWS = {"bernoulli", "multinomial", "normal", "rand", "randint", "randn", "randperm"}
+GLOBAL_DRAWS = {"torch.manual_seed", "torch.rand_like", "torch.randn_like", "torch.randint_like"}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(HOUSE).as_posix()
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def calls_in(path: Path) -> Iterator[tuple[str, ast.Call]]:
+    """Every call of a dotted name, the usual abbreviation of numpy written out."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Call):
+            yield re.sub(r"^np\.", "numpy.", ast.unparse(node.func)), node
+
+
+def test_imports_go_down_only() -> None:
+    program = Path(sys.executable).with_name("lint-imports")
+    linted = subprocess.run([program, "--no-cache"], cwd=HOUSE, capture_output=True, text=True, check=False)
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+def test_the_top_level_holds_only_what_belongs_there() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=HOUSE, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("this is not a git checkout")
+    at_the_top = {path.split("/")[0] for path in listed.stdout.split("\0") if path}
+    assert at_the_top - ALLOWED_AT_THE_TOP == set()
+
+
+def test_packaging_does_not_hide_the_library_of_that_name() -> None:
+    assert not (HOUSE / "packaging" / "__init__.py").exists()
+    import packaging.version
+
+    assert HOUSE not in Path(packaging.version.__file__).parents or ".venv" in packaging.version.__file__
+
+
+@pytest.mark.parametrize("module", LIGHT_MODULES)
+def test_no_engine_is_imported_outside_the_worker(module: str) -> None:
+    code = f"import sys, {module}; print(*({ENGINES!r} & set(sys.modules)))"
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert imported.returncode == 0, imported.stderr
+    assert imported.stdout.split() == []
+
+
+def test_files_can_be_read_in_one_sitting() -> None:
+    num_lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {name: lines for name, lines in num_lines.items() if lines > MOST_LINES} == {}
+
+
+def test_every_module_says_what_it_is() -> None:
+    assert [name_of(path) for path in MODULES if not ast.get_docstring(tree_of(path))] == []
+
+
+def test_standard_output_belongs_to_the_command_line() -> None:
+    offenders = []
+    for path in MODULES:
+        if "cli" in path.relative_to(HOUSE).parts:
+            continue
+        offenders += [
+            f"{name_of(path)}:{call.lineno}"
+            for name, call in calls_in(path)
+            if name.startswith("sys.stdout.")
+            or (name == "print" and not any(keyword.arg == "file" for keyword in call.keywords))
+        ]
+    assert offenders == []
+
+
+def test_randomness_is_private_to_whoever_draws() -> None:
+    """A global generator would let one request's draws change another's speech."""
+    offenders = []
+    for path in MODULES:
+        for name, call in calls_in(path):
+            is_unseeded_draw = name.removeprefix("torch.") in TORCH_DRAWS and name.startswith("torch.")
+            if (
+                name in GLOBAL_DRAWS
+                or (is_unseeded_draw and not any(keyword.arg == "generator" for keyword in call.keywords))
+                or re.fullmatch(r"numpy\.random\.(?!default_rng)[a-z_]+", name)
+                or re.fullmatch(r"random\.[a-z]+", name)
+            ):
+                offenders.append(f"{name_of(path)}:{call.lineno} {name}")
+    assert offenders == []
+
+
+def all_errors() -> set[type[StudioError]]:
+    """Every kind of error of the whole program, those declared outside errors.py too."""
+    for module in pkgutil.walk_packages(studio.__path__, "studio."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    waiting, found = [StudioError], set()
+    while waiting:
+        subclasses = waiting.pop().__subclasses__()
+        found.update(subclasses)
+        waiting += subclasses
+    return {kind for kind in found if kind.__module__.startswith("studio.")}
+
+
+def test_every_error_is_listed_under_a_code_of_its_own() -> None:
+    assert all_errors() == set(type_of_code.values())
+    assert {code for code, kind in type_of_code.items() if kind.code != code} == set()
+    assert [code for code in type_of_code if not re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", code)] == []
+
+
+def test_every_error_says_what_it_means_and_survives_the_way_to_another_process() -> None:
+    for code, kind in type_of_code.items():
+        assert kind.__doc__, code
+        assert kind.__doc__ != StudioError.__doc__, f"{code} inherits its description"
+        assert kind.exit_status not in (0, 2, 20), f"{code}: 0 is success, 2 wrong usage, 20 a failed set-up"
+        assert kind.exit_status < 126, f"{code}: from 126 on the shell speaks"
+        copy = from_record(kind("It broke.", remedy="Mend it.").to_record())
+        assert (type(copy), str(copy)) == (kind, "It broke. Mend it.")
+
+
+def test_the_readme_lists_every_error_with_its_exit_status() -> None:
+    readme = (HOUSE / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.+?) \|", readme, re.MULTILINE)
+    listed = {code: int(status) for status, codes in rows for code in re.findall(r"`([a-z0-9-]+)`", codes)}
+    assert listed == {code: kind.exit_status for code, kind in type_of_code.items()}
+
+
+def test_resources_are_found_in_a_checkout_and_in_an_installed_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert paths.resources() == HOUSE / "resources"
+    assert (paths.resources() / "models" / "noise-cosyvoice3" / "llm.pt").is_file()
+    site_packages = tmp_path / "site-packages"
+    (site_packages / "resources").mkdir(parents=True)  # of some other library
+    (site_packages / "studio" / "resources").mkdir(parents=True)
+    monkeypatch.setattr(paths, "__file__", str(site_packages / "studio" / "paths.py"))
+    assert paths.resources() == site_packages / "studio" / "resources"
+
+
+def test_rooms_of_tests_are_rooms_of_the_house() -> None:
+    rooms = {folder.name for folder in (HOUSE / "tests").iterdir() if any(folder.glob("test_*.py"))}
+    assert rooms - {folder.name for folder in (HOUSE / "studio").iterdir()} == {"packaging"}
