@@ -125,9 +125,11 @@ def test_randomness_is_private_to_whoever_draws() -> None:
                 name in GLOBAL_DRAWS
                 or (is_unseeded_draw and not any(keyword.arg == "generator" for keyword in call.keywords))
                 or re.fullmatch(r"numpy\.random\.(?!default_rng)[a-z_]+", name)
-                or re.fullmatch(r"random\.[a-z]+", name)
             ):
                 offenders.append(f"{name_of(path)}:{call.lineno} {name}")
+        imported = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import)]
+        if any(alias.name == "random" for node in imported for alias in node.names):
+            offenders.append(f"{name_of(path)} imports random, which has one state for all")
     assert offenders == []
 
 
