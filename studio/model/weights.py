@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import pickle
+import sys
 import zipfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -14,6 +17,7 @@ from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
 
 _GAN_PREFIX = "generator."
 _NAMES_SHOWN = 5
+_MADV_DONTNEED = 4
 
 
 def read_tensors(path: Path) -> dict[str, torch.Tensor]:
@@ -48,10 +52,12 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
     return {name.removeprefix(_GAN_PREFIX): tensor for name, tensor in loaded.items()}
 
 
-def fold_weight_norm(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def fold_weight_norm(
+    tensors: Mapping[str, torch.Tensor], *, dtype: torch.dtype = torch.float32
+) -> dict[str, torch.Tensor]:
     """Replaces each pair of weight normalisation, in either spelling, by the weight it stands for.
 
-    ``w = v * g / |v|`` with the norm over all but the first dimension (specification G2).
+    ``w = v * g / |v|`` with the norm over all but the first dimension (specification G2), in ``dtype``.
     """
     folded = dict(tensors)
     for gain_ending, direction_ending in (
@@ -63,8 +69,8 @@ def fold_weight_norm(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Ten
             direction = folded.get(layer + direction_ending)
             if direction is None:
                 continue  # the missing half is named when the module is filled
-            gain = folded.pop(name).float()
-            direction = folded.pop(layer + direction_ending).float()
+            gain = folded.pop(name).to(dtype)
+            direction = folded.pop(layer + direction_ending).to(dtype)
             norm = direction.flatten(1).norm(dim=1).view(gain.shape)
             folded[layer + ".weight"] = direction * (gain / norm)
     return folded
@@ -109,3 +115,21 @@ def fill(
 
 def _as(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+
+def release_pages(path: Path) -> None:
+    """Lets go of what has been read of a mapped file; touching it again reads it again.
+
+    Keeps the peak low while weights are copied into another layout. Only on Linux: elsewhere the system
+    takes such pages when it needs them, but counts them as the program's until then.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    library = ctypes.CDLL(None, use_errno=True)
+    name = os.path.realpath(path)
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        for line in maps:
+            addresses, *_, mapped = line.rstrip("\n").split(maxsplit=5)
+            if mapped == name:
+                start, stop = (int(address, 16) for address in addresses.split("-"))
+                library.madvise(ctypes.c_void_p(start), ctypes.c_size_t(stop - start), _MADV_DONTNEED)

@@ -1,0 +1,129 @@
+"""Decoding one block after the other against the caches of all three parts of the network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from studio.model.flow.budget import CacheBudget
+from studio.model.flow.caches import CacheKind, PartCache, PartLayout
+from studio.model.flow.encoder import EncoderContext
+from studio.model.flow.model import FlowModel, Voice
+
+_ROWS = 2  # with and without conditions
+
+
+@dataclass(frozen=True)
+class FlowLayouts:
+    """The shapes of the caches of one model."""
+
+    tokens: PartLayout
+    frames: PartLayout
+    estimator: PartLayout
+
+    @classmethod
+    def of(cls, model: FlowModel) -> FlowLayouts:
+        network, grid_tokens, grid_frames = model.network, model.config.grid_tokens, model.grid_frames
+        return cls(
+            tokens=PartLayout.of(network.token_rate_modules(), num_steps=1, num_rows=1, block_frames=grid_tokens),
+            frames=PartLayout.of(network.frame_rate_modules(), num_steps=1, num_rows=1, block_frames=grid_frames),
+            estimator=PartLayout.of(
+                (network.estimator,), num_steps=len(model.steps), num_rows=_ROWS, block_frames=grid_frames
+            ),
+        )
+
+    def num_bytes(self, kind: CacheKind, num_tokens: int, num_frames: int, dtype: torch.dtype) -> int:
+        return (
+            self.tokens.slab_bytes(CacheKind.KEYS_VALUES, num_tokens, dtype)
+            + self.frames.slab_bytes(CacheKind.KEYS_VALUES, num_frames, dtype)
+            + self.estimator.slab_bytes(kind, num_frames, dtype)
+        )
+
+
+@dataclass
+class FlowCaches:
+    """Everything one run of the flow remembers. The encoder's part is small and always keys and values."""
+
+    tokens: PartCache
+    frames: PartCache
+    estimator: PartCache
+
+    @classmethod
+    def empty(cls, layouts: FlowLayouts, kind: CacheKind, like: torch.Tensor, cache_dtype: torch.dtype) -> FlowCaches:
+        return cls(
+            tokens=PartCache.empty(layouts.tokens, CacheKind.KEYS_VALUES, like, cache_dtype),
+            frames=PartCache.empty(layouts.frames, CacheKind.KEYS_VALUES, like, cache_dtype),
+            estimator=PartCache.empty(layouts.estimator, kind, like, cache_dtype),
+        )
+
+    @property
+    def num_tokens(self) -> int:
+        return self.tokens.num_frames
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(part.num_bytes for part in self.parts().values())
+
+    def parts(self) -> dict[str, PartCache]:
+        return {"tokens": self.tokens, "frames": self.frames, "estimator": self.estimator}
+
+    def fork(self, left_context_frames: int | None) -> FlowCaches:
+        return FlowCaches(self.tokens.fork(None), self.frames.fork(None), self.estimator.fork(left_context_frames))
+
+    def make_room(self, num_tokens: int, model: FlowModel, budget: CacheBudget) -> bool:
+        num_frames = model.config.frames_per_token * num_tokens
+        return (
+            self.tokens.make_room(num_tokens, budget, model.device)
+            and self.frames.make_room(num_frames, budget, model.device)
+            and self.estimator.make_room(num_frames, budget, model.device)
+        )
+
+    def make_prompt_room(self, num_tokens: int, model: FlowModel, budget: CacheBudget) -> bool:
+        """Room for exactly a prompt, so that its tensors have no empty end."""
+        num_frames = model.config.frames_per_token * num_tokens
+        return (
+            self.tokens.add_slab(num_tokens, budget, model.device)
+            and self.frames.add_slab(num_frames, budget, model.device)
+            and self.estimator.add_slab(num_frames, budget, model.device)
+        )
+
+    def decode_block(
+        self, model: FlowModel, voice: Voice, tokens: Sequence[int], following: Sequence[int]
+    ) -> torch.Tensor:
+        """The mel (frames, mel_bins) of the next ``tokens``, at most one chunk that begins on the grid."""
+        contexts = EncoderContext(self.tokens.context(0), self.frames.context(0))
+        mean = model.mean(tokens, following, contexts)
+        mel = model.solve(voice, mean, self.estimator.num_frames, self.estimator.context)
+        self.tokens.advance(len(tokens))
+        self.frames.advance(mel.shape[0])
+        self.estimator.advance(mel.shape[0])
+        return mel
+
+    def decode_blocks(
+        self,
+        model: FlowModel,
+        voice: Voice,
+        tokens: Sequence[int],
+        look_ahead: Sequence[int],
+        progress: Callable[[float], None] | None = None,
+    ) -> torch.Tensor:
+        """The mel (frames, mel_bins) of the next ``tokens``; room must have been made."""
+        mels = [torch.zeros(0, model.config.mel_bins, dtype=model.dtype, device=model.device)]
+        for stop, block, following in split_blocks(tokens, look_ahead, model):
+            mels.append(self.decode_block(model, voice, block, following))
+            if progress is not None:
+                progress(stop / len(tokens))
+        return torch.cat(mels)
+
+
+def split_blocks(
+    tokens: Sequence[int], look_ahead: Sequence[int], model: FlowModel
+) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
+    """Blocks of the grid, each with the tokens that follow it, and with where it stops."""
+    grid_tokens, num_following = model.config.grid_tokens, model.config.look_ahead_tokens
+    everything = [*tokens, *look_ahead]
+    for start in range(0, len(tokens), grid_tokens):
+        stop = min(start + grid_tokens, len(tokens))
+        yield stop, everything[start:stop], everything[stop : stop + num_following]

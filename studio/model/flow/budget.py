@@ -1,0 +1,61 @@
+"""How much memory the flow's caches may take, and who holds it."""
+
+from __future__ import annotations
+
+import threading
+
+import psutil
+import torch
+
+# The rest is for weights not yet mapped, the other stages, and the person's other programs.
+_SHARE_OF_FREE_MEMORY = 0.5
+
+
+class Reservation:
+    """A piece of the budget, given back when the object is gone."""
+
+    def __init__(self, budget: CacheBudget, num_bytes: int) -> None:
+        self._budget = budget
+        self.num_bytes = num_bytes
+
+    def __del__(self) -> None:
+        self._budget.give_back(self.num_bytes)
+
+
+class CacheBudget:
+    """Counts the bytes of all caches of one decoder, from whichever thread."""
+
+    def __init__(self, total_bytes: int) -> None:
+        self.total_bytes = total_bytes
+        self._used_bytes = 0
+        # Re-entrant: a reservation may be collected, and given back, while this thread reserves.
+        self._lock = threading.RLock()
+
+    @property
+    def used_bytes(self) -> int:
+        return self._used_bytes
+
+    @property
+    def free_bytes(self) -> int:
+        return self.total_bytes - self._used_bytes
+
+    def reserve(self, num_bytes: int) -> Reservation | None:
+        """None where the budget does not allow it."""
+        with self._lock:
+            if num_bytes > self.free_bytes:
+                return None
+            self._used_bytes += num_bytes
+            return Reservation(self, num_bytes)
+
+    def give_back(self, num_bytes: int) -> None:
+        with self._lock:
+            self._used_bytes -= num_bytes
+
+
+def default_budget_bytes(device: torch.device) -> int:
+    """Half of what is free on ``device`` now."""
+    if device.type == "cuda":
+        free_bytes, _ = torch.cuda.mem_get_info(device)
+    else:
+        free_bytes = psutil.virtual_memory().available
+    return int(_SHARE_OF_FREE_MEMORY * free_bytes)

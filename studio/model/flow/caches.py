@@ -1,0 +1,257 @@
+"""What earlier calls leave behind: per solver step and row, keys and values of every layer and convolution tails.
+
+Specification F8: a frame sees all earlier frames and the rest of its own chunk of 50. A block of at most
+one chunk therefore sees all cached frames and all of itself, and needs no mask. The cached frames never
+change, because each solver step's state of an old frame is final. So decoding block by block against
+caches equals one run over the whole utterance.
+
+Tensors of attention layers are (steps, layers, rows, heads, frames, head_size); of inputs
+(steps, layers, rows, frames, channels); of a convolution's tail (steps, rows, past_frames, channels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from math import prod
+
+import torch
+from torch import nn
+
+from studio.model.flow.budget import CacheBudget, Reservation
+from studio.model.flow.context import CausalConvolution, KeysValues, SelfAttention, number_layers
+
+_FIRST_SLAB_BLOCKS = 2
+_LARGEST_SLAB_BLOCKS = 10
+
+
+class CacheKind(Enum):
+    """Both give the same mel. Inputs take a half (CosyVoice3) or a quarter of the memory, and more time."""
+
+    KEYS_VALUES = "keys and values"
+    INPUTS = "inputs"
+
+
+@dataclass(frozen=True)
+class PartLayout:
+    """The shape of the caches of one part of the network: its layers all see the same frames."""
+
+    num_steps: int
+    num_rows: int
+    attentions: tuple[SelfAttention, ...]
+    convolutions: tuple[CausalConvolution, ...]
+    block_frames: int
+
+    @classmethod
+    def of(cls, modules: Sequence[nn.Module], *, num_steps: int, num_rows: int, block_frames: int) -> PartLayout:
+        attentions, convolutions = number_layers(modules)
+        return cls(num_steps, num_rows, tuple(attentions), tuple(convolutions), block_frames)
+
+    def slab_shapes(self, kind: CacheKind, num_frames: int) -> dict[str, tuple[int, ...]]:
+        if not self.attentions:
+            return {}
+        first = self.attentions[0]
+        head = (self.num_steps, len(self.attentions), self.num_rows)
+        if kind is CacheKind.INPUTS:
+            return {"inputs": (*head, num_frames, first.input_size)}
+        shape = (*head, first.num_heads, num_frames, first.head_size)
+        return {"keys": shape, "values": shape}
+
+    def tail_shapes(self) -> list[tuple[int, ...]]:
+        return [(self.num_steps, self.num_rows, c.past_frames, c.in_channels) for c in self.convolutions]
+
+    def slab_bytes(self, kind: CacheKind, num_frames: int, dtype: torch.dtype) -> int:
+        return dtype.itemsize * sum(prod(shape) for shape in self.slab_shapes(kind, num_frames).values())
+
+
+@dataclass
+class Slab:
+    """Room for consecutive frames from ``start`` on. A prompt's slab is full, and never written again."""
+
+    kind: CacheKind
+    tensors: dict[str, torch.Tensor] = field(repr=False)
+    start: int
+    capacity: int
+    reservation: Reservation | None = field(default=None, repr=False)
+
+    @property
+    def stop(self) -> int:
+        return self.start + self.capacity
+
+    @cached_property
+    def _layers(self) -> list[list[tuple[torch.Tensor, ...]]]:
+        """Views by step and layer; made once, as thousands of them are wanted a block."""
+        per_step = zip(*(tensor.unbind(0) for tensor in self.tensors.values()), strict=True)
+        return [list(zip(*(tensor.unbind(0) for tensor in step), strict=True)) for step in per_step]
+
+    def store(self, step: int, attention: SelfAttention, normed: torch.Tensor, start: int) -> None:
+        """Puts what the frames from ``start`` on leave behind into their place."""
+        place = slice(start - self.start, start - self.start + normed.shape[1])
+        views = self._layers[step][attention.layer]
+        if self.kind is CacheKind.INPUTS:
+            views[0][:, place] = normed
+        else:
+            for view, tensor in zip(views, attention.keys_values(normed, start), strict=True):
+                view[:, :, place] = tensor
+
+    def keys_values(self, step: int, attention: SelfAttention, first: int, stop: int) -> KeysValues:
+        """Those of frames ``first`` to ``stop``, counted from the beginning of everything."""
+        views = self._layers[step][attention.layer]
+        place = slice(first - self.start, stop - self.start)
+        if self.kind is CacheKind.INPUTS:
+            return attention.keys_values(views[0][:, place], first)
+        return views[0][:, :, place], views[1][:, :, place]
+
+
+class PartCache:
+    """One part's caches, of one stream. Slabs of a shared prompt come first and are only read."""
+
+    def __init__(
+        self,
+        layout: PartLayout,
+        kind: CacheKind,
+        *,
+        cache_dtype: torch.dtype,
+        tails: list[torch.Tensor],
+        slabs: Sequence[Slab] = (),
+        num_frames: int = 0,
+        left_context_frames: int | None = None,
+    ) -> None:
+        self.layout = layout
+        self.kind = kind
+        self.cache_dtype = cache_dtype
+        self.tails = tails
+        self.slabs = list(slabs)
+        self.num_frames = num_frames
+        self._num_shared_frames = num_frames
+        self._left_context_frames = left_context_frames
+
+    @classmethod
+    def empty(cls, layout: PartLayout, kind: CacheKind, like: torch.Tensor, cache_dtype: torch.dtype) -> PartCache:
+        tails = [like.new_zeros(shape) for shape in layout.tail_shapes()]
+        return cls(layout, kind, cache_dtype=cache_dtype, tails=tails)
+
+    @property
+    def num_bytes(self) -> int:
+        tensors = [tensor for slab in self.slabs for tensor in slab.tensors.values()] + self.tails
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+    def fork(self, left_context_frames: int | None) -> PartCache:
+        """A stream's own continuation: the same slabs, only to be read, and a copy of the (small) tails."""
+        return PartCache(
+            self.layout,
+            self.kind,
+            cache_dtype=self.cache_dtype,
+            tails=[tail.clone() for tail in self.tails],
+            slabs=self.slabs,
+            num_frames=self.num_frames,
+            left_context_frames=left_context_frames,
+        )
+
+    def make_room(self, num_frames: int, budget: CacheBudget, device: torch.device) -> bool:
+        """Whether the next ``num_frames`` have their places; growth comes in slabs, nothing is ever moved."""
+        if not self.layout.attentions:
+            return True
+        block = self.layout.block_frames
+        while (missing := self.num_frames + num_frames - self._capacity_stop) > 0:
+            spoken_blocks = (self._capacity_stop - self._num_shared_frames) // block
+            blocks = max(-(-missing // block), min(max(spoken_blocks, _FIRST_SLAB_BLOCKS), _LARGEST_SLAB_BLOCKS))
+            if not self.add_slab(blocks * block, budget, device):
+                return False
+        return True
+
+    def add_slab(self, num_frames: int, budget: CacheBudget, device: torch.device) -> bool:
+        """Whether budget and memory gave room for ``num_frames`` more."""
+        if not self.layout.attentions:
+            return True
+        shapes = self.layout.slab_shapes(self.kind, num_frames)
+        reservation = budget.reserve(self.layout.slab_bytes(self.kind, num_frames, self.cache_dtype))
+        if reservation is None:
+            return False
+        try:
+            tensors = {
+                name: torch.empty(shape, dtype=self.cache_dtype, device=device) for name, shape in shapes.items()
+            }
+        except RuntimeError:  # how torch says that there is no memory, on the processor and on the GPU
+            return False
+        self.slabs.append(Slab(self.kind, tensors, self._capacity_stop, num_frames, reservation=reservation))
+        return True
+
+    @property
+    def _capacity_stop(self) -> int:
+        return self.slabs[-1].stop if self.slabs else 0
+
+    def context(self, step: int) -> CachedContext:
+        return CachedContext(self, step)
+
+    def advance(self, num_frames: int) -> None:
+        """The block is done: what it left behind belongs to the past."""
+        self.num_frames += num_frames
+        first = self._first_spoken_frame()
+        self.slabs = [slab for slab in self.slabs if slab.start < self._num_shared_frames or slab.stop > first]
+
+    def _first_spoken_frame(self) -> int:
+        """The first frame after the prompt that the next block sees."""
+        if self._left_context_frames is None:
+            return self._num_shared_frames
+        return max(self._num_shared_frames, self.num_frames - self._left_context_frames)
+
+    def slab_of(self, frame: int) -> Slab:
+        return next(slab for slab in reversed(self.slabs) if slab.start <= frame)
+
+    def visible(self, stop: int) -> Iterator[tuple[Slab, int, int]]:
+        """Slabs with the range of frames that the block ending at ``stop`` sees of each."""
+        first_spoken = self._first_spoken_frame()
+        for slab in self.slabs:
+            is_shared = slab.start < self._num_shared_frames
+            first = slab.start if is_shared else max(slab.start, first_spoken)
+            last = min(slab.stop, stop)
+            if first < last:
+                yield slab, first, last
+
+
+@dataclass(frozen=True)
+class CachedContext:
+    """The context of one block at one solver step: everything cached, and the block itself."""
+
+    cache: PartCache
+    step: int
+
+    def before(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
+        tail = self.cache.tails[convolution.layer][self.step]
+        extended = torch.cat([tail, x], dim=1)
+        tail.copy_(extended[:, extended.shape[1] - convolution.past_frames :])
+        return extended
+
+    def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
+        start = self.cache.num_frames
+        stop = start + normed.shape[1]
+        self.cache.slab_of(start).store(self.step, attention, normed, start)
+        queries = attention.queries(normed, start)
+        segments = [
+            slab.keys_values(self.step, attention, first, last) for slab, first, last in self.cache.visible(stop)
+        ]
+        return attend_segments(queries, segments, attention.score_bias(queries, start, stop))
+
+
+def attend_segments(queries: torch.Tensor, segments: Sequence[KeysValues], bias: torch.Tensor | None) -> torch.Tensor:
+    """Softmax attention over keys that lie in several places, as if they lay in one.
+
+    One softmax over the scores against all segments; only scores are put side by side, keys and values
+    stay where they are.
+    """
+    rows, heads, frames, size = queries.shape
+    scaled = (queries * size**-0.5).reshape(rows * heads, frames, size)
+    lengths = [keys.shape[2] for keys, _ in segments]
+    scores = scaled.new_empty(rows * heads, frames, sum(lengths))
+    for part, (keys, _) in zip(scores.split(lengths, dim=2), segments, strict=True):
+        torch.bmm(scaled, keys.flatten(0, 1).to(scaled.dtype).transpose(1, 2), out=part)
+    if bias is not None:
+        scores += bias.flatten(0, 1)
+    torch.softmax(scores, dim=-1, out=scores)
+    attended = torch.zeros_like(scaled)
+    for part, (_, values) in zip(scores.split(lengths, dim=2), segments, strict=True):
+        attended.baddbmm_(part, values.flatten(0, 1).to(scaled.dtype))
+    return attended.view(rows, heads, frames, size)

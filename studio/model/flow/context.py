@@ -1,0 +1,144 @@
+"""What a layer may see beside the frames it is given: the one place where whole and streamed runs differ.
+
+Every layer of the flow that looks at other frames asks a ``Context`` for them. ``WholeSequence`` knows
+that the call holds everything; ``caches.CachedContext`` remembers earlier calls. So one network, written
+once, serves training, whole utterances and exact streaming.
+
+Tensors are ``(rows, frames, channels)``; attention works on ``(rows, heads, frames, head_size)``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+KeysValues = tuple[torch.Tensor, torch.Tensor]
+
+
+class SelfAttention(nn.Module, ABC):
+    """The projections of one attention layer; what they attend to is the context's business."""
+
+    # Position of this layer among those of its group, set by ``number_layers``.
+    layer: int = -1
+
+    def __init__(self, num_heads: int, head_size: int) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.head_size = head_size
+
+    @property
+    @abstractmethod
+    def input_size(self) -> int: ...
+
+    @abstractmethod
+    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
+        """(rows, heads, frames, head_size); ``start`` is the absolute index of the first frame."""
+
+    @abstractmethod
+    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
+        """Both (rows, heads, frames, head_size)."""
+
+    @abstractmethod
+    def output(self, heads: torch.Tensor) -> torch.Tensor:
+        """(rows, frames, channels) of ``heads`` (rows, frames, num_heads x head_size)."""
+
+    def score_bias(self, queries: torch.Tensor, start: int, num_keys: int) -> torch.Tensor | None:
+        """What is added to the scaled scores of queries from ``start`` on against keys 0..num_keys."""
+        del queries, start, num_keys
+        return None
+
+    def split_heads(self, projected: torch.Tensor) -> torch.Tensor:
+        rows, frames, _ = projected.shape
+        return projected.reshape(rows, frames, self.num_heads, self.head_size).transpose(1, 2)
+
+    def forward(self, normed: torch.Tensor, context: Context) -> torch.Tensor:
+        return self.output(context.attend(self, normed).transpose(1, 2).flatten(2))
+
+
+class Context(Protocol):
+    def before(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
+        """``x`` with the convolution's ``past_frames`` earlier frames in front; zeros before the beginning."""
+        ...
+
+    def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
+        """(rows, heads, frames, head_size) for the queries of ``normed`` over all they may see."""
+        ...
+
+
+class Convolution(nn.Conv1d):
+    """A convolution over time without padding, on (rows, frames, channels): k - 1 frames fewer come out."""
+
+    # The same as one matrix product, where ``packing`` has laid the weight out for it.
+    product: Callable[[torch.Tensor], torch.Tensor] | None = None
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, groups: int = 1) -> None:
+        super().__init__(in_channels, out_channels, kernel_size, groups=groups)
+
+    @property
+    def past_frames(self) -> int:
+        return self.kernel_size[0] - 1
+
+    def valid(self, x: torch.Tensor) -> torch.Tensor:
+        if self.product is not None:
+            return self.product(x)
+        return F.conv1d(x.transpose(1, 2), self.weight, self.bias, groups=self.groups).transpose(1, 2)
+
+
+class CausalConvolution(Convolution):
+    """A convolution that sees ``past_frames`` frames to the left and none to the right."""
+
+    layer: int = -1
+
+    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:  # type: ignore[override]
+        return self.valid(context.before(self, x))
+
+
+@dataclass(frozen=True)
+class WholeSequence:
+    """The call holds the whole sequence; differentiable, and the reference for the caches.
+
+    ``chunk_frames`` is the streaming mask (specification F8): a frame sees all earlier ones and the rest
+    of its own chunk. None lets every frame see every other. ``is_valid`` (rows, frames) hides the padding
+    of a training batch.
+    """
+
+    chunk_frames: int | None = None
+    is_valid: torch.Tensor | None = None
+
+    def before(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
+        return F.pad(x, (0, 0, convolution.past_frames, 0))
+
+    def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
+        frames = normed.shape[1]
+        queries = attention.queries(normed, 0)
+        keys, values = attention.keys_values(normed, 0)
+        step = self.chunk_frames or max(frames, 1)
+        # Chunk by chunk no score is computed that the mask would hide again.
+        chunks = []
+        for start in range(0, frames, step):
+            stop = min(start + step, frames)
+            chunk = queries[:, :, start:stop]
+            mask = attention.score_bias(chunk, start, stop)
+            if self.is_valid is not None:
+                is_hidden = ~self.is_valid[:, None, None, :stop]
+                blank = torch.zeros((), dtype=chunk.dtype, device=chunk.device) if mask is None else mask
+                mask = blank.masked_fill(is_hidden, float("-inf"))
+            chunks.append(F.scaled_dot_product_attention(chunk, keys[:, :, :stop], values[:, :, :stop], attn_mask=mask))
+        return chunks[0] if len(chunks) == 1 else torch.cat(chunks, dim=2)
+
+
+def number_layers(modules: Sequence[nn.Module]) -> tuple[list[SelfAttention], list[CausalConvolution]]:
+    """Numbers the attention layers and causal convolutions in ``modules``, in order of definition."""
+    attentions = [m for module in modules for m in module.modules() if isinstance(m, SelfAttention)]
+    convolutions = [m for module in modules for m in module.modules() if isinstance(m, CausalConvolution)]
+    for index, attention in enumerate(attentions):
+        attention.layer = index
+    for index, convolution in enumerate(convolutions):
+        convolution.layer = index
+    return attentions, convolutions

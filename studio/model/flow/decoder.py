@@ -1,0 +1,163 @@
+"""The flow of one model folder: voices prepared, streams opened, whole utterances decoded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from studio.model.config import FlowConfig, Precision
+from studio.model.flow.blocks import FlowCaches, FlowLayouts
+from studio.model.flow.budget import CacheBudget, default_budget_bytes
+from studio.model.flow.caches import CacheKind
+from studio.model.flow.model import FlowModel
+from studio.model.flow.network import FlowNetwork, build_network
+from studio.model.flow.packing import pack
+from studio.model.flow.prompt_state import PromptState, cacheable_tokens, caches_from_tensors
+from studio.model.flow.stream import GridFlowStream
+from studio.model.stages import FlowPrompt, FlowPromptState
+from studio.model.weights import fill, read_tensors, release_pages
+
+# Raised whenever a stored prompt state means something else than before.
+_STATE_VERSION = 1
+_EXPECTED_SPEECH_TOKENS = 20 * 25
+_SAMPLED_VALUES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class FlowOptions:
+    """Choices that last as long as the model. The first makes slower, the others are approximations.
+
+    ``cache_budget_bytes``: for all caches together; None takes half of the memory that is free at loading.
+    ``num_steps``: fewer solver steps than the model's (10) are coarser. ``left_context_frames``: streams
+    see the prompt and this many frames of what they said. ``cache_dtype``: a half-precision type halves
+    the caches and rounds them.
+    """
+
+    cache_budget_bytes: int | None = None
+    num_steps: int | None = None
+    left_context_frames: int | None = None
+    cache_dtype: torch.dtype | None = None
+
+
+class CachedFlowDecoder:
+    """The plain PyTorch ``FlowDecoder``: exact incremental streaming, and whole utterances.
+
+    Takes ``network`` over. Streams of several threads may run at once.
+    """
+
+    def __init__(
+        self,
+        network: FlowNetwork,
+        config: FlowConfig,
+        *,
+        precision: Precision = Precision.FLOAT32,
+        options: FlowOptions = FlowOptions(),
+        after_layer: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.grid_tokens = config.grid_tokens
+        self.look_ahead_tokens = config.look_ahead_tokens
+        self.frames_per_token = config.frames_per_token
+        self.options = options
+        self.precision = precision
+        self._weights_digest = _sampled_digest(network.state_dict())
+        self._model = FlowModel(network, config, options.num_steps or config.solver.num_steps)
+        after_layer()
+        pack(network, precision, after_layer=after_layer)
+        self._layouts = FlowLayouts.of(self._model)
+        self._cache_dtype = options.cache_dtype or self._model.dtype
+        budget_bytes = options.cache_budget_bytes
+        self.budget = CacheBudget(default_budget_bytes(self._model.device) if budget_bytes is None else budget_bytes)
+
+    @torch.inference_mode()
+    def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
+        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` for an unfitting mel."""
+        voice = self._model.voice(prompt)
+        num_tokens = cacheable_tokens(len(voice.tokens), self._model)
+        caches = self._empty_caches(num_tokens)
+        if caches is not None:
+            stop = num_tokens + self.look_ahead_tokens
+            whole_blocks, look_ahead = voice.tokens[:num_tokens], voice.tokens[num_tokens:stop]
+            caches.decode_blocks(self._model, voice, whole_blocks, look_ahead, progress)
+        if progress is not None:
+            progress(1.0)
+        return PromptState(voice, caches)
+
+    @torch.inference_mode()
+    def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
+        """See ``stages.FlowDecoder``. Tensors are used where they lie, so a mapped file stays a mapped file."""
+        voice = self._model.voice(prompt)
+        num_tokens = cacheable_tokens(len(voice.tokens), self._model)
+        if not tensors:
+            return PromptState(voice, None if num_tokens else self._empty_caches(0))
+        return PromptState(
+            voice, caches_from_tensors(tensors, self._layouts, self._model, num_tokens, self._cache_dtype)
+        )
+
+    def prompt_key(self) -> str:
+        """See ``stages.FlowDecoder``."""
+        solver = self._model.config.solver
+        parts = (
+            _STATE_VERSION, self._weights_digest, [(step.time, step.size) for step in self._model.steps],
+            solver.guidance_scale, self._model.config, "noise of seed 0", self.precision.value,
+            str(self._model.dtype), str(self._cache_dtype),
+        )  # fmt: skip
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    @torch.inference_mode()
+    def open_stream(self, state: FlowPromptState) -> GridFlowStream:
+        """See ``stages.FlowDecoder``; ``state`` must come from this decoder."""
+        assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
+        return GridFlowStream(self._model, self.budget, state, self.options.left_context_frames)
+
+    @torch.inference_mode()
+    def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
+        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``."""
+        mel = self._model.decode_sequence(self._model.voice(prompt), tokens, (), is_streaming=False)
+        return mel.t().float().contiguous()
+
+    def _empty_caches(self, num_tokens: int) -> FlowCaches | None:
+        """Room for a prompt, in the fastest form that leaves the budget room for speech beside it; or none."""
+        num_frames = self.frames_per_token * num_tokens
+        speech_frames = self.frames_per_token * _EXPECTED_SPEECH_TOKENS
+        for kind in CacheKind:
+            num_bytes = self._layouts.num_bytes(
+                kind, num_tokens + _EXPECTED_SPEECH_TOKENS, num_frames + speech_frames, self._cache_dtype
+            )
+            if num_bytes > self.budget.free_bytes:
+                continue
+            caches = FlowCaches.empty(self._layouts, kind, self._model.noise, self._cache_dtype)
+            if num_tokens == 0 or caches.make_prompt_room(num_tokens, self._model, self.budget):
+                return caches
+        return None
+
+
+def load_flow(
+    path: Path, config: FlowConfig, precision: Precision, device: str, options: FlowOptions = FlowOptions()
+) -> CachedFlowDecoder:
+    """The flow in ``path`` (``flow.pt``), ready to speak on ``device``.
+
+    Weights are mapped, not read; each is laid out for multiplication and then let go, so that at no time
+    much more than one copy is in memory. Raises ``MissingModelFile``, ``DamagedModelFile``,
+    ``WrongTensors``, ``UnsupportedPrecision``.
+    """
+    with torch.device("meta"):
+        network = build_network(config)
+    fill(network, read_tensors(path), file_name=path.name)
+    return CachedFlowDecoder(
+        network.to(device), config, precision=precision, options=options, after_layer=lambda: release_pages(path)
+    )
+
+
+def _sampled_digest(tensors: Mapping[str, torch.Tensor]) -> str:
+    """Names, shapes and a few values of each tensor: tells releases apart without reading them."""
+    digest = hashlib.sha256()
+    for name, tensor in tensors.items():
+        flat = tensor.detach().flatten()
+        sampled = flat[:: max(1, flat.numel() // _SAMPLED_VALUES)][: 2 * _SAMPLED_VALUES]
+        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        digest.update(sampled.cpu().double().numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,210 @@
+"""CosyVoice3's estimator: a diffusion transformer (specification F7, keys I4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from studio.model.config import DiTConfig
+from studio.model.flow.context import CausalConvolution, Context, KeysValues, SelfAttention
+from studio.model.flow.estimator import Conditions, Modulation, VelocityEstimator, sinusoids_of_time
+
+_LAYER_NORM_EPS = 1e-6
+_TIME_SINUSOIDS = 256
+_POSITION_KERNEL = 31
+_POSITION_GROUPS = 16
+
+
+class BlockModulation(NamedTuple):
+    """Each (rows, 1, size); scales are one plus what the network says."""
+
+    attention_shift: torch.Tensor
+    attention_scale: torch.Tensor
+    attention_gate: torch.Tensor
+    feed_forward_shift: torch.Tensor
+    feed_forward_scale: torch.Tensor
+    feed_forward_gate: torch.Tensor
+
+
+class EndModulation(NamedTuple):
+    shift: torch.Tensor
+    scale: torch.Tensor
+
+
+class RotaryPositions(nn.Module):
+    """Turns adjacent pairs of the first ``head_size`` channels by an angle that grows with the frame's index."""
+
+    inv_freq: torch.Tensor
+
+    def __init__(self, head_size: int) -> None:
+        super().__init__()
+        exponents = torch.arange(0, head_size, 2, dtype=torch.float32) / head_size
+        self.register_buffer("inv_freq", 10000.0**-exponents)
+
+    def forward(self, projected: torch.Tensor, start: int) -> torch.Tensor:
+        """``projected`` (rows, frames, channels), before the head split: only the first head is turned.
+
+        That looks like a slip in the official code, but the weights were trained with it (J1).
+        """
+        num_turned = 2 * self.inv_freq.shape[0]
+        frames = torch.arange(start, start + projected.shape[1], device=projected.device)
+        angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
+        cos, sin = angles.cos().to(projected.dtype), angles.sin().to(projected.dtype)
+        even, odd = projected[..., 0:num_turned:2], projected[..., 1:num_turned:2]
+        turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
+        return torch.cat([turned, projected[..., num_turned:]], dim=-1)
+
+
+class Attention(SelfAttention):
+    def __init__(self, config: DiTConfig, rotary: RotaryPositions) -> None:
+        super().__init__(config.num_heads, config.head_size)
+        inner_size = config.num_heads * config.head_size
+        self.size = config.size
+        self.to_q = nn.Linear(config.size, inner_size)
+        self.to_k = nn.Linear(config.size, inner_size)
+        self.to_v = nn.Linear(config.size, inner_size)
+        self.to_out = nn.ModuleList([nn.Linear(inner_size, config.size)])
+        # One for all layers, and its key belongs to the estimator: held, but not as a part of this layer.
+        self._rotary = (rotary,)
+
+    @property
+    def input_size(self) -> int:
+        return self.size
+
+    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
+        return self.split_heads(self._rotary[0](self.to_q(normed), start))
+
+    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
+        keys = self._rotary[0](self.to_k(normed), start)
+        return self.split_heads(keys), self.split_heads(self.to_v(normed))
+
+    def output(self, heads: torch.Tensor) -> torch.Tensor:
+        joined: torch.Tensor = self.to_out[0](heads)
+        return joined
+
+
+class FeedForward(nn.Module):
+    def __init__(self, size: int, hidden_size: int) -> None:
+        super().__init__()
+        into, out_of = nn.Linear(size, hidden_size), nn.Linear(hidden_size, size)
+        self.ff = nn.ModuleDict({"0": nn.ModuleList([into]), "2": out_of})
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        into, out_of = self.ff["0"][0], self.ff["2"]  # type: ignore[index]
+        y: torch.Tensor = out_of(F.gelu(into(x), approximate="tanh"))
+        return y
+
+
+class AdaptiveNorm(nn.Module):
+    """``linear`` of the time embedding: shifts, scales and gates for a norm without parameters of its own."""
+
+    def __init__(self, size: int, num_parts: int) -> None:
+        super().__init__()
+        self.num_parts = num_parts
+        self.linear = nn.Linear(size, num_parts * size)
+
+    def forward(self, time_embedding: torch.Tensor) -> Sequence[torch.Tensor]:
+        projected: torch.Tensor = self.linear(F.silu(time_embedding))
+        return projected[:, None].chunk(self.num_parts, dim=-1)
+
+
+def _modulated_norm(x: torch.Tensor, shift: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    return torch.addcmul(shift, F.layer_norm(x, x.shape[-1:], eps=_LAYER_NORM_EPS), scale)
+
+
+class Block(nn.Module):
+    def __init__(self, config: DiTConfig, rotary: RotaryPositions) -> None:
+        super().__init__()
+        self.attn_norm: AdaptiveNorm | None = AdaptiveNorm(config.size, 6)
+        self.attn = Attention(config, rotary)
+        self.ff = FeedForward(config.size, config.feed_forward_ratio * config.size)
+
+    def modulation(self, time_embedding: torch.Tensor) -> BlockModulation:
+        assert self.attn_norm is not None
+        shift1, scale1, gate1, shift2, scale2, gate2 = self.attn_norm(time_embedding)
+        return BlockModulation(shift1, 1 + scale1, gate1, shift2, 1 + scale2, gate2)
+
+    def forward(self, x: torch.Tensor, modulation: BlockModulation, context: Context) -> torch.Tensor:
+        m = modulation
+        attended = self.attn(_modulated_norm(x, m.attention_shift, m.attention_scale), context)
+        x = torch.addcmul(x, m.attention_gate, attended)
+        return torch.addcmul(
+            x, m.feed_forward_gate, self.ff(_modulated_norm(x, m.feed_forward_shift, m.feed_forward_scale))
+        )
+
+
+class TimeEmbedding(nn.Module):
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.time_mlp = nn.ModuleDict({"0": nn.Linear(_TIME_SINUSOIDS, size), "2": nn.Linear(size, size)})
+
+    def forward(self, time: torch.Tensor) -> torch.Tensor:
+        embedding: torch.Tensor = self.time_mlp["2"](
+            F.silu(self.time_mlp["0"](sinusoids_of_time(time, _TIME_SINUSOIDS)))
+        )
+        return embedding
+
+
+class PositionConvolution(nn.Module):
+    """Two wide grouped convolutions, which tell a frame where among its neighbours it stands."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.conv1 = nn.ModuleList([CausalConvolution(size, size, _POSITION_KERNEL, groups=_POSITION_GROUPS)])
+        self.conv2 = nn.ModuleList([CausalConvolution(size, size, _POSITION_KERNEL, groups=_POSITION_GROUPS)])
+
+    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        return F.mish(self.conv2[0](F.mish(self.conv1[0](x, context)), context))
+
+
+class InputEmbedding(nn.Module):
+    def __init__(self, size: int, mel_bins: int) -> None:
+        super().__init__()
+        self.proj = nn.Linear(4 * mel_bins, size)
+        self.conv_pos_embed = PositionConvolution(size)
+
+    def forward(self, x: torch.Tensor, conditions: Conditions, context: Context) -> torch.Tensor:
+        speaker = conditions.speaker[:, None].expand(-1, x.shape[1], -1)
+        h: torch.Tensor = self.proj(torch.cat([x, conditions.prompt_mel, conditions.mean, speaker], dim=-1))
+        y: torch.Tensor = h + self.conv_pos_embed(h, context)
+        return y
+
+
+class DiT(VelocityEstimator):
+    def __init__(self, config: DiTConfig, mel_bins: int) -> None:
+        super().__init__()
+        self.time_embed: TimeEmbedding | None = TimeEmbedding(config.size)
+        self.input_embed = InputEmbedding(config.size, mel_bins)
+        self.rotary_embed = RotaryPositions(config.head_size)
+        self.transformer_blocks = nn.ModuleList(Block(config, self.rotary_embed) for _ in range(config.depth))
+        self.norm_out: AdaptiveNorm | None = AdaptiveNorm(config.size, 2)
+        self.proj_out = nn.Linear(config.size, mel_bins)
+
+    def modulation(self, time: torch.Tensor) -> Modulation:
+        assert self.time_embed is not None and self.norm_out is not None  # noqa: PT018
+        embedding = self.time_embed(time)
+        # Here, unlike in the blocks, the scale comes first (J1).
+        scale, shift = self.norm_out(embedding)
+        return (*(block.modulation(embedding) for block in self._blocks()), EndModulation(shift, 1 + scale))
+
+    def drop_time_layers(self) -> None:
+        self.time_embed = self.norm_out = None
+        for block in self._blocks():
+            block.attn_norm = None
+
+    def velocity(
+        self, x: torch.Tensor, conditions: Conditions, modulation: Modulation, context: Context
+    ) -> torch.Tensor:
+        h = self.input_embed(x, conditions, context)
+        *of_blocks, of_end = modulation
+        for block, of_block in zip(self._blocks(), of_blocks, strict=True):
+            h = block(h, BlockModulation(*of_block), context)
+        v: torch.Tensor = self.proj_out(_modulated_norm(h, *of_end))
+        return v
+
+    def _blocks(self) -> list[Block]:
+        return [block for block in self.transformer_blocks if isinstance(block, Block)]

@@ -1,0 +1,187 @@
+"""Token embeddings to ``mu``, the mean the solver starts from: look-ahead layer, and CosyVoice2's conformer.
+
+Specification F3, F5, F7; attribute names follow the keys of ``flow.pt`` (I3, I4).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from studio.model.config import ConformerConfig
+from studio.model.flow.context import CausalConvolution, Context, Convolution, KeysValues, SelfAttention
+
+_LAYER_NORM_EPS = 1e-12
+
+
+class EncoderContext(NamedTuple):
+    """The encoder works at two rates; each has its own count of frames."""
+
+    tokens: Context
+    frames: Context
+
+
+class LookAheadLayer(nn.Module):
+    """Lets each token know ``look_ahead_tokens`` that follow it."""
+
+    def __init__(self, in_channels: int, channels: int, look_ahead_tokens: int) -> None:
+        super().__init__()
+        self.look_ahead_tokens = look_ahead_tokens
+        self.conv1 = Convolution(in_channels, channels, look_ahead_tokens + 1)
+        self.conv2 = CausalConvolution(channels, in_channels, 3)
+
+    def forward(self, x: torch.Tensor, num_following: int, context: Context) -> torch.Tensor:
+        """(rows, tokens, in_channels) without the last ``num_following`` of ``x``, which only lend their content.
+
+        Where fewer than ``look_ahead_tokens`` follow, zeros stand in: the utterance ends there.
+        """
+        seen = F.pad(x, (0, 0, 0, self.look_ahead_tokens - num_following))
+        y: torch.Tensor = self.conv2(F.leaky_relu(self.conv1.valid(seen), 0.01), context)
+        return x[:, : x.shape[1] - num_following] + y
+
+
+class RelativeAttention(SelfAttention):
+    """Self-attention with a learned term for the distance between query and key (specification F3)."""
+
+    def __init__(self, size: int, num_heads: int) -> None:
+        super().__init__(num_heads, size // num_heads)
+        self.size = size
+        self.linear_q = nn.Linear(size, size)
+        self.linear_k = nn.Linear(size, size)
+        self.linear_v = nn.Linear(size, size)
+        self.linear_out = nn.Linear(size, size)
+        self.linear_pos = nn.Linear(size, size, bias=False)
+        self.pos_bias_u = nn.Parameter(torch.zeros(num_heads, self.head_size))
+        self.pos_bias_v = nn.Parameter(torch.zeros(num_heads, self.head_size))
+
+    @property
+    def input_size(self) -> int:
+        return self.size
+
+    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
+        del start  # only distances matter
+        return self.split_heads(self.linear_q(normed)) + self.pos_bias_u[:, None]
+
+    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
+        del start
+        return self.split_heads(self.linear_k(normed)), self.split_heads(self.linear_v(normed))
+
+    def output(self, heads: torch.Tensor) -> torch.Tensor:
+        joined: torch.Tensor = self.linear_out(heads)
+        return joined
+
+    def distance_keys(self, farthest: int, nearest: int) -> torch.Tensor:
+        """(heads, farthest - nearest + 1, head_size): projected encodings of distances, farthest first."""
+        distances = torch.arange(farthest, nearest - 1, -1, device=self.pos_bias_u.device)
+        encoded = sinusoids_of_distance(distances, self.size, self.pos_bias_u.dtype)
+        return self.split_heads(self.linear_pos(encoded)[None])[0]
+
+    def score_bias(self, queries: torch.Tensor, start: int, num_keys: int) -> torch.Tensor:
+        rows, heads, num_queries, _ = queries.shape
+        farthest, nearest = start + num_queries - 1, start - num_keys + 1
+        by_content = queries + (self.pos_bias_v - self.pos_bias_u)[:, None]
+        by_distance = by_content @ self.distance_keys(farthest, nearest).transpose(1, 2)
+        # Column m of row i is distance farthest - m; key j of query i wants start + i - j, which is
+        # column num_queries - 1 - i + j: one to the left for every row down.
+        by_distance = by_distance.contiguous()
+        width = by_distance.shape[-1]
+        aligned = by_distance.as_strided(
+            (rows, heads, num_queries, num_keys),
+            (heads * num_queries * width, num_queries * width, width - 1, 1),
+            by_distance.storage_offset() + num_queries - 1,
+        )
+        return aligned * (1.0 / math.sqrt(self.head_size))
+
+
+def sinusoids_of_distance(distances: torch.Tensor, size: int, dtype: torch.dtype) -> torch.Tensor:
+    """(distances, size): sine and cosine interleaved, 10000^(-2m/size) radians a step."""
+    rates = torch.exp(
+        torch.arange(0, size, 2, dtype=torch.float32, device=distances.device) * -(math.log(10000.0) / size)
+    )
+    angles = distances[:, None].to(dtype) * rates.to(dtype)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+class FeedForward(nn.Module):
+    def __init__(self, size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.w_1 = nn.Linear(size, hidden_size)
+        self.w_2 = nn.Linear(hidden_size, size)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.w_2(F.silu(self.w_1(x)))
+        return y
+
+
+class ConformerLayer(nn.Module):
+    """Attention and feed-forward, each behind its norm: CosyVoice2's conformer has no convolution module."""
+
+    def __init__(self, config: ConformerConfig) -> None:
+        super().__init__()
+        self.self_attn = RelativeAttention(config.size, config.num_heads)
+        self.feed_forward = FeedForward(config.size, config.feed_forward_size)
+        self.norm_ff = nn.LayerNorm(config.size, eps=_LAYER_NORM_EPS)
+        self.norm_mha = nn.LayerNorm(config.size, eps=_LAYER_NORM_EPS)
+
+    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        heard: torch.Tensor = x + self.self_attn(self.norm_mha(x), context)
+        y: torch.Tensor = heard + self.feed_forward(self.norm_ff(heard))
+        return y
+
+
+class InputLayer(nn.Module):
+    """Linear, norm, and the transformer's factor of the square root of its width."""
+
+    def __init__(self, in_channels: int, size: int) -> None:
+        super().__init__()
+        self.out = nn.ModuleList([nn.Linear(in_channels, size), nn.LayerNorm(size, eps=1e-5)])
+        self.factor = math.sqrt(size)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        linear, norm = self.out
+        y: torch.Tensor = norm(linear(x))
+        return y * self.factor
+
+
+class UpsampleLayer(nn.Module):
+    """Each token becomes ``factor`` frames."""
+
+    def __init__(self, size: int, factor: int) -> None:
+        super().__init__()
+        self.factor = factor
+        self.conv = CausalConvolution(size, size, 2 * factor + 1)
+
+    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        y: torch.Tensor = self.conv(x.repeat_interleave(self.factor, dim=1), context)
+        return y
+
+
+class UpsampleConformerEncoder(nn.Module):
+    """CosyVoice2: ``num_blocks`` layers at token rate, then ``num_up_blocks`` at frame rate (F5)."""
+
+    def __init__(
+        self, config: ConformerConfig, input_size: int, *, look_ahead_tokens: int, frames_per_token: int
+    ) -> None:
+        super().__init__()
+        self.embed = InputLayer(input_size, config.size)
+        self.after_norm = nn.LayerNorm(config.size, eps=1e-5)
+        self.pre_lookahead_layer = LookAheadLayer(config.size, config.size, look_ahead_tokens)
+        self.encoders = nn.ModuleList(ConformerLayer(config) for _ in range(config.num_blocks))
+        self.up_layer = UpsampleLayer(config.size, frames_per_token)
+        self.up_embed = InputLayer(config.size, config.size)
+        self.up_encoders = nn.ModuleList(ConformerLayer(config) for _ in range(config.num_up_blocks))
+
+    def forward(self, x: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
+        """(rows, frames, size) of embedded tokens (rows, tokens, input_size), the last ``num_following`` left out."""
+        x = self.pre_lookahead_layer(self.embed(x), num_following, context.tokens)
+        for layer in self.encoders:
+            x = layer(x, context.tokens)
+        x = self.up_embed(self.up_layer(x, context.frames))
+        for layer in self.up_encoders:
+            x = layer(x, context.frames)
+        y: torch.Tensor = self.after_norm(x)
+        return y

@@ -1,0 +1,110 @@
+"""The flow with everything computed that one utterance does not change; shared by all streams, read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from studio.errors import SequenceTooLong
+from studio.model.config import FlowConfig
+from studio.model.flow.context import Context, WholeSequence
+from studio.model.flow.encoder import EncoderContext
+from studio.model.flow.estimator import Conditions, Modulation
+from studio.model.flow.network import FlowNetwork
+from studio.model.flow.solver import MAX_FRAMES, EulerStep, euler_steps, noise_table, solve
+from studio.model.stages import FlowPrompt
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """A prompt as tensors of the model: ``tokens`` (P,) ids, ``mel`` (2P, mel_bins), ``speaker`` (mel_bins,)."""
+
+    tokens: tuple[int, ...]
+    mel: torch.Tensor = field(repr=False)
+    speaker: torch.Tensor = field(repr=False)
+
+    @property
+    def num_frames(self) -> int:
+        return self.mel.shape[0]
+
+
+class FlowModel:
+    """Takes ``network`` over: its time layers are evaluated once, for the times of the solver, and dropped."""
+
+    @torch.inference_mode()
+    def __init__(self, network: FlowNetwork, config: FlowConfig, num_steps: int) -> None:
+        parameter = network.spk_embed_affine_layer.bias
+        self.network = network
+        self.config = config
+        self.dtype, self.device = parameter.dtype, parameter.device
+        self.grid_frames = config.grid_tokens * config.frames_per_token
+        self.steps: tuple[EulerStep, ...] = euler_steps(num_steps)
+        self.modulations: tuple[Modulation, ...] = tuple(
+            network.estimator.modulation(torch.tensor([step.time], dtype=self.dtype, device=self.device))
+            for step in self.steps
+        )
+        network.estimator.drop_time_layers()
+        self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
+
+    def voice(self, prompt: FlowPrompt) -> Voice:
+        """Raises ``ValueError`` where tokens and mel do not match."""
+        num_frames, mel_bins = self.config.frames_per_token * len(prompt.speech_tokens), self.config.mel_bins
+        if prompt.mel.shape != (num_frames, mel_bins):
+            raise ValueError(
+                f"a prompt mel of {num_frames} frames by {mel_bins} bins is wanted, not {prompt.mel.shape}"
+            )
+        embedding = torch.as_tensor(prompt.embedding, dtype=self.dtype, device=self.device)
+        return Voice(
+            tokens=prompt.speech_tokens,
+            mel=torch.as_tensor(prompt.mel, dtype=self.dtype, device=self.device),
+            speaker=self.network.speaker(embedding[None])[0],
+        )
+
+    def mean(self, tokens: Sequence[int], following: Sequence[int], context: EncoderContext) -> torch.Tensor:
+        """(frames, mel_bins) of ``tokens``; where ``following`` is short, the utterance ends there."""
+        ids = torch.tensor([[*tokens, *following]], dtype=torch.long, device=self.device)
+        return self.network.mean(self.network.embed(ids), len(following), context)[0]
+
+    def solve(
+        self, voice: Voice, mean: torch.Tensor, start: int, context_of_step: Callable[[int], Context]
+    ) -> torch.Tensor:
+        """The mel (frames, mel_bins) of the frames from ``start`` on that ``mean`` describes."""
+        stop = start + mean.shape[0]
+        check_length(stop)
+        prompt_mel = torch.zeros_like(mean)
+        known = voice.mel[start:stop]
+        prompt_mel[: known.shape[0]] = known
+        conditions = Conditions(*(_told_and_untold(part) for part in (mean, prompt_mel, voice.speaker)))
+
+        def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
+            return self.network.estimator.velocity(x, conditions, self.modulations[step], context_of_step(step))
+
+        return solve(self.noise[start:stop], self.steps, self.config.solver.guidance_scale, velocity)
+
+    def decode_sequence(
+        self, voice: Voice, tokens: Sequence[int], following: Sequence[int], *, is_streaming: bool
+    ) -> torch.Tensor:
+        """The mel (frames, mel_bins) of prompt and ``tokens`` in one go, without the prompt's frames.
+
+        ``is_streaming`` hides later chunks from earlier ones, as streams need it (specification F8).
+        """
+        check_length(self.config.frames_per_token * (len(voice.tokens) + len(tokens)))
+        whole = WholeSequence(self.grid_frames if is_streaming else None)
+        of_tokens = WholeSequence(self.config.grid_tokens if is_streaming else None)
+        mean = self.mean((*voice.tokens, *tokens), following, EncoderContext(of_tokens, whole))
+        return self.solve(voice, mean, 0, lambda _: whole)[voice.num_frames :]
+
+
+def check_length(num_frames: int) -> None:
+    if num_frames > MAX_FRAMES:
+        raise SequenceTooLong(
+            f"Voice clip and sentence together are {num_frames / 50:.0f} seconds; the model's limit is 300.",
+            remedy="Split the sentence.",
+        )
+
+
+def _told_and_untold(condition: torch.Tensor) -> torch.Tensor:
+    """The condition for row 0; row 1, the unconditioned one, hears zeros, prompt mel included."""
+    return torch.stack([condition, torch.zeros_like(condition)])

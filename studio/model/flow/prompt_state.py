@@ -1,0 +1,80 @@
+"""What a voice's prompt contributes to the flow, computed once per voice: caches after its last whole block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from studio.model.flow.blocks import FlowCaches, FlowLayouts
+from studio.model.flow.caches import CacheKind, PartCache, PartLayout, Slab
+from studio.model.flow.model import FlowModel, Voice
+
+
+@dataclass(frozen=True)
+class PromptState:
+    """Read-only, and shared by every stream of the voice. ``caches`` of None: streams recompute the prompt."""
+
+    voice: Voice
+    caches: FlowCaches | None = field(repr=False)
+
+    @property
+    def num_cached_tokens(self) -> int:
+        return 0 if self.caches is None else self.caches.num_tokens
+
+    @property
+    def num_bytes(self) -> int:
+        return 0 if self.caches is None else self.caches.num_bytes
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        """All caches by name, contiguous; none where nothing is cached."""
+        if self.num_cached_tokens == 0 or self.caches is None:
+            return {}
+        named: dict[str, torch.Tensor] = {}
+        for part_name, part in self.caches.parts().items():
+            for slab in part.slabs:
+                named |= {f"{part_name}.{name}": tensor for name, tensor in slab.tensors.items()}
+            named |= {f"{part_name}.tail.{index}": tail for index, tail in enumerate(part.tails)}
+        return named
+
+
+def cacheable_tokens(num_prompt_tokens: int, model: FlowModel) -> int:
+    """Whole blocks of the prompt whose look-ahead lies in the prompt too (performance notes 4.3)."""
+    grid_tokens = model.config.grid_tokens
+    return max(0, (num_prompt_tokens - model.config.look_ahead_tokens) // grid_tokens * grid_tokens)
+
+
+def caches_from_tensors(
+    tensors: Mapping[str, torch.Tensor], layouts: FlowLayouts, model: FlowModel, num_tokens: int, dtype: torch.dtype
+) -> FlowCaches:
+    """The caches of a state's ``tensors``, which are used in place where they lie on the model's device.
+
+    Raises ``ValueError`` naming the first tensor that is missing, foreign, or of another shape or type.
+    """
+    num_frames = model.config.frames_per_token * num_tokens
+    kind = CacheKind.INPUTS if "estimator.inputs" in tensors else CacheKind.KEYS_VALUES
+    remaining = dict(tensors)
+
+    def take(name: str, shape: tuple[int, ...], wanted: torch.dtype) -> torch.Tensor:
+        tensor = remaining.pop(name, None)
+        if tensor is None or tuple(tensor.shape) != shape or tensor.dtype is not wanted or not tensor.is_contiguous():
+            found = "missing" if tensor is None else f"{tensor.dtype} {tuple(tensor.shape)}"
+            raise ValueError(f"{name} of the stored prompt state is {found}, not {wanted} {shape}")
+        return tensor.to(model.device)
+
+    def part(name: str, layout: PartLayout, part_kind: CacheKind, frames: int) -> PartCache:
+        shapes = layout.slab_shapes(part_kind, frames)
+        held = {key: take(f"{name}.{key}", shape, dtype) for key, shape in shapes.items()}
+        tails = [take(f"{name}.tail.{i}", shape, model.dtype) for i, shape in enumerate(layout.tail_shapes())]
+        slabs = [Slab(part_kind, held, 0, frames)] if held else []
+        return PartCache(layout, part_kind, cache_dtype=dtype, tails=tails, slabs=slabs, num_frames=frames)
+
+    caches = FlowCaches(
+        tokens=part("tokens", layouts.tokens, CacheKind.KEYS_VALUES, num_tokens),
+        frames=part("frames", layouts.frames, CacheKind.KEYS_VALUES, num_frames),
+        estimator=part("estimator", layouts.estimator, kind, num_frames),
+    )
+    if remaining:
+        raise ValueError(f"the stored prompt state holds {next(iter(remaining))}, which this model does not know")
+    return caches

@@ -1,0 +1,77 @@
+"""The flow's side of one utterance: speech tokens in, mel frames out, exact whatever the schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from studio.errors import OffGridCut
+from studio.model.flow.blocks import FlowCaches
+from studio.model.flow.budget import CacheBudget
+from studio.model.flow.model import FlowModel, check_length
+from studio.model.flow.prompt_state import PromptState
+
+
+class GridFlowStream:
+    """Equal to one streaming run over all tokens, last call included (specification F8, J2 2 and 3).
+
+    A call costs its own frames. Where the budget refuses the caches of another call, the rest of the
+    utterance is recomputed from its beginning at each call, as the official program does: slower, and
+    the same mel.
+    """
+
+    def __init__(
+        self, model: FlowModel, budget: CacheBudget, state: PromptState, left_context_frames: int | None
+    ) -> None:
+        self._model = model
+        self._budget = budget
+        self._voice = state.voice
+        self._caches: FlowCaches | None = None if state.caches is None else state.caches.fork(left_context_frames)
+        # The end of the prompt that no state can hold: its look-ahead reaches into what is spoken.
+        self._uncached_prompt = state.voice.tokens[state.num_cached_tokens :]
+        self._spoken: list[int] = []
+        self._is_open = True
+
+    @property
+    def is_recomputing(self) -> bool:
+        return self._caches is None
+
+    @torch.inference_mode()
+    def decode(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> torch.Tensor:
+        """See ``stages.FlowStream``; also raises ``SequenceTooLong``. (mel_bins, frames) float32."""
+        assert self._is_open, "the stream has ended"
+        config = self._model.config
+        self._check_cut(tokens, look_ahead)
+        check_length(config.frames_per_token * (len(self._voice.tokens) + len(self._spoken) + len(tokens)))
+        pending = (*self._uncached_prompt, *tokens)
+        if self._caches is not None and not self._caches.make_room(len(pending), self._model, self._budget):
+            self._caches = None
+        self._spoken += tokens
+        self._uncached_prompt = ()
+        self._is_open = False  # until the call is through: a run broken off in the middle cannot go on
+        if self._caches is None:
+            mel = self._model.decode_sequence(self._voice, self._spoken, look_ahead, is_streaming=True)
+        else:
+            mel = self._caches.decode_blocks(self._model, self._voice, pending, look_ahead)
+        self._is_open = bool(look_ahead)
+        num_frames = config.frames_per_token * len(tokens)
+        return mel[mel.shape[0] - num_frames :].t().float().contiguous()
+
+    def close(self) -> None:
+        self._is_open = False
+        self._caches = None
+        self._spoken = []
+
+    def _check_cut(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> None:
+        config = self._model.config
+        if not look_ahead:
+            return
+        if len(look_ahead) != config.look_ahead_tokens:
+            raise ValueError(f"{config.look_ahead_tokens} look-ahead tokens are wanted, not {len(look_ahead)}")
+        stop = len(self._voice.tokens) + len(self._spoken) + len(tokens)
+        if beyond := stop % config.grid_tokens:
+            raise OffGridCut(
+                f"A chunk would end {beyond} tokens beyond the flow's grid of {config.grid_tokens}.",
+                remedy="Cut where prompt and spoken tokens together are a multiple of it.",
+            )

@@ -1,0 +1,195 @@
+"""CosyVoice2's estimator: a causal U-Net that keeps every frame (specification F6, keys I3).
+
+With one entry in ``channels`` nothing is down- or up-sampled in time: a stack of convolutions and
+transformer blocks with one skip connection, and streamable as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from studio.model.config import UNetConfig
+from studio.model.flow.context import CausalConvolution, Context, Convolution, KeysValues, SelfAttention
+from studio.model.flow.estimator import Conditions, Modulation, VelocityEstimator, sinusoids_of_time
+
+_TIME_RATIO = 4
+_FEED_FORWARD_RATIO = 4
+
+
+class Attention(SelfAttention):
+    """Knows no positions: order comes from the convolutions alone."""
+
+    def __init__(self, config: UNetConfig) -> None:
+        super().__init__(config.num_heads, config.head_size)
+        inner_size = config.num_heads * config.head_size
+        self.size = config.channels
+        self.to_q = nn.Linear(config.channels, inner_size, bias=False)
+        self.to_k = nn.Linear(config.channels, inner_size, bias=False)
+        self.to_v = nn.Linear(config.channels, inner_size, bias=False)
+        self.to_out = nn.ModuleList([nn.Linear(inner_size, config.channels)])
+
+    @property
+    def input_size(self) -> int:
+        return self.size
+
+    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
+        del start
+        return self.split_heads(self.to_q(normed))
+
+    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
+        del start
+        return self.split_heads(self.to_k(normed)), self.split_heads(self.to_v(normed))
+
+    def output(self, heads: torch.Tensor) -> torch.Tensor:
+        joined: torch.Tensor = self.to_out[0](heads)
+        return joined
+
+
+class GeluInput(nn.Module):
+    def __init__(self, size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.proj = nn.Linear(size, hidden_size)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.gelu(self.proj(x))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        hidden_size = _FEED_FORWARD_RATIO * size
+        self.net = nn.ModuleDict({"0": GeluInput(size, hidden_size), "2": nn.Linear(hidden_size, size)})
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.net["2"](self.net["0"](x))
+        return y
+
+
+class TransformerBlock(nn.Module):
+    def __init__(self, config: UNetConfig) -> None:
+        super().__init__()
+        self.norm1 = nn.LayerNorm(config.channels, eps=1e-5)
+        self.attn1 = Attention(config)
+        self.norm3 = nn.LayerNorm(config.channels, eps=1e-5)
+        self.ff = FeedForward(config.channels)
+
+    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        heard: torch.Tensor = x + self.attn1(self.norm1(x), context)
+        y: torch.Tensor = heard + self.ff(self.norm3(heard))
+        return y
+
+
+class CausalBlock(nn.Module):
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        super().__init__()
+        convolution, norm = CausalConvolution(in_channels, out_channels, 3), nn.LayerNorm(out_channels, eps=1e-5)
+        self.block = nn.ModuleDict({"0": convolution, "2": norm})
+
+    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        return F.mish(self.block["2"](self.block["0"](x, context)))
+
+
+class ResnetBlock(nn.Module):
+    def __init__(self, in_channels: int, out_channels: int, time_size: int) -> None:
+        super().__init__()
+        self.mlp: nn.ModuleDict | None = nn.ModuleDict({"1": nn.Linear(time_size, out_channels)})
+        self.block1 = CausalBlock(in_channels, out_channels)
+        self.block2 = CausalBlock(out_channels, out_channels)
+        self.res_conv = Convolution(in_channels, out_channels, 1)
+
+    def modulation(self, time_embedding: torch.Tensor) -> tuple[torch.Tensor]:
+        """What is added between the two blocks, (rows, 1, channels)."""
+        assert self.mlp is not None
+        projected: torch.Tensor = self.mlp["1"](F.mish(time_embedding))
+        return (projected[:, None],)
+
+    def forward(self, x: torch.Tensor, modulation: tuple[torch.Tensor, ...], context: Context) -> torch.Tensor:
+        (of_time,) = modulation
+        y: torch.Tensor = self.block2(self.block1(x, context) + of_time, context)
+        return y + self.res_conv.valid(x)
+
+
+class Stage(nn.ModuleList):
+    """A resnet block, its transformer blocks, and outside the middle a causal convolution."""
+
+    def __init__(self, in_channels: int, config: UNetConfig, *, has_convolution: bool) -> None:
+        resnet = ResnetBlock(in_channels, config.channels, _TIME_RATIO * config.channels)
+        transformers = nn.ModuleList(TransformerBlock(config) for _ in range(config.num_transformer_blocks))
+        tail = [CausalConvolution(config.channels, config.channels, 3)] if has_convolution else []
+        super().__init__([resnet, transformers, *tail])
+
+    @property
+    def resnet(self) -> ResnetBlock:
+        resnet = self[0]
+        assert isinstance(resnet, ResnetBlock)
+        return resnet
+
+    def transform(self, x: torch.Tensor, modulation: tuple[torch.Tensor, ...], context: Context) -> torch.Tensor:
+        x = self.resnet(x, modulation, context)
+        transformers: Iterable[nn.Module] = self[1]  # type: ignore[assignment]
+        for transformer in transformers:
+            x = transformer(x, context)
+        return x
+
+    def convolve(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        y: torch.Tensor = self[2](x, context)
+        return y
+
+
+class TimeEmbedding(nn.Module):
+    def __init__(self, in_size: int, size: int) -> None:
+        super().__init__()
+        self.in_size = in_size
+        self.linear_1 = nn.Linear(in_size, size)
+        self.linear_2 = nn.Linear(size, size)
+
+    def forward(self, time: torch.Tensor) -> torch.Tensor:
+        embedding: torch.Tensor = self.linear_2(F.silu(self.linear_1(sinusoids_of_time(time, self.in_size))))
+        return embedding
+
+
+class CausalUNet(VelocityEstimator):
+    def __init__(self, config: UNetConfig, mel_bins: int) -> None:
+        super().__init__()
+        in_channels, channels = 4 * mel_bins, config.channels
+        self.time_mlp: TimeEmbedding | None = TimeEmbedding(in_channels, _TIME_RATIO * channels)
+        self.down_blocks = nn.ModuleList([Stage(in_channels, config, has_convolution=True)])
+        self.mid_blocks = nn.ModuleList(
+            Stage(channels, config, has_convolution=False) for _ in range(config.num_mid_blocks)
+        )
+        self.up_blocks = nn.ModuleList([Stage(2 * channels, config, has_convolution=True)])
+        self.final_block = CausalBlock(channels, channels)
+        self.final_proj = Convolution(channels, mel_bins, 1)
+
+    def modulation(self, time: torch.Tensor) -> Modulation:
+        assert self.time_mlp is not None
+        embedding = self.time_mlp(time)
+        return tuple(stage.resnet.modulation(embedding) for stage in self._stages())
+
+    def drop_time_layers(self) -> None:
+        self.time_mlp = None
+        for stage in self._stages():
+            stage.resnet.mlp = None
+
+    def velocity(
+        self, x: torch.Tensor, conditions: Conditions, modulation: Modulation, context: Context
+    ) -> torch.Tensor:
+        speaker = conditions.speaker[:, None].expand(-1, x.shape[1], -1)
+        # x, mean, speaker, prompt: another order than the DiT's (J1).
+        h = torch.cat([x, conditions.mean, speaker, conditions.prompt_mel], dim=-1)
+        (down, *middle, up), (of_down, *of_middle, of_up) = self._stages(), modulation
+        skip = down.transform(h, of_down, context)
+        h = down.convolve(skip, context)
+        for stage, of_stage in zip(middle, of_middle, strict=True):
+            h = stage.transform(h, of_stage, context)
+        h = up.convolve(up.transform(torch.cat([h, skip], dim=-1), of_up, context), context)
+        return self.final_proj.valid(self.final_block(h, context))
+
+    def _stages(self) -> Iterator[Stage]:
+        for stage in (*self.down_blocks, *self.mid_blocks, *self.up_blocks):
+            assert isinstance(stage, Stage)
+            yield stage
