@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import run
+from set_up.assembly import environment_of, wanted_stamp
 from set_up.checks import run_checks
 from set_up.environment import Environment
+from set_up.machine import Machine
 from set_up_fakes import QuietProgress
 
 RUN = Path(run.__file__)
@@ -77,3 +80,20 @@ def test_set_up_that_fails_says_so_on_standard_error_only(tmp_path: Path) -> Non
     assert ended.returncode == run.SET_UP_FAILED
     assert ended.stdout == ""
     assert "Timbre Studio could not be set up.\nThe environment cannot be made in" in ended.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for the program is a shell script")
+def test_a_ready_environment_starts_the_program_at_once_and_silently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMBRE_ENVIRONMENT", str(tmp_path))
+    environment = environment_of(RUN.parents[1])
+    environment.python.parent.mkdir()
+    environment.python.touch()
+    environment.program("timbre").write_text('#!/bin/sh\necho "[$*]"\nexit 7\n')
+    environment.program("timbre").chmod(0o755)
+    environment.finish(wanted_stamp(RUN.parents[1], environment, Machine.this(), frozenset({"media"})))
+    start_seconds = time.monotonic()
+    ended = subprocess.run([sys.executable, str(RUN), "say", "a b"], capture_output=True, text=True, check=False)
+    assert time.monotonic() - start_seconds < 3
+    assert (ended.returncode, ended.stdout, ended.stderr) == (7, "[say a b]\n", "")
