@@ -242,6 +242,14 @@ class SequenceTooLong(StudioError):
 
 
 @_coded
+class ModelOverflow(StudioError):
+    """A network computed something that is not a number."""
+
+    code = "model-overflow"
+    exit_status = 8
+
+
+@_coded
 class OutOfMemory(StudioError):
     """The computer's or the GPU's memory does not suffice."""
 
@@ -279,3 +287,35 @@ class CannotWrite(StudioError):
 
     code = "cannot-write"
     exit_status = 10
+
+
+@_coded
+class InternalError(StudioError):
+    """The one exception to "never a bug of ours": how such a bug travels between processes. The log has the rest."""
+
+    code = "internal-error"
+    exit_status = 70
+
+
+@_coded
+class IncompleteInstallation(StudioError):
+    """A library the program needs is missing or cannot be loaded."""
+
+    code = "incomplete-installation"
+    exit_status = 70
+
+
+@_coded
+class UnreadableText(StudioError):
+    """A text file cannot be opened or is not text."""
+
+    code = "unreadable-text"
+    exit_status = 6
+
+
+@_coded
+class DamagedLibrary(StudioError):
+    """The list of the user's voices cannot be read."""
+
+    code = "damaged-library"
+    exit_status = 7

@@ -149,6 +149,16 @@ class VocoderKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class PrecedingFlow:
+    """Sizes of the flow that is built before CosyVoice3's vocoder, and so decides its constant noise (G8)."""
+
+    num_speech_tokens: int = 6561
+    input_size: int = 80
+    mel_bins: int = 80
+    speaker_embedding_size: int = 192
+
+
+@dataclass(frozen=True, slots=True)
 class VocoderConfig:
     """HiFT (specification G)."""
 
@@ -171,6 +181,7 @@ class VocoderConfig:
     leaky_relu_slope: float = 0.1
     audio_limit: float = 0.99
     look_right_frames: int = 4
+    preceding_flow: PrecedingFlow = PrecedingFlow()
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,16 +96,15 @@ class Section:
         if key not in self._values and default is not None:
             return default
         value = self._resolved(key)
-        whole = isinstance(value, list) and all(type(item) is int and 0 < item <= 1 << 20 for item in value)
-        if not whole or not isinstance(value, list) or (length is not None and len(value) != length):
+        if not isinstance(value, list) or not _are_counts(value) or (length is not None and len(value) != length):
             raise self._complaint(key, f"is {value!r}, not a list of {length or 'some'} positive whole numbers")
         return tuple(value)
 
     def rows(self, key: str) -> tuple[tuple[int, ...], ...]:
         value = self._resolved(key)
-        if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
-            raise self._complaint(key, f"is {value!r}, not a list of lists")
-        return tuple(tuple(int(item) for item in row) for row in value)
+        if not isinstance(value, list) or not value or not all(_are_counts(row) for row in value):
+            raise self._complaint(key, f"is {value!r}, not lists of positive whole numbers")
+        return tuple(tuple(row) for row in value)
 
     def debug_unknown(self, known: set[str]) -> None:
         """A line in the log for keys nobody here reads: training's, or a newer version's."""
@@ -126,6 +125,10 @@ class Section:
 
     def _complaint(self, key: str, what: str) -> BadModelSettings:
         return BadModelSettings(f"In {self._document.file_name}, {self._name(key)} {what}.", remedy=_REMEDY)
+
+
+def _are_counts(value: Value) -> bool:
+    return isinstance(value, list) and all(type(item) is int and 0 < item <= 1 << 20 for item in value)
 
 
 class Document:

@@ -38,6 +38,8 @@ class SpeechTokenRequest:
     """One sentence for the speech language model. Token ids throughout (specification E2, E5, E6).
 
     ``min_tokens``/``max_tokens`` of None mean the generation's rule: 2 and 20 times the text tokens.
+    ``num_instruction_tokens`` of the prompt text come before everything else where text arrives in pieces:
+    CosyVoice3's prompt up to and including ``<|endofprompt|>`` (E7), none in CosyVoice2.
     """
 
     text_tokens: tuple[int, ...]
@@ -45,12 +47,14 @@ class SpeechTokenRequest:
     prompt_speech_tokens: tuple[int, ...] = ()
     min_tokens: int | None = None
     max_tokens: int | None = None
+    num_instruction_tokens: int = 0
 
 
 class SpeechLM(Protocol):
     """Text tokens to speech tokens."""
 
     sampling: SamplingOptions
+    engine: str  # in words: what multiplies, and how exactly
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         """Speech tokens as they are made; the prompt's are not repeated, stop ids never appear.

@@ -1,0 +1,181 @@
+"""A model folder in the official layout: recognised by its content, checked, and opened stage by stage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, ModelNotFound, UnknownGeneration
+from studio.model.config import (
+    FlowConfig,
+    Precision,
+    PromptMelConfig,
+    QwenConfig,
+    SpeechLMConfig,
+    VocoderConfig,
+)
+from studio.model.flow import FlowOptions, load_flow
+from studio.model.generations import GENERATIONS, Generation
+from studio.model.official_yaml import Document
+from studio.model.speaker_encoder import SpeakerEncoder
+from studio.model.speech_lm import load_speech_lm
+from studio.model.speech_tokenizer import SpeechTokenizer
+from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
+from studio.model.vocoder import load_vocoder
+from studio.text.tokenizer import TextTokenizer
+
+_TEXT_FOLDER = "CosyVoice-BlankEN"
+_SAMPLED_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """An opened folder: settings read and checked, weights not yet touched."""
+
+    folder: Path
+    generation: Generation
+    speech_lm: SpeechLMConfig
+    flow: FlowConfig
+    vocoder: VocoderConfig
+    prompt_mel: PromptMelConfig
+
+    def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> SpeechLM:
+        """``variant`` ``rl`` opens ``llm.rl.pt``, the same network after reinforcement learning."""
+        name = f"llm.{variant}.pt" if variant else "llm.pt"
+        return load_speech_lm(self.folder / name, self.speech_lm, precision, device)
+
+    def load_flow(
+        self, precision: Precision, device: str, *, num_steps: int | None = None, left_context_frames: int | None = None
+    ) -> FlowDecoder:
+        """``num_steps`` and ``left_context_frames`` are approximations; None keeps the exact ones."""
+        options = FlowOptions(num_steps=num_steps, left_context_frames=left_context_frames)
+        return load_flow(self.folder / "flow.pt", self.flow, precision, device, options)
+
+    def load_vocoder(self, precision: Precision, device: str) -> Vocoder:
+        return load_vocoder(self.folder / "hift.pt", self.vocoder, precision, device)
+
+    def load_text_tokenizer(self) -> TextTokenizer:
+        return TextTokenizer.from_folder(self.folder / _TEXT_FOLDER, self.generation.text)
+
+    def load_speech_tokenizer(self, num_threads: int) -> SpeechTokenizer:
+        return SpeechTokenizer(self.folder / self.generation.speech_tokenizer_file, num_threads=num_threads)
+
+    def load_speaker_encoder(self, num_threads: int) -> SpeakerEncoder:
+        return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads)
+
+    def front_end_key(self) -> str:
+        """What the features of a prompt depend on, beside its clip: tokenizer, speaker encoder, mel settings."""
+        digest = hashlib.sha256(repr(self.prompt_mel).encode())
+        for name in (self.generation.speech_tokenizer_file, "campplus.onnx"):
+            digest.update(_sampled_digest(self.folder / name))
+        return digest.hexdigest()
+
+
+def open_checkpoint(folder: Path) -> Checkpoint:
+    """Reads and checks everything small in ``folder``.
+
+    The generation is told by class names in the yaml, not by file names: a folder may hold several
+    yaml files, or one under an old name. Raises ``ModelNotFound``, ``UnknownGeneration``,
+    ``BadModelSettings``, ``MissingModelFile``, ``DamagedModelFile``.
+    """
+    if not folder.is_dir():
+        raise ModelNotFound(
+            f"There is no model folder {folder}.", remedy="Give the folder that holds llm.pt, flow.pt and hift.pt."
+        )
+    generation, document = _recognise(folder)
+    root = document.root
+    checkpoint = Checkpoint(
+        folder=folder,
+        generation=generation,
+        speech_lm=generation.read_speech_lm(root, _read_qwen(folder / _TEXT_FOLDER / "config.json")),
+        flow=generation.read_flow(root),
+        vocoder=generation.read_vocoder(root),
+        prompt_mel=generation.read_prompt_mel(root),
+    )
+    _cross_check(checkpoint, document.file_name)
+    return checkpoint
+
+
+def _recognise(folder: Path) -> tuple[Generation, Document]:
+    # Newest first: a folder with several files is what its newest file says.
+    paths = sorted(folder.glob("cosyvoice*.yaml"), reverse=True)
+    if not paths:
+        raise ModelNotFound(
+            f"{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.",
+            remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
+        )
+    for path in paths:
+        document = Document(path)
+        names = tuple(document.class_name(key) for key in ("llm", "flow", "hift"))
+        for generation in GENERATIONS:
+            if names == (generation.speech_lm_class, generation.flow_class, generation.vocoder_class):
+                return generation, document
+    described = ", ".join(str(name) for name in names)
+    raise UnknownGeneration(
+        f"{paths[-1].name} describes a model this program does not speak ({described}).",
+        remedy="Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
+    )
+
+
+def _read_qwen(path: Path) -> QwenConfig:
+    if not path.is_file():
+        raise MissingModelFile(f"{path.parent.name}/{path.name} is missing.", remedy="Download the model again.")
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        config = QwenConfig(
+            vocabulary_size=int(values["vocab_size"]),
+            hidden_size=int(values["hidden_size"]),
+            intermediate_size=int(values["intermediate_size"]),
+            num_layers=int(values["num_hidden_layers"]),
+            num_heads=int(values["num_attention_heads"]),
+            num_kv_heads=int(values["num_key_value_heads"]),
+            rope_theta=float(values.get("rope_theta", 1_000_000.0)),
+            rms_norm_eps=float(values.get("rms_norm_eps", 1e-6)),
+            max_positions=int(values.get("max_position_embeddings", 32_768)),
+        )
+    except (ValueError, TypeError, OSError) as error:
+        raise DamagedModelFile(f"{path.name} is not readable.", remedy="Download the model again.") from error
+    except KeyError as error:
+        raise BadModelSettings(f"{path.name} lacks {error}.", remedy="Download the model again.") from error
+    sizes = (
+        config.vocabulary_size, config.hidden_size, config.intermediate_size,
+        config.num_layers, config.num_heads, config.num_kv_heads,
+    )  # fmt: skip
+    if min(sizes) < 1 or max(sizes) > 1 << 20 or config.hidden_size % config.num_heads:
+        raise BadModelSettings(f"{path.name} describes an impossible network.", remedy="Download the model again.")
+    return config
+
+
+def _cross_check(checkpoint: Checkpoint, file_name: str) -> None:
+    speech_lm_tokens = checkpoint.speech_lm.layout.num_speech_tokens
+    if speech_lm_tokens != checkpoint.flow.num_speech_tokens:
+        raise BadModelSettings(
+            f"In {file_name}, language model and flow disagree about the number of speech tokens "
+            f"({speech_lm_tokens} and {checkpoint.flow.num_speech_tokens}).",
+            remedy="The folder mixes files of different models: download the model again.",
+        )
+    hop = checkpoint.prompt_mel.hop_samples
+    factor = checkpoint.vocoder.stft_hop
+    for rate in checkpoint.vocoder.upsample_rates:
+        factor *= rate
+    if hop != factor:
+        raise BadModelSettings(
+            f"In {file_name}, a mel frame is {hop} samples for the prompt and {factor} for the vocoder.",
+            remedy="The folder mixes files of different models: download the model again.",
+        )
+
+
+def _sampled_digest(path: Path) -> bytes:
+    """Size and both ends of a file: enough to tell releases apart without reading gigabytes."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_SAMPLED_BYTES)
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _SAMPLED_BYTES))
+            return hashlib.sha256(str(size).encode() + head + file.read(_SAMPLED_BYTES)).digest()
+    except OSError as error:
+        raise MissingModelFile(
+            f"{path.name} is missing from the model folder.", remedy="Download the model again."
+        ) from error

@@ -1,0 +1,233 @@
+"""The generations of the model family, as data: what tells them apart and how their folders are read.
+
+Decided: a generation is one frozen record of data and of functions that build its stages. Because
+three generations share most of their shape and differ in details, and the next one is added as a row
+here. Instead of: classes per generation, or questions about class names spread through the code.
+CosyVoice-300M will be a third record, with its own speech LM, flow and whisper text tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from studio.model.config import (
+    ConformerConfig,
+    DiTConfig,
+    FlowConfig,
+    LookAheadConfig,
+    PrecedingFlow,
+    PromptMelConfig,
+    QwenConfig,
+    SamplingOptions,
+    SolverConfig,
+    SpeechLMConfig,
+    SpeechTokenLayout,
+    UNetConfig,
+    VocoderConfig,
+    VocoderKind,
+)
+from studio.model.official_yaml import Section
+from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One generation. The class names are words of the yaml, never imported (specification A8)."""
+
+    name: str
+    title: str
+    yaml_name: str
+    speech_lm_class: str
+    flow_class: str
+    vocoder_class: str
+    speech_tokenizer_file: str
+    text: PromptForm
+    # Runs of these tokens are shortened before the flow (specification E2); none in CosyVoice2.
+    silent_tokens: frozenset[int]
+    speech_token_layout: Callable[[int], SpeechTokenLayout]
+    read_flow: Callable[[Section], FlowConfig]
+    vocoder_kind: VocoderKind
+
+    def read_speech_lm(self, root: Section, backbone: QwenConfig) -> SpeechLMConfig:
+        section = root.section("llm")
+        sampling = section.section("sampling")
+        text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=(5, 15))
+        return SpeechLMConfig(
+            backbone=backbone,
+            layout=self.speech_token_layout(section.integer("speech_token_size", low=16)),
+            sampling=SamplingOptions(
+                top_p=sampling.number("top_p", low=0.01, high=1.0, default=0.8),
+                top_k=sampling.integer("top_k", default=25),
+                window_tokens=sampling.integer("win_size", default=10),
+                repetition_ratio=sampling.number("tau_r", low=0.0, high=1.0, default=0.1),
+            ),
+            interleave_text_tokens=text_tokens,
+            interleave_speech_tokens=speech_tokens,
+        )
+
+    def read_vocoder(self, root: Section) -> VocoderConfig:
+        section = root.section("hift")
+        stft = section.section("istft_params")
+        return VocoderConfig(
+            kind=self.vocoder_kind,
+            sample_rate=root.integer("sample_rate", low=16_000, high=48_000),
+            base_channels=section.integer("base_channels", low=8),
+            f0_channels=section.section("f0_predictor").integer("cond_channels", low=8),
+            mel_bins=section.integer("in_channels"),
+            num_harmonics=section.integer("nb_harmonics"),
+            sine_amplitude=section.number("nsf_alpha", low=0.0, high=1.0, default=0.1),
+            noise_amplitude=section.number("nsf_sigma", low=0.0, high=1.0, default=0.003),
+            voiced_threshold_hz=section.number("nsf_voiced_threshold", low=0.0, high=1000.0, default=10.0),
+            upsample_rates=section.integers("upsample_rates", length=3),
+            upsample_kernel_sizes=section.integers("upsample_kernel_sizes", length=3),
+            resblock_kernel_sizes=section.integers("resblock_kernel_sizes", length=3),
+            resblock_dilations=section.rows("resblock_dilation_sizes")[0],
+            source_resblock_kernel_sizes=section.integers("source_resblock_kernel_sizes", length=3),
+            stft_size=stft.integer("n_fft"),
+            stft_hop=stft.integer("hop_len"),
+            leaky_relu_slope=section.number("lrelu_slope", low=0.0, high=1.0, default=0.1),
+            audio_limit=section.number("audio_limit", low=0.1, high=1.0, default=0.99),
+            look_right_frames=section.integer("conv_pre_look_right", default=4),
+            preceding_flow=_preceding_flow(root),
+        )
+
+    def read_prompt_mel(self, root: Section) -> PromptMelConfig:
+        section = root.section("feat_extractor")
+        return PromptMelConfig(
+            sample_rate=root.integer("sample_rate", low=16_000, high=48_000),
+            window_samples=section.integer("win_size"),
+            hop_samples=section.integer("hop_size"),
+            mel_bins=section.integer("num_mels"),
+            min_hz=section.number("fmin", low=0.0, high=24_000.0),
+            max_hz=section.optional_number("fmax", low=1.0, high=24_000.0),
+        )
+
+
+def _preceding_flow(root: Section) -> PrecedingFlow:
+    section = root.section("flow")
+    return PrecedingFlow(
+        num_speech_tokens=section.integer("vocab_size", low=16),
+        input_size=section.integer("input_size"),
+        mel_bins=section.integer("output_size"),
+        speaker_embedding_size=section.integer("spk_embed_dim"),
+    )
+
+
+def _layout2(speech_tokens: int) -> SpeechTokenLayout:
+    return SpeechTokenLayout(
+        num_speech_tokens=speech_tokens,
+        num_rows=speech_tokens + 3,
+        has_llm_embedding=True,
+        head_has_bias=True,
+        sos_row=0,
+        task_row=1,
+        end_id=speech_tokens,
+        fill_id=speech_tokens + 2,
+    )
+
+
+def _layout3(speech_tokens: int) -> SpeechTokenLayout:
+    return SpeechTokenLayout(
+        num_speech_tokens=speech_tokens,
+        num_rows=speech_tokens + 200,
+        has_llm_embedding=False,
+        head_has_bias=False,
+        sos_row=speech_tokens,
+        task_row=speech_tokens + 2,
+        end_id=speech_tokens + 1,
+        fill_id=speech_tokens + 3,
+    )
+
+
+def _flow2(root: Section) -> FlowConfig:
+    section = root.section("flow")
+    encoder = section.section("encoder")
+    estimator = section.section("decoder").section("estimator")
+    return replace(
+        _flow_base(root),
+        conformer=ConformerConfig(
+            size=encoder.integer("output_size"),
+            num_heads=encoder.integer("attention_heads"),
+            feed_forward_size=encoder.integer("linear_units"),
+            num_blocks=encoder.integer("num_blocks"),
+        ),
+        unet=UNetConfig(
+            channels=estimator.integers("channels", length=1)[0],
+            num_heads=estimator.integer("num_heads"),
+            head_size=estimator.integer("attention_head_dim"),
+            num_mid_blocks=estimator.integer("num_mid_blocks"),
+            num_transformer_blocks=estimator.integer("n_blocks"),
+        ),
+    )
+
+
+def _flow3(root: Section) -> FlowConfig:
+    section = root.section("flow")
+    look_ahead = section.section("pre_lookahead_layer")
+    estimator = section.section("decoder").section("estimator")
+    return replace(
+        _flow_base(root),
+        look_ahead=LookAheadConfig(
+            in_channels=look_ahead.integer("in_channels"), channels=look_ahead.integer("channels")
+        ),
+        dit=DiTConfig(
+            size=estimator.integer("dim"),
+            depth=estimator.integer("depth"),
+            num_heads=estimator.integer("heads"),
+            head_size=estimator.integer("dim_head"),
+            feed_forward_ratio=estimator.integer("ff_mult"),
+        ),
+    )
+
+
+def _flow_base(root: Section) -> FlowConfig:
+    section = root.section("flow")
+    cfm = section.section("decoder").section("cfm_params").section("content")
+    grid_tokens = root.integer("chunk_size", default=25)
+    return FlowConfig(
+        num_speech_tokens=section.integer("vocab_size", low=16),
+        input_size=section.integer("input_size"),
+        mel_bins=section.integer("output_size"),
+        speaker_embedding_size=section.integer("spk_embed_dim"),
+        frames_per_token=section.integer("token_mel_ratio", default=2),
+        look_ahead_tokens=section.integer("pre_lookahead_len", default=3),
+        grid_tokens=grid_tokens,
+        solver=SolverConfig(guidance_scale=cfm.number("inference_cfg_rate", low=0.0, high=10.0, default=0.7)),
+    )
+
+
+# Silences and breaths, as the official program lists them (specification E2).
+_SILENT_TOKENS_3 = frozenset({1, 2, 28, 29, 55, 248, 494, 2241, 2242, 2322, 2323})
+
+COSYVOICE2 = Generation(
+    name="cosyvoice2",
+    title="CosyVoice2",
+    yaml_name="cosyvoice2.yaml",
+    speech_lm_class="Qwen2LM",
+    flow_class="CausalMaskedDiffWithXvec",
+    vocoder_class="HiFTGenerator",
+    speech_tokenizer_file="speech_tokenizer_v2.onnx",
+    text=COSYVOICE2_TEXT,
+    silent_tokens=frozenset(),
+    speech_token_layout=_layout2,
+    read_flow=_flow2,
+    vocoder_kind=VocoderKind.CENTRED,
+)
+
+COSYVOICE3 = Generation(
+    name="cosyvoice3",
+    title="Fun-CosyVoice3",
+    yaml_name="cosyvoice3.yaml",
+    speech_lm_class="CosyVoice3LM",
+    flow_class="CausalMaskedDiffWithDiT",
+    vocoder_class="CausalHiFTGenerator",
+    speech_tokenizer_file="speech_tokenizer_v3.onnx",
+    text=COSYVOICE3_TEXT,
+    silent_tokens=_SILENT_TOKENS_3,
+    speech_token_layout=_layout3,
+    read_flow=_flow3,
+    vocoder_kind=VocoderKind.CAUSAL,
+)
+
+GENERATIONS = (COSYVOICE2, COSYVOICE3)

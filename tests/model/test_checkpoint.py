@@ -1,0 +1,157 @@
+"""A model folder is recognised by its content, and every way it can be broken has its sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from studio.errors import (
+    BadModelSettings,
+    DamagedModelFile,
+    MissingModelFile,
+    ModelNotFound,
+    StudioError,
+    UnknownGeneration,
+    WrongTensors,
+)
+from studio.model.checkpoint import Checkpoint, open_checkpoint
+from studio.model.config import Precision
+
+
+@pytest.fixture
+def folder(reference: Path, family: str, tmp_path: Path) -> Path:
+    """A copy of the miniature checkpoint that a test may break."""
+    copy = tmp_path / "model"
+    shutil.copytree(reference / family / "checkpoint", copy)
+    os.chmod(copy, 0o755)
+    for path in copy.rglob("*"):
+        os.chmod(path, 0o755)
+    return copy
+
+
+def load_everything(checkpoint: Checkpoint) -> None:
+    checkpoint.load_speech_lm(Precision.FLOAT32, "cpu")
+    checkpoint.load_flow(Precision.FLOAT32, "cpu")
+    checkpoint.load_vocoder(Precision.FLOAT32, "cpu")
+    checkpoint.load_text_tokenizer()
+    checkpoint.load_speech_tokenizer(1)
+    checkpoint.load_speaker_encoder(1)
+
+
+def test_a_folder_is_what_its_yaml_describes(folder: Path, family: str) -> None:
+    checkpoint = open_checkpoint(folder)
+    assert checkpoint.generation.name == family
+    assert checkpoint.vocoder.sample_rate == 24_000
+    assert checkpoint.prompt_mel.max_hz == {"cosyvoice2": 8000.0, "cosyvoice3": None}[family]
+    assert (checkpoint.flow.unet is None) == (family == "cosyvoice3")
+    load_everything(checkpoint)
+
+
+def test_the_name_of_the_yaml_does_not_matter(folder: Path, family: str) -> None:
+    (folder / f"{family}.yaml").rename(folder / "cosyvoice.yaml")
+    assert open_checkpoint(folder).generation.name == family
+
+
+def rewrite_yaml(folder: Path, change: Callable[[str], str]) -> None:
+    path = next(folder.glob("cosyvoice*.yaml"))
+    path.write_text(change(path.read_text("utf-8")), "utf-8")
+
+
+def test_classes_of_two_generations_are_refused(folder: Path, family: str) -> None:
+    rewrite_yaml(folder, lambda text: text.replace("HiFTGenerator", "OtherGenerator"))
+    with pytest.raises(UnknownGeneration, match="OtherGenerator"):
+        open_checkpoint(folder)
+
+
+def test_disagreeing_sizes_are_refused(folder: Path) -> None:
+    rewrite_yaml(folder, lambda text: text.replace("vocab_size:", "vocab_size: 512 #"))
+    with pytest.raises(BadModelSettings, match="disagree about the number of speech tokens"):
+        open_checkpoint(folder)
+
+
+def test_no_folder_and_an_empty_folder_are_sentences(tmp_path: Path) -> None:
+    for folder in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(ModelNotFound):
+            open_checkpoint(folder)
+
+
+@pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt", "campplus.onnx", "speech_tokenizer_v*.onnx"])
+@pytest.mark.parametrize("damage", ["missing", "truncated", "garbage"])
+def test_a_damaged_file_is_named(folder: Path, name: str, damage: str) -> None:
+    path = next(folder.glob(name))
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(
+            path.read_bytes()[: path.stat().st_size // 2] if damage == "truncated" else b"\x00garbage" * 99
+        )
+    with pytest.raises(MissingModelFile if damage == "missing" else DamagedModelFile) as caught:
+        load_everything(open_checkpoint(folder))
+    assert path.name in caught.value.message
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
+@pytest.mark.parametrize("change", ["lost", "added", "reshaped"])
+def test_a_tensor_too_few_too_many_or_misshapen_is_named(folder: Path, name: str, change: str) -> None:
+    tensors = torch.load(folder / name, weights_only=True)
+    key = next(key for key in reversed(tensors) if tensors[key].dim() > 1 and "lm_head" not in key)
+    if change == "lost":
+        del tensors[key]
+    elif change == "added":
+        key = "surprise.weight"
+        tensors[key] = torch.zeros(2, 2)
+    else:
+        tensors[key] = tensors[key][..., :-1].clone()
+    torch.save(tensors, folder / name)
+    with pytest.raises(WrongTensors) as caught:
+        load_everything(open_checkpoint(folder))
+    assert name in caught.value.message
+    layer = key.replace(".parametrizations.weight.original1", "").replace(".parametrizations.weight.original0", "")
+    assert layer in caught.value.message
+
+
+def test_weights_of_another_generation_are_refused(reference: Path, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed"
+    shutil.copytree(reference / "cosyvoice3" / "checkpoint", mixed)
+    os.chmod(mixed, 0o755)
+    for name in ("llm.pt", "flow.pt", "hift.pt"):
+        (mixed / name).unlink()
+        shutil.copy(reference / "cosyvoice2" / "checkpoint" / name, mixed / name)
+    checkpoint = open_checkpoint(mixed)
+    for load in (checkpoint.load_speech_lm, checkpoint.load_flow, checkpoint.load_vocoder):
+        with pytest.raises(WrongTensors):
+            load(Precision.FLOAT32, "cpu")
+
+
+def test_the_variant_after_reinforcement_learning_is_opened_on_request(folder: Path) -> None:
+    checkpoint = open_checkpoint(folder)
+    with pytest.raises(MissingModelFile, match=r"llm\.rl\.pt"):
+        checkpoint.load_speech_lm(Precision.FLOAT32, "cpu", variant="rl")
+    shutil.copy(folder / "llm.pt", folder / "llm.rl.pt")
+    checkpoint.load_speech_lm(Precision.FLOAT32, "cpu", variant="rl")
+
+
+@pytest.mark.parametrize(
+    "config",
+    ["{", "[]", "{}", '{"vocab_size": "many"}', json.dumps({"vocab_size": 0, "hidden_size": 7})],
+)
+def test_a_broken_text_model_config_is_a_sentence(folder: Path, config: str) -> None:
+    (folder / "CosyVoice-BlankEN" / "config.json").write_text(config)
+    with pytest.raises(StudioError, match=r"config\.json"):
+        open_checkpoint(folder)
+
+
+def test_the_front_end_key_follows_its_files(folder: Path) -> None:
+    checkpoint = open_checkpoint(folder)
+    before = checkpoint.front_end_key()
+    assert before == open_checkpoint(folder).front_end_key()
+    path = folder / "campplus.onnx"
+    path.write_bytes(path.read_bytes() + b"\0")
+    assert checkpoint.front_end_key() != before
