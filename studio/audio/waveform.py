@@ -1,0 +1,37 @@
+"""Sound in memory: one channel of float samples and their rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from studio.audio.resampling import Samples, resample
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waveform:
+    """Mono sound: ``samples`` (n,) float32, nominally in -1..1; ``sample_rate`` in hertz."""
+
+    samples: Samples = field(repr=False)
+    sample_rate: int
+
+    def __post_init__(self) -> None:
+        assert self.samples.ndim == 1, "a waveform is mono"
+        assert self.samples.dtype == np.float32
+        assert self.sample_rate > 0
+
+    @property
+    def seconds(self) -> float:
+        return len(self.samples) / self.sample_rate
+
+    def resampled(self, sample_rate: int) -> Waveform:
+        """The same sound at another rate: ``ceil(n x rate / own rate)`` samples; itself where rates agree."""
+        if sample_rate == self.sample_rate:
+            return self
+        return Waveform(resample(self.samples, self.sample_rate, sample_rate), sample_rate)
+
+    def between(self, start_seconds: float, end_seconds: float) -> Waveform:
+        """The part between two times, clamped to what there is."""
+        start, end = (max(0, round(seconds * self.sample_rate)) for seconds in (start_seconds, end_seconds))
+        return Waveform(self.samples[start:end], self.sample_rate)

@@ -1,0 +1,92 @@
+"""Opening the ONNX networks of a model folder: quiet, on the CPU, and with a sentence where the file is no good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnxruntime
+import psutil
+from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
+
+from studio.errors import DamagedModelFile, MissingModelFile
+
+# What ONNX Runtime raises for a file; its exceptions share no base class.
+_LOAD_ERRORS = (
+    ort_errors.EPFail,
+    ort_errors.Fail,
+    ort_errors.InvalidArgument,
+    ort_errors.InvalidGraph,
+    ort_errors.InvalidProtobuf,
+    ort_errors.NoModel,
+    ort_errors.NoSuchFile,
+    ort_errors.NotImplemented,
+    ort_errors.RuntimeException,
+    RuntimeError,
+)
+_FATAL_ONLY = 4
+
+
+def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSession:
+    """A session on ``path`` that stays silent; ``num_threads`` of None: one for each physical core.
+
+    Raises ``MissingModelFile`` and ``DamagedModelFile``.
+    """
+    if not path.is_file():
+        raise MissingModelFile(
+            f"{path.name} is missing from the model folder {path.parent}.",
+            remedy="Download the model again, or repair its folder.",
+        )
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _FATAL_ONLY
+    options.intra_op_num_threads = num_threads or psutil.cpu_count(logical=False) or 1
+    options.inter_op_num_threads = 1
+    # These networks run once per voice: no memory kept for the next run, no threads spinning until then.
+    options.enable_cpu_mem_arena = False
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except _LOAD_ERRORS as error:
+        raise DamagedModelFile(
+            f"{path.name} cannot be read: it is truncated or damaged.", remedy="Download the model again."
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """What an input or output must be: one of ``kinds``, and of ``shape`` with None where any size will do.
+
+    ``shape`` of None: of any rank.
+    """
+
+    kinds: tuple[str, ...]
+    shape: tuple[int | None, ...] | None = None
+
+    def takes(self, port: onnxruntime.NodeArg) -> bool:
+        if port.type not in self.kinds:
+            return False
+        if self.shape is None or not port.shape:  # a graph need not say
+            return True
+        return len(port.shape) == len(self.shape) and all(
+            wanted is None or not isinstance(size, int) or size == wanted
+            for size, wanted in zip(port.shape, self.shape, strict=True)
+        )
+
+
+def require_ports(
+    path: Path, session: onnxruntime.InferenceSession, inputs: tuple[Port, ...], first_output: Port
+) -> None:
+    """Raises ``DamagedModelFile`` unless the network has these inputs, in this order: names differ (specification D)."""
+    ports = session.get_inputs()
+    if len(ports) != len(inputs) or not all(want.takes(port) for want, port in zip(inputs, ports, strict=True)):
+        raise wrong_network(path)
+    if not first_output.takes(session.get_outputs()[0]):
+        raise wrong_network(path)
+
+
+def wrong_network(path: Path) -> DamagedModelFile:
+    """The error for a file that opens, but is another network than its name says."""
+    return DamagedModelFile(
+        f"{path.name} is a network, but not the one its name says.",
+        remedy="The folder mixes files of different models: download the model again.",
+    )

@@ -1,0 +1,95 @@
+"""Speaker embeddings equal the official ones, from the wav file on; a file that is no good is a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+from safetensors.numpy import load_file
+
+from studio.audio.files import read_audio
+from studio.audio.resampling import resample_steeply
+from studio.audio.waveform import Waveform
+from studio.errors import DamagedModelFile, MissingModelFile
+from studio.model.speaker_encoder import SpeakerEncoder
+from studio.model.stages import FloatArray
+from studio.voices.features import kaldi_fbank
+
+# What a second run of the official code differs by (tolerance.json), as a share of the largest value 2.6.
+EMBEDDING_TOLERANCE = 1e-6
+# The filter bank may differ by 2.7e-4 (README of the reference data); the reference network passes on 2 % of that.
+EMBEDDING_TOLERANCE_OF_OWN_FBANK = 5e-6
+
+
+@pytest.fixture
+def encoder(reference: Path, family: str) -> SpeakerEncoder:
+    return SpeakerEncoder(reference / family / "checkpoint" / "campplus.onnx", num_threads=1)
+
+
+def golden_embedding(reference: Path, family: str, clip: str) -> FloatArray:
+    embedding: FloatArray = load_file(reference / family / "golden" / "frontend.safetensors")[f"wav/{clip}/embedding"]
+    return embedding[0]
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("clip", ["prompt_a", "prompt_b"])
+def test_embedding_of_recorded_features_equals_the_official_one(
+    reference: Path, family: str, clip: str, encoder: SpeakerEncoder
+) -> None:
+    embedding = encoder.embed(load_file(reference / "inputs" / "features.safetensors")[f"{clip}/fbank"])
+    assert embedding.shape == (192,)
+    assert embedding.dtype == np.float32
+    golden = golden_embedding(reference, family, clip)
+    np.testing.assert_allclose(embedding, golden, rtol=0, atol=EMBEDDING_TOLERANCE)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("clip", ["prompt_a", "prompt_b"])
+def test_embedding_of_a_wav_file_equals_the_official_one(
+    reference: Path, family: str, clip: str, encoder: SpeakerEncoder
+) -> None:
+    waveform = read_audio(reference / "inputs" / f"{clip}.wav").resampled(16_000)
+    golden = golden_embedding(reference, family, clip)
+    embedding = encoder.embed(kaldi_fbank(waveform))
+    np.testing.assert_allclose(embedding, golden, rtol=0, atol=EMBEDDING_TOLERANCE_OF_OWN_FBANK)
+
+
+@pytest.mark.reference
+def test_a_steeper_resampler_hardly_moves_the_embedding(reference: Path, family: str, encoder: SpeakerEncoder) -> None:
+    clip = read_audio(reference / "inputs" / "prompt_b.wav")
+    steep = Waveform(resample_steeply(clip.samples, clip.sample_rate, 16_000), 16_000)
+    embedding = encoder.embed(kaldi_fbank(steep)).astype(np.float64)
+    golden = golden_embedding(reference, family, "prompt_b").astype(np.float64)
+    cosine = embedding @ golden / np.linalg.norm(embedding) / np.linalg.norm(golden)
+    assert 1 - 1e-5 < cosine < 1 - 1e-6
+    assert np.abs(embedding - golden).max() < 0.011
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingModelFile, match=r"campplus\.onnx is missing"):
+        SpeakerEncoder(tmp_path / "campplus.onnx")
+
+
+def test_truncated_file_is_named(reference: Path, tmp_path: Path) -> None:
+    whole = (reference / "cosyvoice2" / "checkpoint" / "campplus.onnx").read_bytes()
+    (tmp_path / "campplus.onnx").write_bytes(whole[:-100])
+    with pytest.raises(DamagedModelFile, match=r"campplus\.onnx cannot be read"):
+        SpeakerEncoder(tmp_path / "campplus.onnx")
+
+
+def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path) -> None:
+    with pytest.raises(DamagedModelFile, match="not the one its name says"):
+        SpeakerEncoder(reference / "cosyvoice2" / "checkpoint" / "speech_tokenizer_v2.onnx")
+
+    # The right input and the wrong answer: one vector a frame.
+    fbank = helper.make_tensor_value_info("input", TensorProto.FLOAT, ["B", "T", 80])
+    output = helper.make_tensor_value_info("output", TensorProto.FLOAT, ["B", "T", 80])
+    graph = helper.make_graph([helper.make_node("Neg", ["input"], ["output"])], "g", [fbank], [output])
+    path = tmp_path / "campplus.onnx"
+    path.write_bytes(
+        helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    )
+    with pytest.raises(DamagedModelFile, match="not the one its name says"):
+        SpeakerEncoder(path)

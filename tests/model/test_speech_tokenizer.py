@@ -1,0 +1,112 @@
+"""Speech tokens equal the official ones, from the wav file on; a file that is no good is a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+from safetensors.numpy import load_file
+
+from studio.audio.files import read_audio
+from studio.audio.resampling import resample_steeply
+from studio.audio.waveform import Waveform
+from studio.errors import ClipTooLong, DamagedModelFile, MissingModelFile
+from studio.model.speech_tokenizer import SpeechTokenizer
+from studio.voices.features import whisper_log_mel
+
+FILE_OF = {"cosyvoice2": "speech_tokenizer_v2.onnx", "cosyvoice3": "speech_tokenizer_v3.onnx"}
+
+
+@pytest.fixture
+def tokenizer(reference: Path, family: str) -> SpeechTokenizer:
+    return SpeechTokenizer(reference / family / "checkpoint" / FILE_OF[family], num_threads=1)
+
+
+def golden_tokens(reference: Path, family: str, clip: str) -> tuple[int, ...]:
+    arrays = load_file(reference / family / "golden" / "frontend.safetensors")
+    return tuple(arrays[f"wav/{clip}/speech_token"].reshape(-1).tolist())
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("clip", ["prompt_a", "prompt_b"])
+def test_tokens_of_recorded_features_equal_the_official_ones(
+    reference: Path, family: str, clip: str, tokenizer: SpeechTokenizer
+) -> None:
+    log_mel = load_file(reference / "inputs" / "features.safetensors")[f"{clip}/whisper_mel"][0]
+    assert tokenizer.tokenize(log_mel) == golden_tokens(reference, family, clip)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("clip", ["prompt_a", "prompt_b"])
+def test_tokens_of_a_wav_file_equal_the_official_ones(
+    reference: Path, family: str, clip: str, tokenizer: SpeechTokenizer
+) -> None:
+    waveform = read_audio(reference / "inputs" / f"{clip}.wav").resampled(16_000)
+    assert tokenizer.tokenize(whisper_log_mel(waveform)) == golden_tokens(reference, family, clip)
+
+
+@pytest.mark.reference
+def test_a_steeper_resampler_would_change_a_quarter_of_the_tokens(
+    reference: Path, family: str, tokenizer: SpeechTokenizer
+) -> None:
+    """Why clips are resampled the official way; soxr serves only rates of unusual ratio."""
+    clip = read_audio(reference / "inputs" / "prompt_b.wav")
+    steep = Waveform(resample_steeply(clip.samples, clip.sample_rate, 16_000), 16_000)
+    tokens = tokenizer.tokenize(whisper_log_mel(steep))
+    golden = golden_tokens(reference, family, "prompt_b")
+    assert len(tokens) == len(golden)
+    num_changed = sum(ours != official for ours, official in zip(tokens, golden, strict=True))
+    assert 0.15 * len(golden) < num_changed < 0.25 * len(golden)
+
+
+def test_four_frames_make_a_token_rounded_up(tokenizer: SpeechTokenizer) -> None:
+    for num_frames, num_tokens in ((1, 1), (4, 1), (5, 2), (3000, 750)):
+        assert len(tokenizer.tokenize(np.zeros((128, num_frames), np.float32))) == num_tokens
+
+
+def test_more_than_thirty_seconds_are_refused(tokenizer: SpeechTokenizer) -> None:
+    with pytest.raises(ClipTooLong, match=r"lasts 30\.0 s; the model listens to at most 30 s"):
+        tokenizer.tokenize(np.zeros((128, 3001), np.float32))
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingModelFile, match=r"speech_tokenizer_v2\.onnx is missing"):
+        SpeechTokenizer(tmp_path / "speech_tokenizer_v2.onnx")
+
+
+@pytest.mark.parametrize("content", ["nothing", "half", "noise", "words"])
+def test_damaged_file_is_named(
+    reference: Path, tmp_path: Path, content: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    whole = (reference / "cosyvoice2" / "checkpoint" / FILE_OF["cosyvoice2"]).read_bytes()
+    damaged = {
+        "nothing": b"",
+        "half": whole[: len(whole) // 2],
+        "noise": np.random.default_rng(1).bytes(5000),
+        "words": b"version 1\nsize 496082973\n",
+    }
+    path = tmp_path / "speech_tokenizer_v2.onnx"
+    path.write_bytes(damaged[content])
+    with pytest.raises(DamagedModelFile, match=r"speech_tokenizer_v2\.onnx cannot be read"):
+        SpeechTokenizer(path)
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert printed.err == ""
+
+
+def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path) -> None:
+    with pytest.raises(DamagedModelFile, match=r"campplus\.onnx is a network, but not the one"):
+        SpeechTokenizer(reference / "cosyvoice2" / "checkpoint" / "campplus.onnx")
+
+    features = helper.make_tensor_value_info("feats", TensorProto.FLOAT, [1, 128, "T"])
+    length = helper.make_tensor_value_info("feats_length", TensorProto.INT32, [1])
+    output = helper.make_tensor_value_info("indices", TensorProto.FLOAT, [1, 128, "T"])
+    graph = helper.make_graph([helper.make_node("Neg", ["feats"], ["indices"])], "g", [features, length], [output])
+    path = tmp_path / "speech_tokenizer_v2.onnx"
+    path.write_bytes(
+        helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    )
+    with pytest.raises(DamagedModelFile, match="not the one its name says"):
+        SpeechTokenizer(path)
