@@ -19,12 +19,9 @@ from set_up.libraries import AptGet, provide_libraries, require_venv
 from set_up.machine import Machine, require_supported
 from set_up.pip import Pip
 from set_up.progress import Progress
-from set_up.torch_build import TorchSource, cuda_generation, torch_sources
+from set_up.torch_build import TorchSource, torch_sources
 
 FOLDER_VARIABLE = "TIMBRE_ENVIRONMENT"
-# An environment with the CPU build takes 1.7 GB, one with the CUDA build and its libraries about 5.
-_CPU_FREE_BYTES = 2_500_000_000
-_CUDA_FREE_BYTES = 7_000_000_000
 
 
 def environment_of(checkout: Path) -> Environment:
@@ -111,9 +108,7 @@ class Assembly:
 
     def _install_torch(self, pip: Pip, folder: Path) -> None:
         requirement = _torch_requirement(self._checkout)
-        with self._progress.stage("Asking which build of torch fits this machine"):
-            offered = cuda_generation(pip.would_install(requirement))
-        sources = torch_sources(self._machine, offered)
+        sources = torch_sources(self._machine)
         for source, is_last in zip(sources, [*[False] * (len(sources) - 1), True], strict=True):
             _require_room(folder, source)
             try:
@@ -136,16 +131,18 @@ def _is_ready(environment: Environment, wanted: Stamp) -> bool:
 
 
 def _from(source: TorchSource) -> list[str]:
-    return [] if source.index_url is None else ["--index-url", source.index_url, "--retries", "1", "--timeout", "20"]
+    if source.index_url is None:
+        return []
+    # Without companions: those come with the other packages, and an index out of reach is noticed at one page.
+    return ["--no-deps", "--index-url", source.index_url, "--retries", "1", "--timeout", "15"]
 
 
 def _require_room(folder: Path, source: TorchSource) -> None:
-    needed_bytes = _CUDA_FREE_BYTES if "CUDA" in source.build else _CPU_FREE_BYTES
     free_bytes = shutil.disk_usage(folder).free
-    if free_bytes < needed_bytes:
+    if free_bytes < source.needed_bytes:
         raise SetUpFailed(
-            f"{source.build.capitalize()} of torch and its companions need {needed_bytes / 1e9:.1f} GB in {folder}, "
-            f"where {free_bytes / 1e9:.1f} GB are free.",
+            f"{source.build.capitalize()} of torch and its companions need {source.needed_bytes / 1e9:.1f} GB in "
+            f"{folder}, where {free_bytes / 1e9:.1f} GB are free.",
             remedy=f"Make room, or set {FOLDER_VARIABLE} to a folder on another disk, and start again.",
         )
 

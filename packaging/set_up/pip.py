@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import re
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -31,18 +31,8 @@ class Pip:
         self._progress = progress
         self._held_open = held_open
 
-    def would_install(self, requirement: str) -> Mapping[str, str]:
-        """Name -> version of everything this requirement would bring into an empty environment."""
-        report = self._log.with_name("pip-report.json")
-        self._run("install", "--dry-run", "--ignore-installed", "--report", str(report), requirement)
-        installs = json.loads(report.read_text(encoding="utf-8"))["install"]
-        report.unlink()
-        return {_canonical(item["metadata"]["name"]): item["metadata"]["version"] for item in installs}
-
-    def install(self, *arguments: str) -> None:
-        self._run("install", "--prefer-binary", "--progress-bar", "off", *arguments)
-
-    def _run(self, *arguments: str) -> None:
+    def install(self, *what: str) -> None:
+        arguments = ["install", "--prefer-binary", "--progress-bar", "off", *what]
         process = subprocess.Popen(
             [*self._command, *arguments],
             stdin=subprocess.DEVNULL,
@@ -68,8 +58,9 @@ class Pip:
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
         def pump() -> None:
-            for line in output:
-                lines.put(line)
+            with suppress(ValueError):  # closed under our eyes: the set-up was interrupted
+                for line in output:
+                    lines.put(line)
             lines.put(None)
 
         threading.Thread(target=pump, daemon=True).start()
@@ -115,7 +106,3 @@ def worth_telling(line: str) -> str | None:
     if found := re.match(r"\s*Building wheel for (\S+)", line):
         return f"building {found[1]}"
     return None
-
-
-def _canonical(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

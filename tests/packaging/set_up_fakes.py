@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from set_up.environment import Environment
@@ -14,15 +13,10 @@ from set_up.progress import Progress
 class FakePip:
     """Remembers what it was asked to install; ``fails_on`` makes calls that mention a word fail."""
 
-    def __init__(self, environment: Environment, offers: Mapping[str, str], fails_on: str = "") -> None:
+    def __init__(self, environment: Environment, fails_on: str = "") -> None:
         self.calls: list[str] = []
         self._environment = environment
-        self._offers = offers
         self._fails_on = fails_on
-
-    def would_install(self, requirement: str) -> Mapping[str, str]:
-        self.calls.append(f"ask {requirement}")
-        return self._offers
 
     def install(self, *arguments: str) -> None:
         call = " ".join(arguments)

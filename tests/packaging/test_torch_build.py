@@ -2,54 +2,39 @@
 
 from __future__ import annotations
 
-import pytest
-from set_up.machine import NvidiaDriver
-from set_up.torch_build import CPU_INDEX, cuda_generation, torch_sources
+from set_up.machine import Machine, NvidiaDriver
+from set_up.torch_build import torch_sources
 from set_up_fakes import machine
 
 
-def indexes(*arguments: object) -> list[str]:
+def indexes(computer: Machine) -> list[str]:
     """The last part of each index address; "pip" for whatever pip is configured with."""
-    return [(source.index_url or "pip").rsplit("/", 1)[-1] for source in torch_sources(*arguments)]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("packages", "generation"),
-    [
-        ({"torch": "2.13.0+cpu", "sympy": "1.14.0"}, None),
-        ({"torch": "2.13.0"}, None),
-        ({"torch": "2.13.0", "nvidia-cudnn-cu13": "9.20"}, 13),
-        ({"torch": "2.15.0", "cuda-toolkit": "13.2.2", "nvidia-cublas": "13.4"}, 13),
-        ({"torch": "2.6.0", "nvidia-cuda-runtime-cu12": "12.4.127"}, 12),
-        ({"torch": "2.13.0+cu126"}, 12),
-    ],
-)
-def test_cuda_is_recognised_by_what_comes_with_torch(packages: dict[str, str], generation: int | None) -> None:
-    assert cuda_generation(packages) == generation
+    return [(source.index_url or "pip").rsplit("/", 1)[-1] for source in torch_sources(computer)]
 
 
 def test_without_a_gpu_cuda_is_avoided_but_better_than_nothing() -> None:
-    assert indexes(machine(), 13) == ["cpu", "pip"]
-    assert torch_sources(machine(), 13)[0] == CPU_INDEX
-    assert indexes(machine(), None) == ["pip"]
-    assert indexes(machine("Windows"), None) == ["pip"]
+    assert indexes(machine()) == ["cpu", "pip"]
 
 
-def test_a_gpu_gets_what_pip_offers_when_its_driver_is_new_enough() -> None:
-    assert indexes(machine(driver=NvidiaDriver(580)), 13) == ["pip"]
-    assert indexes(machine(driver=NvidiaDriver(None)), 13) == ["pip"]
-    assert indexes(machine(driver=NvidiaDriver(550)), 12) == ["pip"]
+def test_where_the_ordinary_build_is_the_cpu_build_it_is_taken() -> None:
+    assert indexes(machine("Windows")) == ["pip"]
+    assert indexes(machine("Darwin")) == ["pip"]
+
+
+def test_a_gpu_with_a_new_driver_takes_the_ordinary_linux_build() -> None:
+    assert indexes(machine(driver=NvidiaDriver(580))) == ["pip"]
+    assert indexes(machine(driver=NvidiaDriver(None))) == ["pip"]
 
 
 def test_an_older_driver_gets_an_older_cuda_and_a_very_old_one_none() -> None:
-    assert indexes(machine(driver=NvidiaDriver(550)), 13) == ["cu126", "cpu", "pip"]
-    assert indexes(machine(driver=NvidiaDriver(470)), 13) == ["cpu", "pip"]
+    assert indexes(machine(driver=NvidiaDriver(550))) == ["cu126", "cpu", "pip"]
+    assert indexes(machine(driver=NvidiaDriver(470))) == ["cpu", "pip"]
 
 
-def test_where_pip_offers_only_the_cpu_build_a_gpu_is_tried_for_elsewhere() -> None:
-    assert indexes(machine("Windows", NvidiaDriver(None)), None) == ["cu130", "cu126", "pip"]
-    assert indexes(machine(driver=NvidiaDriver(550)), None) == ["cu126", "pip"]
+def test_a_gpu_under_windows_looks_for_cuda_where_it_is() -> None:
+    assert indexes(machine("Windows", NvidiaDriver(None))) == ["cu130", "cu126", "pip"]
 
 
-def test_a_mac_takes_what_there_is() -> None:
-    assert indexes(machine("Darwin"), None) == ["pip"]
+def test_a_cuda_build_asks_for_more_room() -> None:
+    cuda, cpu = torch_sources(machine(driver=NvidiaDriver(580)))[0], torch_sources(machine())[0]
+    assert cuda.needed_bytes > 2 * cpu.needed_bytes
