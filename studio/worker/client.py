@@ -1,0 +1,328 @@
+"""The way to the worker from asyncio: requests go in, sound and reports come out. No torch here.
+
+A worker that dies becomes ``WorkerDied`` for the requests it had; the next request starts another.
+The worker's events arrive on a reading thread (``link.py``) and are handed to the loop; sound may be
+taken on that thread directly (``Hooks.on_audio``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+from collections.abc import AsyncIterable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from studio.errors import WorkerBusy, WorkerDied, from_record
+from studio.pipeline.control import Cancelled
+from studio.pipeline.request import (
+    ConversionRequest,
+    EngineDescription,
+    EngineOptions,
+    SynthesisRequest,
+    VoiceReference,
+    VoiceSummary,
+)
+from studio.worker import protocol
+from studio.worker.link import Worker, WorkerLink
+from studio.worker.process import WorkerProcess
+from studio.worker.protocol import Command, Event
+from studio.worker.running import Hooks, RunningRequest
+
+_log = logging.getLogger(__name__)
+
+_CLOSE_GRACE_SECONDS = 5.0
+# A cancelled request ends within a chunk; a worker that takes longer than any chunk is stuck.
+_CANCEL_GRACE_SECONDS = 120.0
+
+_Answer = TypeVar("_Answer", bound=Event)
+_Ask = protocol.Load | protocol.Unload | protocol.PrepareVoice | protocol.ImportStoredVoices | protocol.Ping
+OnProgress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    answer: asyncio.Future[Event]
+    on_progress: OnProgress | None
+
+
+class WorkerClient:
+    """Speaks with one model. ``async with`` it, or ``close`` it; a closed client may be used again.
+
+    ``start_worker`` makes a worker that is not yet started (tests serve one in a thread).
+    """
+
+    def __init__(
+        self,
+        model_folder: Path,
+        options: EngineOptions | None = None,
+        *,
+        start_worker: Callable[[], Worker] = WorkerProcess,
+        close_grace_seconds: float = _CLOSE_GRACE_SECONDS,
+        cancel_grace_seconds: float = _CANCEL_GRACE_SECONDS,
+    ) -> None:
+        self.model_folder = model_folder
+        self.options = options or EngineOptions()
+        self._start_worker = start_worker
+        self._close_grace_seconds = close_grace_seconds
+        self._cancel_grace_seconds = cancel_grace_seconds
+        self._ids = itertools.count(1)
+        self._link: WorkerLink | None = None
+        self._link_ended = asyncio.Event()
+        self._is_closing = False
+        self._loading: asyncio.Task[EngineDescription] | None = None
+        self._submitting: set[asyncio.Task[None]] = set()
+        # What the worker has been told and not yet answered.
+        self._running: dict[int, RunningRequest] = {}
+        self._questions: dict[int, _Question] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # What can be asked for. Everything that waits raises StudioError.
+
+    async def load(self) -> EngineDescription:
+        """Starts the worker and loads the model, unless both have been done. Requests do it by themselves."""
+        while True:
+            loading = self._loading or self._begin_loading()
+            description = await asyncio.shield(loading)
+            if self._loading is loading:  # else the worker died meanwhile
+                return description
+
+    async def unload(self) -> None:
+        """Gives the model's memory back, keeps the process: the next load is quicker than the first."""
+        if self._link is not None:
+            self._loading = None
+            await self._ask(protocol.Unload(next(self._ids)), protocol.Unloaded)
+
+    async def prepare_voice(self, voice: VoiceReference, *, on_progress: OnProgress | None = None) -> VoiceSummary:
+        await self.load()
+        command = protocol.PrepareVoice(next(self._ids), voice)
+        return (await self._ask(command, protocol.VoiceReady, on_progress)).summary
+
+    def synthesize(
+        self, request: SynthesisRequest, *, pieces: AsyncIterable[str] | None = None, hooks: Hooks | None = None
+    ) -> RunningRequest:
+        """Begins to speak; needs a running loop. With ``pieces`` the text is still being written."""
+        command = protocol.Synthesize(next(self._ids), request, text_arrives=pieces is not None)
+        return self._begin(command, hooks, pieces)
+
+    def convert(self, request: ConversionRequest, *, hooks: Hooks | None = None) -> RunningRequest:
+        """Begins to say a recording in another voice; needs a running loop."""
+        return self._begin(protocol.Convert(next(self._ids), request), hooks)
+
+    async def import_stored_voices(self, path: Path, destination: Path) -> protocol.StoredVoicesWritten:
+        """Takes the voices of an official ``spk2info.pt`` apart; reads the model's folder, does not load it."""
+        command = protocol.ImportStoredVoices(next(self._ids), path, self.model_folder, destination)
+        return await self._ask(command, protocol.StoredVoicesWritten)
+
+    async def ping(self, *, timeout_seconds: float = 10.0) -> None:
+        """Whether the worker answers. Raises ``WorkerBusy`` if not in time."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                await self._ask(protocol.Ping(next(self._ids)), protocol.Pong)
+        except TimeoutError:
+            raise WorkerBusy(
+                f"The process that speaks did not answer within {timeout_seconds:g} seconds.",
+                remedy="Wait a moment, or start the program again.",
+            ) from None
+
+    async def close(self) -> None:
+        """Ends the worker, which frees its memory; kills it where it does not go by itself. Never hangs."""
+        for running in list(self._running.values()):
+            running.cancel()
+        for task in self._submitting:
+            task.cancel()
+        await asyncio.gather(*self._submitting, return_exceptions=True)
+        if self._link is None:
+            return
+        link, link_ended = self._link, self._link_ended
+        self._is_closing = True
+        link.send(protocol.Shutdown())
+        try:
+            async with asyncio.timeout(self._close_grace_seconds):
+                await link_ended.wait()
+        except TimeoutError:
+            _log.warning("the worker does not end by itself")
+            link.kill()
+            await link_ended.wait()
+        except asyncio.CancelledError:
+            link.kill()
+            raise
+
+    # To the worker.
+
+    def _begin_loading(self) -> asyncio.Task[EngineDescription]:
+        self._loading = asyncio.create_task(self._load())
+        self._loading.add_done_callback(self._forget_failed_loading)
+        return self._loading
+
+    async def _load(self) -> EngineDescription:
+        command = protocol.Load(next(self._ids), self.model_folder, self.options)
+        return (await self._ask(command, protocol.Ready)).description
+
+    def _forget_failed_loading(self, loading: asyncio.Task[EngineDescription]) -> None:
+        has_failed = loading.cancelled() or loading.exception() is not None
+        if has_failed and self._loading is loading:
+            self._loading = None
+
+    def _begin(
+        self,
+        command: protocol.Synthesize | protocol.Convert,
+        hooks: Hooks | None,
+        pieces: AsyncIterable[str] | None = None,
+    ) -> RunningRequest:
+        running = RunningRequest(hooks or Hooks())
+        task = asyncio.create_task(self._submit(running, command, pieces))
+        self._submitting.add(task)
+        task.add_done_callback(self._submitting.discard)
+        running.when_over(task.cancel)
+        running.when_over(partial(self._stop_working_on, command.request_id))
+        return running
+
+    async def _submit(
+        self,
+        running: RunningRequest,
+        command: protocol.Synthesize | protocol.Convert,
+        pieces: AsyncIterable[str] | None,
+    ) -> None:
+        try:
+            if running.hooks.on_progress and not (self._loading and self._loading.done()):
+                running.hooks.on_progress("load", 0.0)
+            await self.load()
+            self._running[command.request_id] = running
+            self._send(command)
+            if pieces is not None:
+                async for piece in pieces:
+                    self._send(protocol.FeedText(command.request_id, piece))
+                self._send(protocol.EndText(command.request_id))
+        except asyncio.CancelledError:  # the request is over, or the client is being closed
+            running.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 - whoever waits for the request is told, whatever it was
+            running.end(error=error)
+
+    async def _ask(self, command: _Ask, kind: type[_Answer], on_progress: OnProgress | None = None) -> _Answer:
+        request_id = command.request_id
+        question = _Question(asyncio.get_running_loop().create_future(), on_progress)
+        self._open_link()
+        self._questions[request_id] = question
+        self._send(command)
+        try:
+            event = await question.answer
+        except asyncio.CancelledError:
+            if self._link is not None:
+                self._link.send(protocol.Cancel(request_id))
+            raise
+        finally:
+            self._questions.pop(request_id, None)
+        match event:
+            case protocol.Failed(_, error):
+                raise from_record(error)
+            case protocol.Cancelled():
+                raise Cancelled
+        assert isinstance(event, kind)
+        return event
+
+    def _open_link(self) -> None:
+        if self._link is None:
+            loop = asyncio.get_running_loop()
+            self._link_ended = asyncio.Event()
+            self._is_closing = False
+            try:
+                worker = self._start_worker()
+            except OSError as error:
+                raise self._death(f"it could not be started: {error}") from error
+            self._link = WorkerLink(
+                worker, on_event=partial(self._receive, loop), on_end=partial(self._hear_of_end, loop)
+            )
+
+    def _send(self, command: Command) -> None:
+        if self._link is None:
+            raise self._death("before it was asked")
+        self._link.send(command)
+
+    def _stop_working_on(self, request_id: int) -> None:
+        """A request is over; if the worker does not know that yet, it is told, and killed if it does not listen."""
+        if request_id not in self._running or self._link is None:
+            return
+        link = self._link
+        link.send(protocol.Cancel(request_id))
+
+        def look_again() -> None:
+            if self._link is link and request_id in self._running:
+                _log.warning("the worker is stuck in request %d", request_id)
+                link.kill()
+
+        asyncio.get_running_loop().call_later(self._cancel_grace_seconds, look_again)
+
+    # From the worker: on the reading thread.
+
+    def _receive(self, loop: asyncio.AbstractEventLoop, event: Event) -> None:
+        call = partial(self._deliver, event)
+        if isinstance(event, protocol.AudioReady) and (running := self._running.get(event.request_id)):
+            try:
+                if running.play(event.chunk):
+                    return
+            except Exception as error:  # noqa: BLE001 - handed to whoever waits for the request
+                call = partial(running.end, error=error)
+        try:
+            loop.call_soon_threadsafe(call)
+        except RuntimeError:  # the loop is closed: nobody is left to work for
+            raise EOFError from None
+
+    def _hear_of_end(self, loop: asyncio.AbstractEventLoop, how: str) -> None:
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._worker_ended, how)
+
+    # From the worker: on the loop.
+
+    def _deliver(self, event: Event) -> None:
+        request_id = event.request_id
+        if question := self._questions.get(request_id):
+            self._answer(question, event)
+        elif running := self._running.get(request_id):
+            if isinstance(event, protocol.Finished | protocol.Failed | protocol.Cancelled):
+                del self._running[request_id]
+            running.receive(event)
+
+    def _answer(self, question: _Question, event: Event) -> None:
+        match event:
+            case protocol.Progress(_, stage, share):
+                if question.on_progress:
+                    question.on_progress(stage, share)
+            case _:
+                if not question.answer.done():
+                    question.answer.set_result(event)
+
+    def _worker_ended(self, how: str) -> None:
+        error = self._death(how)
+        running, self._running = self._running, {}
+        questions, self._questions = self._questions, {}
+        self._link = None
+        self._loading = None
+        for request in running.values():
+            request.end(error=error)
+        for question in questions.values():
+            if not question.answer.done():
+                question.answer.set_exception(error)
+        self._link_ended.set()
+
+    def _death(self, how: str) -> WorkerDied:
+        if self._is_closing:
+            return WorkerDied("The process that speaks was closed.", remedy="Ask again: another is started by itself.")
+        log = f" Its log: {self._link.worker.log_path}" if self._link else ""
+        return WorkerDied(
+            f"The process that speaks ended unexpectedly ({how}).",
+            remedy=f"Ask again: another is started by itself.{log}",
+        )

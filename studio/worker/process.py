@@ -1,0 +1,177 @@
+"""Starts the worker, and ends it. Beyond this file lies everything that needs torch.
+
+Decided: a spawned process of ``multiprocessing`` with a private pipe, because it works alike on Linux,
+macOS and Windows. Instead of: a fork (CUDA and threads do not survive it), a local port (anyone could
+connect). It is not daemonic, for it may have children of its own; that it never outlives us is seen to
+three times: it ends when its pipe does, our interpreter's exit ends it, and ``kill`` always works.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import faulthandler
+import importlib
+import io
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from studio import paths
+from studio.worker.protocol import Command, Event
+
+ENGINE = "studio.pipeline.opening:open_synthesizer"
+
+_KEPT_LOGS = 8
+_ABANDONED_GRACE_SECONDS = 3.0
+_EXIT_GRACE_SECONDS = 1.0
+# The pipe tells of a death at once, unless a child of the worker still holds its end.
+_LOOK_SECONDS = 1.0
+
+_alive: set[WorkerProcess] = set()
+
+
+class WorkerProcess:
+    """One life of the worker. ``engine`` names what opens a model there, as ``module:function``.
+
+    ``start`` and ``receive`` belong to one thread; ``send`` to another; ``kill`` to anyone.
+    """
+
+    def __init__(self, engine: str = ENGINE) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.log_path = _new_log_path()
+        self._connection, self._far_end = context.Pipe(duplex=True)
+        self._process = context.Process(
+            target=_serve, args=(self._far_end, engine, self.log_path), name="timbre-worker", daemon=False
+        )
+
+    def start(self) -> None:
+        """Raises ``OSError`` where no process can be made."""
+        try:
+            self._process.start()
+        finally:
+            self._far_end.close()
+        _alive.add(self)
+
+    def send(self, message: Command) -> None:
+        """Raises ``OSError`` once the process is gone."""
+        self._connection.send(message)
+
+    def receive(self) -> Event:
+        """The next message, waited for. Raises ``EOFError`` or ``OSError`` once the process is gone."""
+        while not wait([self._connection, self._process.sentinel], _LOOK_SECONDS):
+            if self._process.exitcode is not None:
+                break
+        if not self._connection.poll():
+            raise EOFError
+        event: Event = self._connection.recv()
+        return event
+
+    def kill(self) -> None:
+        with contextlib.suppress(ValueError, OSError, AttributeError):  # never started, or gone
+            self._process.kill()
+
+    def ended(self) -> str:
+        """Waits for the end (``receive`` has seen it coming) and tells how it was, for a person."""
+        self._process.join(_EXIT_GRACE_SECONDS)
+        if self._process.exitcode is None:
+            self._process.kill()
+            self._process.join()
+        _alive.discard(self)
+        self._connection.close()
+        return _end_in_words(self._process.exitcode or 0)
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid
+
+
+def _end_in_words(exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"exit status {exit_code}"
+    name = signal.Signals(-exit_code).name if -exit_code in list(signal.Signals) else f"signal {-exit_code}"
+    # Linux ends what it has no memory for with this one, and leaves no other word.
+    return f"{name}, perhaps for want of memory" if name == "SIGKILL" else name
+
+
+@atexit.register
+def _end_all() -> None:
+    """Before multiprocessing waits for its processes: ours would go on waiting for commands."""
+    for process in list(_alive):
+        process.kill()
+
+
+def _new_log_path() -> Path:
+    """A log of its own for each worker, so that two programs never write into one; the oldest go."""
+    folder = paths.log_folder()
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        logs = sorted(folder.glob("worker-*.log"), key=lambda path: path.stat().st_mtime)
+        for path in logs[: max(0, len(logs) - _KEPT_LOGS + 1)]:
+            path.unlink()
+    return folder / f"worker-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{time.monotonic_ns() % 10**9:09d}.log"
+
+
+# From here on: in the worker.
+
+
+def _serve(connection: Connection, engine: str, log_path: Path) -> None:
+    _send_output_to(log_path)
+    faulthandler.enable()
+    # Ctrl+C reaches every process of the terminal; what it means is the program's to decide, not ours.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(
+        level=os.environ.get("TIMBRE_LOG_LEVEL", "INFO").upper(),
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    # By name, so that nothing before this line, nor any importer of this file, can reach torch.
+    server = importlib.import_module("studio.worker.server")
+    open_model = _engine_by_name(engine)
+    server.Server(connection, open_model, when_abandoned=_end_soon).serve()
+
+
+def _engine_by_name(name: str) -> Callable[..., object]:
+    """Imported only when a model is opened: a broken installation is then an answer, not a death."""
+    module_name, function_name = name.split(":")
+
+    def open_model(*arguments: object) -> object:
+        function: Callable[..., object] = getattr(importlib.import_module(module_name), function_name)
+        return function(*arguments)
+
+    return open_model
+
+
+def _end_soon() -> None:
+    """The program is gone: whatever is being worked on, this process follows."""
+    timer = threading.Timer(_ABANDONED_GRACE_SECONDS, os._exit, args=(1,))
+    timer.daemon = True
+    timer.start()
+
+
+def _send_output_to(log_path: Path) -> None:
+    """Standard output and error of Python, of libraries written in C and of child processes."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    try:
+        log = os.open(log_path, flags, 0o600)
+    except OSError:  # a read-only disk must not keep the program from speaking
+        log = os.open(os.devnull, flags)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, standard in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(source, standard)
+    os.close(nothing)
+    os.close(log)
+    # A window on Windows has no standard streams at all; elsewhere these are the same as before.
+    sys.stdout, sys.stderr = _writer(1), _writer(2)
+
+
+def _writer(standard: int) -> io.TextIOWrapper:
+    binary = io.BufferedWriter(io.FileIO(standard, "w", closefd=False))
+    return io.TextIOWrapper(binary, "utf-8", "backslashreplace", line_buffering=True)

@@ -1,0 +1,314 @@
+"""The worker's side: commands are read on one thread, requests are worked on by another, one at a time.
+
+Knows the loaded model only by what it promises (``Model``), so that tests can serve a model of a
+dozen lines. A request is an object (``Job``) that lives from its command to its last event.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Protocol
+
+from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, StudioError, WorkerBusy
+from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import (
+    AudioChunk,
+    ConversionRequest,
+    EngineDescription,
+    EngineOptions,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+    VoiceSummary,
+)
+from studio.worker import protocol
+from studio.worker.protocol import Command, Event
+
+_log = logging.getLogger(__name__)
+
+Chunks = Generator[AudioChunk, None, SynthesisReport]
+
+
+class Model(Protocol):
+    """A loaded model; ``studio.pipeline.synthesizer.Synthesizer`` is the real one."""
+
+    @property
+    def description(self) -> EngineDescription: ...
+
+    def prepare_voice(self, voice: VoiceReference, *, progress: Callable[[str, float], None]) -> VoiceSummary: ...
+
+    def stream(self, request: SynthesisRequest, *, control: RequestControl) -> Chunks: ...
+
+    def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks: ...
+
+    def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks: ...
+
+    def close(self) -> None: ...
+
+
+OpenModel = Callable[[Path, EngineOptions], Model]
+Work = (
+    protocol.Load
+    | protocol.Unload
+    | protocol.PrepareVoice
+    | protocol.Synthesize
+    | protocol.Convert
+    | protocol.ImportStoredVoices
+)
+
+
+class ArrivingText:
+    """Text on its way from another process: pieces in order, until it has ended."""
+
+    def __init__(self) -> None:
+        self._pieces: SimpleQueue[str | None] = SimpleQueue()
+
+    def feed(self, text: str) -> None:
+        self._pieces.put(text)
+
+    def end(self) -> None:
+        self._pieces.put(None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pieces.get, None)
+
+
+@dataclass
+class Job:
+    """One request, from its command to its last event."""
+
+    command: Work
+    control: RequestControl
+    text: ArrivingText = field(default_factory=ArrivingText)
+    started: float = 0.0
+    _claim: threading.Lock = field(default_factory=threading.Lock)
+
+    def claim(self) -> bool:
+        """True for the first who asks: either it is worked on, or it is cancelled before that."""
+        return self._claim.acquire(blocking=False)
+
+
+class Server:
+    """Serves one client over ``connection`` until it says ``Shutdown`` or is gone.
+
+    ``when_abandoned`` is called on the reading thread as soon as the client is gone.
+    """
+
+    def __init__(
+        self, connection: Connection, open_model: OpenModel, *, when_abandoned: Callable[[], None] | None = None
+    ) -> None:
+        self._connection = connection
+        self._open_model = open_model
+        self._when_abandoned = when_abandoned
+        self._model: Model | None = None
+        self._waiting: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: dict[int, Job] = {}
+        self._send_lock = threading.Lock()  # both threads send
+
+    def serve(self) -> None:
+        reader = threading.Thread(target=self._read_commands, name="commands", daemon=True)
+        reader.start()
+        try:
+            while (job := self._waiting.get()) is not None:
+                self._work_on(job)
+        finally:
+            self._close_model()
+            self._connection.close()
+
+    # The reading thread.
+
+    def _read_commands(self) -> None:
+        try:
+            while not isinstance(command := self._connection.recv(), protocol.Shutdown):
+                self._take(command)
+        except (EOFError, OSError):
+            if self._when_abandoned:
+                self._when_abandoned()
+        except Exception:  # noqa: BLE001 - a command we cannot even read: nothing that follows can be trusted
+            _log.exception("commands cannot be read")
+        finally:
+            self._cancel_all()
+            self._waiting.put(None)
+
+    def _take(self, command: Command) -> None:
+        match command:
+            case protocol.Ping(request_id):
+                self._send(protocol.Pong(request_id))
+            case protocol.Cancel(request_id):
+                self._cancel(request_id)
+            case protocol.FeedText(request_id, text):
+                if job := self._jobs.get(request_id):
+                    job.text.feed(text)
+            case protocol.EndText(request_id):
+                if job := self._jobs.get(request_id):
+                    job.text.end()
+            case protocol.Shutdown():
+                pass  # ends the reading loop
+            case _:
+                self._queue(command)
+
+    def _queue(self, command: Work) -> None:
+        job = Job(command, self._control(command.request_id))
+        job.control.when_cancelled(job.text.end)
+        self._jobs[command.request_id] = job
+        self._waiting.put(job)
+
+    def _control(self, request_id: int) -> RequestControl:
+        def progress(stage: str, share: float) -> None:
+            self._send(protocol.Progress(request_id, stage, share))
+
+        def estimate(seconds: float) -> None:
+            passed = time.perf_counter() - self._jobs[request_id].started
+            self._send(protocol.StartEstimate(request_id, seconds, max(0.0, seconds - passed)))
+
+        return RequestControl(on_progress=progress, on_estimate=estimate)
+
+    def _cancel(self, request_id: int) -> None:
+        job = self._jobs.get(request_id)
+        if job is None:
+            return
+        job.control.cancel()
+        if job.claim():
+            del self._jobs[request_id]
+            self._send(protocol.Cancelled(request_id))
+
+    def _cancel_all(self) -> None:
+        for job in list(self._jobs.values()):
+            job.control.cancel()
+
+    # The working thread.
+
+    def _work_on(self, job: Job) -> None:
+        if not job.claim():
+            return
+        event = self._outcome(job)
+        del self._jobs[job.command.request_id]
+        self._send(event)
+
+    def _outcome(self, job: Job) -> Event:
+        request_id = job.command.request_id
+        job.started = time.perf_counter()
+        try:
+            job.control.raise_if_cancelled()
+            return self._do(job)
+        except Cancelled:
+            return protocol.Cancelled(request_id)
+        except StudioError as error:
+            _log.info("request %d failed: %s", request_id, error)
+            return protocol.Failed(request_id, error.to_record())
+        except ImportError as error:
+            _log.exception("a part of the program is missing")
+            return protocol.Failed(request_id, _incomplete(error).to_record())
+        except Exception as error:  # noqa: BLE001 - the border of the worker: whatever it was, the client is told
+            _log.exception("request %d failed", request_id)
+            gc.collect()
+            return protocol.Failed(request_id, _explained(error).to_record())
+
+    def _do(self, job: Job) -> Event:
+        control = job.control
+        match job.command:
+            case protocol.Load(request_id, folder, options):
+                self._close_model()
+                self._model = self._open_model(folder, options)
+                return protocol.Ready(request_id, self._model.description)
+            case protocol.Unload(request_id):
+                self._close_model()
+                return protocol.Unloaded(request_id)
+            case protocol.PrepareVoice(request_id, voice):
+                return protocol.VoiceReady(request_id, self._prepare(voice, control))
+            case protocol.Synthesize(request_id, request, text_arrives):
+                if text_arrives:
+                    chunks = self._loaded().stream_pieces(request, iter(job.text), control=control)
+                else:
+                    chunks = self._loaded().stream(request, control=control)
+                return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
+            case protocol.Convert(request_id, conversion):
+                chunks = self._loaded().convert(conversion, control=control)
+                return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
+            case protocol.ImportStoredVoices(request_id, path, model_folder, destination):
+                # Not at the top: it brings torch, and the reading thread should answer before that is loaded.
+                from studio.worker.stored_voices import write_stored_voices  # noqa: PLC0415
+
+                voices, refused = write_stored_voices(path, model_folder, destination)
+                return protocol.StoredVoicesWritten(request_id, voices, refused)
+
+    def _prepare(self, voice: VoiceReference, control: RequestControl) -> VoiceSummary:
+        def progress(stage: str, share: float) -> None:
+            control.raise_if_cancelled()
+            control.report_progress(stage, share)
+
+        return self._loaded().prepare_voice(voice, progress=progress)
+
+    def _send_chunks(self, request_id: int, chunks: Chunks, control: RequestControl) -> SynthesisReport:
+        try:
+            while True:
+                try:
+                    chunk = next(chunks)
+                except StopIteration as end:
+                    report: SynthesisReport = end.value
+                    break
+                control.raise_if_cancelled()
+                self._send(protocol.AudioReady(request_id, chunk))
+        finally:
+            chunks.close()
+        control.raise_if_cancelled()
+        return report
+
+    def _loaded(self) -> Model:
+        if self._model is None:
+            raise WorkerBusy("No model is loaded.", remedy="Load a model first.")
+        return self._model
+
+    def _close_model(self) -> None:
+        if self._model is None:
+            return
+        model, self._model = self._model, None
+        try:
+            model.close()
+        except Exception:  # noqa: BLE001 - giving memory back must not keep the next model from loading
+            _log.exception("the model could not be closed")
+        del model
+        gc.collect()
+
+    def _send(self, event: Event) -> None:
+        with self._send_lock:
+            try:
+                self._connection.send(event)
+            except OSError:
+                _log.debug("nobody hears %s any more", type(event).__name__)
+
+
+def _incomplete(error: ImportError) -> IncompleteInstallation:
+    return IncompleteInstallation(
+        f"A part of the program cannot be loaded: {error}.", remedy="Run the set-up again; `timbre doctor` says more."
+    )
+
+
+def _explained(error: Exception) -> StudioError:
+    if _is_out_of_memory(error):
+        return OutOfMemory(
+            "There was not enough memory for this.",
+            remedy="Close other programs, use a shorter text or clip, or choose a smaller precision.",
+        )
+    return InternalError(
+        f"Something went wrong inside the program ({type(error).__name__}: {error}).",
+        remedy="Try again; if it stays, report it together with the log.",
+    )
+
+
+# WORKAROUND: on the CPU, torch and ONNX Runtime say so only in words (a plain RuntimeError).
+_OUT_OF_MEMORY_WORDS = ("can't allocate memory", "not enough memory", "Failed to allocate memory", "bad allocation")
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in _OUT_OF_MEMORY_WORDS)

@@ -1,0 +1,149 @@
+"""Voices out of an official ``spk2info.pt`` (specification B8), as files of prompt features.
+
+Such a voice has no recording any more, only what one model's front end made of it: it speaks through
+models of that generation only. The file is a pickle, read without executing anything in it.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.numpy import save
+
+from studio.errors import BadVoiceFile, CannotWrite
+from studio.model.checkpoint import Checkpoint, open_checkpoint
+from studio.pipeline.enrolment import feature_arrays
+from studio.voices.prompt import VoicePrompt
+from studio.worker.protocol import StoredVoice
+
+_END_OF_PROMPT = "<|endofprompt|>"
+_MEL_BINS = 80
+_EMBEDDING_SIZE = 192
+_TOKENS_PER_SECOND = 25
+
+
+def write_stored_voices(
+    path: Path, model_folder: Path, destination: Path
+) -> tuple[tuple[StoredVoice, ...], tuple[str, ...]]:
+    """The voices of ``path``, each written into ``destination``, and a sentence for each that is of no use.
+
+    ``model_folder`` is the model they were stored with: it tells their words and their generation.
+    Raises ``BadVoiceFile``, ``CannotWrite`` and what ``open_checkpoint`` raises.
+    """
+    entries = _read_entries(path)
+    checkpoint = open_checkpoint(model_folder)
+    voices: list[StoredVoice] = []
+    refused: list[str] = []
+    for name, entry in entries.items():
+        try:
+            prompt = _prompt(name, entry, checkpoint)
+        except (BadVoiceFile, UnicodeError) as error:
+            refused.append(str(error))
+            continue
+        voices.append(
+            StoredVoice(
+                name=name,
+                features=_write(prompt, destination, checkpoint.generation.name),
+                transcript=prompt.transcript,
+                generation=checkpoint.generation.name,
+                clip_seconds=prompt.clip_seconds,
+            )
+        )
+    return tuple(voices), tuple(refused)
+
+
+def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:
+    try:
+        entries = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError as error:
+        raise BadVoiceFile(f"There is no file {path}.", remedy="Check the spelling of its name and folder.") from error
+    except pickle.UnpicklingError as error:
+        raise BadVoiceFile(
+            f"{path.name} is no plain file of voices: it is damaged, or wants to run code when opened.",
+            remedy="Do not use it.",
+        ) from error
+    except (RuntimeError, EOFError, OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as error:
+        raise BadVoiceFile(
+            f"{path.name} cannot be read: it is truncated or damaged.", remedy="Copy it again."
+        ) from error
+    is_voices = isinstance(entries, dict) and all(
+        isinstance(name, str) and isinstance(entry, dict) for name, entry in entries.items()
+    )
+    if not is_voices or not entries:
+        raise BadVoiceFile(f"{path.name} holds no voices.", remedy="Choose the spk2info.pt of a model folder.")
+    return entries  # type: ignore[no-any-return]  # checked above
+
+
+def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> VoicePrompt:
+    if "flow_prompt_speech_token" not in entry:
+        raise BadVoiceFile(
+            f"The stored voice {name} holds only a speaker embedding, which these models cannot speak from.",
+            remedy="Make the voice from a recording.",
+        )
+    tokens = _array(name, entry, "flow_prompt_speech_token").astype(np.int64)
+    mel = _array(name, entry, "prompt_speech_feat")
+    embedding = _array(name, entry, "flow_embedding").astype(np.float32)
+    num_speech_tokens = checkpoint.speech_lm.layout.num_speech_tokens
+    fits = tokens.ndim == 1 and mel.ndim == 2 and mel.shape[1] == _MEL_BINS and embedding.shape == (_EMBEDDING_SIZE,)
+    num_tokens = min(len(tokens), len(mel) // 2) if fits else 0
+    is_plausible = (
+        num_tokens > 0
+        and 0 <= int(tokens.min()) <= int(tokens.max()) < num_speech_tokens
+        and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
+    )
+    if not is_plausible:
+        raise BadVoiceFile(f"The stored voice {name} is damaged.", remedy="Make the voice again from a recording.")
+    return VoicePrompt(
+        key="",
+        name=name,
+        transcript=_transcript(entry, checkpoint),
+        clip_seconds=num_tokens / _TOKENS_PER_SECOND,
+        speech_tokens=tuple(int(token) for token in tokens[:num_tokens]),
+        mel=np.ascontiguousarray(mel[: 2 * num_tokens], dtype=np.float32),
+        embedding=embedding,
+    )
+
+
+def _array(name: str, entry: Mapping[str, torch.Tensor], key: str) -> np.ndarray:
+    """The tensor of ``key`` without its leading dimension of one."""
+    tensor = entry.get(key)
+    if not isinstance(tensor, torch.Tensor) or tensor.ndim < 2 or len(tensor) != 1 or not tensor.numel():
+        raise BadVoiceFile(f"The stored voice {name} lacks {key}.", remedy="Make the voice again from a recording.")
+    array: np.ndarray = tensor[0].numpy(force=True)
+    return array
+
+
+def _transcript(entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> str | None:
+    """The words of the lost recording, read back from their text tokens; the generation's own preface left out."""
+    tensor = entry.get("prompt_text")
+    if not isinstance(tensor, torch.Tensor):
+        return None
+    tokenizer = checkpoint.load_text_tokenizer()
+    tokens = [int(token) for token in tensor.flatten()]
+    end_of_prompt = tokenizer.special_ids.get(_END_OF_PROMPT)
+    if end_of_prompt in tokens:
+        tokens = tokens[tokens.index(end_of_prompt) + 1 :]
+    return tokenizer.decode([token for token in tokens if 0 <= token < tokenizer.num_tokens]).strip() or None
+
+
+def _write(prompt: VoicePrompt, destination: Path, generation: str) -> Path:
+    path = destination / f"{secrets.token_hex(8)}.safetensors"
+    part = path.with_suffix(".part")
+    try:
+        part.write_bytes(save(feature_arrays(prompt), metadata={"generation": generation}))
+        os.replace(part, path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    return path
+
+
+def _cannot_write(path: Path, error: OSError) -> CannotWrite:
+    return CannotWrite(
+        f"{path.parent} cannot be written to ({error.strerror}).", remedy="Free some space and try again."
+    )

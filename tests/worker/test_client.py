@@ -1,0 +1,348 @@
+"""The client against a server in a thread: order, hooks, cancelling, and a worker that is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from fake_model import SAMPLE_RATE
+from thread_worker import ThreadWorker
+
+from studio.errors import CannotWrite, InternalError, ModelNotFound, NothingToSpeak, WorkerBusy, WorkerDied
+from studio.pipeline.request import AudioChunk, ConversionRequest, SynthesisRequest, VoiceReference
+from studio.worker.client import WorkerClient
+from studio.worker.running import Hooks, StartTime
+
+pytestmark = pytest.mark.timeout(60)
+VOICE = VoiceReference(Path("anna.wav"), "What she said.", "anna")
+_Result = TypeVar("_Result")
+
+
+@pytest.fixture(autouse=True)
+def made() -> list[ThreadWorker]:
+    ThreadWorker.made.clear()
+    return ThreadWorker.made
+
+
+def run(work: Callable[[WorkerClient], Awaitable[_Result]], *, folder: str = "fake") -> _Result:
+    async def with_client() -> _Result:
+        async with WorkerClient(
+            Path(folder), start_worker=ThreadWorker, close_grace_seconds=0.5, cancel_grace_seconds=0.3
+        ) as client:
+            return await work(client)
+
+    return asyncio.run(asyncio.wait_for(with_client(), 30))
+
+
+def text(words: str) -> SynthesisRequest:
+    return SynthesisRequest(words, VOICE)
+
+
+async def heard(client: WorkerClient, words: str) -> int:
+    return len([chunk async for chunk in client.synthesize(text(words))])
+
+
+def test_chunks_are_iterated_and_the_report_follows() -> None:
+    async def work(client: WorkerClient) -> None:
+        speech = client.synthesize(text("one two"))
+        chunks = [chunk async for chunk in speech]
+        assert [round(float(chunk.samples[0]), 3) for chunk in chunks] == [0.1, 0.2]
+        assert chunks[0].sample_rate == SAMPLE_RATE
+        assert speech.report is not None
+        assert speech.report.spoken_text == ("one two",)
+        assert await speech.finished() is speech.report
+        assert [chunk async for chunk in speech] == [], "iterating again ends at once"
+
+    run(work)
+
+
+def test_sound_can_be_taken_on_the_reading_thread() -> None:
+    async def work(client: WorkerClient) -> None:
+        taken: list[tuple[int, AudioChunk]] = []
+        hooks = Hooks(on_audio=lambda chunk: taken.append((threading.get_ident(), chunk)))
+        speech = client.synthesize(text("one two three"), hooks=hooks)
+        assert await speech.finished() is not None
+        assert [chunk async for chunk in speech] == []
+        np.testing.assert_allclose([chunk.samples[0] for _, chunk in taken], [0.1, 0.2, 0.3], rtol=1e-6)
+        assert {thread for thread, _ in taken} != {threading.get_ident()}
+
+    run(work)
+
+
+def test_progress_and_the_start_of_play_are_told_on_the_loop() -> None:
+    async def work(client: WorkerClient) -> None:
+        loop = asyncio.get_running_loop()
+        stages: list[tuple[str, float]] = []
+        starts: list[StartTime] = []
+
+        def on_progress(stage: str, share: float) -> None:
+            assert asyncio.get_running_loop() is loop
+            stages.append((stage, share))
+
+        hooks = Hooks(on_progress=on_progress, on_start_time=starts.append)
+        await client.synthesize(text("one"), hooks=hooks).finished()
+        assert stages == [("load", 0.0), ("speech", 0.1)]
+        assert starts[0].seconds_after_start == 0.25
+        assert loop.time() - 1 < starts[0].loop_time < loop.time() + 0.25
+        await client.synthesize(text("one"), hooks=hooks).finished()
+        assert stages[2:] == [("speech", 0.1)], "a loaded model is not loaded again"
+
+    run(work)
+
+
+def test_a_hook_that_fails_ends_its_request_only() -> None:
+    def full(chunk: AudioChunk) -> None:
+        raise CannotWrite("The disk is full.")
+
+    async def work(client: WorkerClient) -> None:
+        with pytest.raises(CannotWrite):
+            await client.synthesize(text("one wait"), hooks=Hooks(on_audio=full)).finished()
+        assert await heard(client, "one two") == 2
+
+    run(work)
+
+
+def test_one_worker_serves_many_requests(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        assert await asyncio.gather(*(heard(client, "one two") for _ in range(4))) == [2] * 4
+        assert (await client.prepare_voice(VOICE)).prompt_tokens == 75
+        report = await client.convert(ConversionRequest(Path("source.wav"), VOICE)).finished()
+        assert report is not None
+        await client.ping()
+
+    run(work)
+    assert len(made) == 1
+
+
+def test_text_that_arrives_is_spoken_as_it_comes() -> None:
+    async def work(client: WorkerClient) -> None:
+        was_heard = asyncio.Event()
+
+        async def pieces() -> AsyncIterator[str]:
+            yield "first "
+            await was_heard.wait()
+            yield "second"
+
+        speech = client.synthesize(text(""), pieces=pieces())
+        async for _ in speech:
+            was_heard.set()
+        assert speech.report is not None
+        assert speech.report.spoken_text == ("first second",)
+
+    run(work)
+
+
+def test_an_error_where_the_text_comes_from_reaches_the_listener() -> None:
+    async def pieces() -> AsyncIterator[str]:
+        yield "first "
+        raise CannotWrite("The keyboard broke.")
+
+    async def work(client: WorkerClient) -> None:
+        with pytest.raises(CannotWrite, match="keyboard"):
+            await client.synthesize(text(""), pieces=pieces()).finished()
+        assert await heard(client, "one") == 1
+
+    run(work)
+
+
+def test_cancel_is_silence_at_once_and_no_error(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        speech = client.synthesize(text("one wait two"))
+        chunks = []
+        async for chunk in speech:
+            chunks.append(chunk)
+            speech.cancel()
+        assert len(chunks) == 1
+        assert await speech.finished() is None
+        assert await heard(client, "one") == 1
+
+    run(work)
+    assert len(made) == 1
+
+
+def test_leaving_early_cancels() -> None:
+    async def work(client: WorkerClient) -> None:
+        async with client.synthesize(text("one wait")) as speech:
+            async for _ in speech:
+                break
+        assert speech.is_over
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.synthesize(text("wait")).finished(), 0.2)
+        assert await heard(client, "one") == 1
+
+    run(work)
+
+
+def test_cancelled_while_the_model_loads_and_never_sent() -> None:
+    async def work(client: WorkerClient) -> None:
+        speech = client.synthesize(text("stuck"))
+        await asyncio.sleep(0)
+        speech.cancel()
+        assert await speech.finished() is None
+        assert await heard(client, "one") == 1
+
+    run(work)
+
+
+def test_a_cancelled_preparation_leaves_the_worker_free() -> None:
+    async def work(client: WorkerClient) -> None:
+        preparing = asyncio.create_task(client.prepare_voice(VOICE))
+        await asyncio.sleep(0)
+        preparing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await preparing
+        assert await heard(client, "one") == 1
+
+    run(work)
+
+
+def test_errors_arrive_as_their_own_class() -> None:
+    async def work(client: WorkerClient) -> None:
+        with pytest.raises(NothingToSpeak, match="nothing to speak"):
+            await heard(client, "nothing")
+        with pytest.raises(InternalError, match="ZeroDivisionError"):
+            await client.synthesize(text("bug")).finished()
+
+    run(work)
+
+
+def test_a_model_that_does_not_load_fails_each_request(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        for _ in range(2):
+            with pytest.raises(ModelNotFound):
+                await heard(client, "one")
+        with pytest.raises(ModelNotFound):
+            await client.load()
+
+    run(work, folder="missing")
+    assert len(made) == 1
+
+
+def test_unload_and_load_again_in_one_process(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        await client.unload()
+        assert (await client.load()).model_name == "fake"
+        await client.unload()
+        assert await heard(client, "one") == 1
+
+    run(work)
+    assert len(made) == 1
+
+
+def test_death_in_the_middle_is_an_error_and_the_next_request_finds_a_new_worker(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        running, queued = client.synthesize(text("one wait")), client.synthesize(text("two"))
+        async for _ in running:
+            break
+        made[0].kill()
+        for speech in (running, queued):
+            with pytest.raises(WorkerDied, match="ended unexpectedly"):
+                await speech.finished()
+        assert await heard(client, "one two") == 2
+
+    run(work)
+    assert len(made) == 2
+
+
+def test_death_between_requests_is_not_noticed(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        assert await heard(client, "one") == 1
+        made[0].kill()
+        with contextlib.suppress(WorkerDied):  # in the very moment of the death
+            await client.ping()
+        assert await heard(client, "one") == 1
+
+    run(work)
+    assert len(made) == 2
+
+
+def test_death_while_loading_fails_all_who_wait(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        waiting = [asyncio.create_task(heard(client, "one")) for _ in range(3)]
+        await asyncio.sleep(0.1)
+        made[0].kill()
+        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [WorkerDied] * 3
+
+    run(work, folder="slow-load")
+
+
+def test_death_during_a_preparation(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        await client.load()
+        client.synthesize(text("wait"))
+        preparing = asyncio.create_task(client.prepare_voice(VOICE))
+        await asyncio.sleep(0.1)
+        made[0].kill()
+        with pytest.raises(WorkerDied):
+            await preparing
+
+    run(work)
+
+
+def test_a_worker_that_does_not_listen_to_cancel_is_replaced(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        speech = client.synthesize(text("one stuck"))
+        async for _ in speech:
+            speech.cancel()
+        with pytest.raises(WorkerDied):
+            await heard(client, "one")
+        assert await heard(client, "one") == 1
+
+    run(work)
+    assert len(made) == 2
+
+
+def test_close_does_not_wait_for_a_stuck_worker() -> None:
+    async def work(client: WorkerClient) -> None:
+        speech = client.synthesize(text("one stuck"))
+        async for _ in speech:
+            break
+        await client.close()
+        assert await speech.finished() is None
+
+    run(work)
+
+
+def test_a_closed_client_can_be_used_again(made: list[ThreadWorker]) -> None:
+    async def work(client: WorkerClient) -> None:
+        assert await heard(client, "one") == 1
+        await client.close()
+        assert made[0].server is not None
+        assert await heard(client, "one") == 1
+
+    run(work)
+    assert len(made) == 2
+
+
+def test_a_ping_without_an_answer_is_worker_busy() -> None:
+    class Deaf(ThreadWorker):
+        def start(self) -> None:
+            pass
+
+    async def work() -> None:
+        client = WorkerClient(Path("fake"), start_worker=Deaf, close_grace_seconds=0.1)
+        with pytest.raises(WorkerBusy, match="did not answer"):
+            await client.ping(timeout_seconds=0.1)
+        await client.close()
+
+    asyncio.run(asyncio.wait_for(work(), 10))
+
+
+def test_a_worker_that_cannot_start_is_an_error() -> None:
+    class Unborn(ThreadWorker):
+        def start(self) -> None:
+            raise OSError("no more processes")
+
+    async def work() -> None:
+        async with WorkerClient(Path("fake"), start_worker=Unborn) as client:
+            with pytest.raises(WorkerDied, match="no more processes"):
+                await client.synthesize(text("one")).finished()
+
+    asyncio.run(asyncio.wait_for(work(), 10))

@@ -1,0 +1,219 @@
+"""Real processes: killed at any moment, left alone by a dying parent, and never in anybody's way."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from studio.errors import InternalError, WorkerDied
+from studio.pipeline.request import SynthesisRequest, VoiceReference
+from studio.worker.client import WorkerClient
+from studio.worker.process import WorkerProcess
+
+pytestmark = pytest.mark.timeout(120)
+VOICE = VoiceReference(Path("anna.wav"), "What she said.", "anna")
+
+
+@pytest.fixture(autouse=True)
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path / "logs"))
+    return tmp_path / "logs"
+
+
+class Workers:
+    """Starts processes with the fake model and remembers them."""
+
+    def __init__(self) -> None:
+        self.made: list[WorkerProcess] = []
+
+    def __call__(self) -> WorkerProcess:
+        self.made.append(WorkerProcess("fake_model:open_fake"))
+        return self.made[-1]
+
+    async def pid(self) -> int:
+        while not self.made or self.made[-1].pid is None:
+            await asyncio.sleep(0.01)
+        assert self.made[-1].pid is not None
+        return self.made[-1].pid
+
+
+def run(work: Callable[[WorkerClient, Workers], Awaitable[None]], *, folder: str = "fake") -> list[WorkerProcess]:
+    workers = Workers()
+
+    async def with_client() -> None:
+        async with WorkerClient(Path(folder), start_worker=workers) as client:
+            await work(client, workers)
+
+    asyncio.run(asyncio.wait_for(with_client(), 90))
+    assert all(worker.pid is None or not psutil.pid_exists(worker.pid) for worker in workers.made), "a worker is left"
+    return workers.made
+
+
+async def heard(client: WorkerClient, words: str) -> int:
+    return len([chunk async for chunk in client.synthesize(SynthesisRequest(words, VOICE))])
+
+
+def test_killed_in_mid_stream_then_between_requests_then_well(logs: Path) -> None:
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        speech = client.synthesize(SynthesisRequest("one wait", VOICE))
+        async for _ in speech:
+            os.kill(await workers.pid(), signal.SIGKILL)
+        pytest.fail("the stream ended without an error")
+
+    with pytest.raises(WorkerDied, match="SIGKILL, perhaps for want of memory") as raised:
+        run(work)
+    assert str(logs) in raised.value.remedy
+
+    async def between(client: WorkerClient, workers: Workers) -> None:
+        assert await heard(client, "one two") == 2
+        process = psutil.Process(await workers.pid())
+        process.kill()
+        assert await heard_in_the_end(client) == 2
+
+    assert len(run(between)) == 2
+
+
+async def heard_in_the_end(client: WorkerClient) -> int:
+    """A request made in the very moment of the death may still meet it; the one after that never does."""
+    try:
+        return await heard(client, "one two")
+    except WorkerDied:
+        return await heard(client, "one two")
+
+
+def test_killed_while_loading() -> None:
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        loading = asyncio.create_task(client.load())
+        pid = await workers.pid()
+        await asyncio.sleep(1.5)
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(WorkerDied):
+            await loading
+
+    run(work, folder="slow-load")
+
+
+@pytest.mark.parametrize("delay_seconds", [0.0, 0.05, 0.15, 0.3, 0.45, 0.6])
+def test_killed_at_any_moment_is_an_answer_and_the_next_request_works(delay_seconds: float) -> None:
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        speaking = asyncio.create_task(heard(client, "breathe " * 10))
+        pid = await workers.pid()
+        await asyncio.sleep(delay_seconds)
+        if psutil.pid_exists(pid):
+            os.kill(pid, signal.SIGKILL)
+        (outcome,) = await asyncio.gather(speaking, return_exceptions=True)
+        assert outcome == 10 or isinstance(outcome, WorkerDied)
+        assert await heard_in_the_end(client) == 2
+
+    run(work)
+
+
+def test_a_worker_that_leaves_by_itself_says_how() -> None:
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        with pytest.raises(WorkerDied, match="exit status 3"):
+            await heard(client, "one exit")
+
+    run(work)
+
+
+def test_what_libraries_print_is_in_the_log_and_nowhere_else(logs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        with pytest.raises(InternalError):
+            await heard(client, "bug")
+
+    run(work)
+    log = "".join(path.read_text("utf-8") for path in logs.glob("worker-*.log"))
+    assert "the fake model is open" in log
+    assert "ZeroDivisionError" in log
+    assert "Traceback" in log
+    assert capfd.readouterr() == ("", "")
+
+
+def test_old_logs_go_and_a_log_that_cannot_be_written_stops_nothing(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.mkdir()
+    for number in range(20):
+        (logs / f"worker-2020010{number % 10}-{number:06d}-1-1.log").write_text("old")
+    WorkerProcess("fake_model:open_fake")
+    assert len(list(logs.iterdir())) == 7
+
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        assert await heard(client, "one") == 1
+
+    (logs / "file").write_text("a file where a folder should be")
+    monkeypatch.setenv("TIMBRE_LOGS", str(logs / "file"))
+    run(work)
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_the_worker() -> None:
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        speech = client.synthesize(SynthesisRequest("one wait", VOICE))
+        async for _ in speech:
+            os.kill(await workers.pid(), signal.SIGINT)
+            await asyncio.sleep(0.2)
+            speech.cancel()
+        assert await heard(client, "one") == 1
+
+    assert len(run(work)) == 1
+
+
+def test_a_stopped_process_does_not_hang_the_close() -> None:
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        await client.load()
+        client._close_grace_seconds = 0.5
+        os.kill(await workers.pid(), signal.SIGSTOP)
+
+    started = time.monotonic()
+    run(work)
+    assert time.monotonic() - started < 30
+
+
+PROGRAM = """
+    import asyncio, os, sys
+    from functools import partial
+    from pathlib import Path
+    from studio.pipeline.request import SynthesisRequest, VoiceReference
+    from studio.worker.client import WorkerClient
+    from studio.worker.process import WorkerProcess
+
+    async def main(end):
+        worker = WorkerProcess("fake_model:open_fake")
+        client = WorkerClient(Path("fake"), start_worker=lambda: worker)
+        async for _ in client.synthesize(SynthesisRequest("one stuck", VoiceReference(Path("a.wav")))):
+            print(worker.pid, flush=True)
+            if end == "leave":
+                return
+            await asyncio.sleep(60)
+
+    if __name__ == "__main__":
+        asyncio.run(main(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("end", ["kill", "leave"])
+def test_the_worker_never_outlives_the_program(tmp_path: Path, end: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(PROGRAM))
+    folders = [str(Path(__file__).parent.parent / "fakes"), str(Path(__file__).parent.parent.parent)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    with subprocess.Popen([sys.executable, program, end], stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        if end == "kill":
+            parent.kill()
+        parent.wait(20)
+    give_up = time.monotonic() + 15
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < give_up, "the worker lives on"
+        time.sleep(0.05)

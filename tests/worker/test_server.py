@@ -1,0 +1,231 @@
+"""The worker's side, served in a thread over a real pipe."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
+
+from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
+from studio.worker import protocol
+from studio.worker.protocol import Command, Event
+from studio.worker.server import Server
+
+pytestmark = pytest.mark.timeout(30)
+VOICE = VoiceReference(Path("anna.wav"), "What she said.", "anna")
+
+
+class Caller:
+    """The other end of the pipe."""
+
+    def __init__(self, connection: Connection, thread: threading.Thread, opened: list[FakeModel]) -> None:
+        self.connection = connection
+        self.thread = thread
+        self.opened = opened
+
+    def say(self, *commands: Command) -> None:
+        for command in commands:
+            self.connection.send(command)
+
+    def hear(self) -> Event:
+        assert self.connection.poll(10), "the server says nothing"
+        event: Event = self.connection.recv()
+        return event
+
+    def hear_until_end_of(self, request_id: int) -> list[Event]:
+        heard: list[Event] = []
+        while True:
+            event = self.hear()
+            if event.request_id == request_id:
+                heard.append(event)
+                if not isinstance(event, protocol.AudioReady | protocol.Progress | protocol.StartEstimate):
+                    return heard
+
+
+@pytest.fixture
+def caller() -> Iterator[Caller]:
+    near, far = Pipe(duplex=True)
+    opened: list[FakeModel] = []
+
+    def open_model(folder: Path, options: EngineOptions) -> FakeModel:
+        opened.append(open_fake(folder, options))
+        return opened[-1]
+
+    thread = threading.Thread(target=Server(far, open_model).serve, daemon=True)
+    thread.start()
+    yield Caller(near, thread, opened)
+    near.close()
+    thread.join(10)
+    assert not thread.is_alive(), "the server outlives its client"
+
+
+@pytest.fixture
+def loaded(caller: Caller) -> Caller:
+    caller.say(protocol.Load(1, Path("fake"), EngineOptions()))
+    assert isinstance(caller.hear(), protocol.Ready)
+    return caller
+
+
+def synthesize(request_id: int, text: str) -> protocol.Synthesize:
+    return protocol.Synthesize(request_id, SynthesisRequest(text, VOICE))
+
+
+def test_a_model_is_loaded_and_described(caller: Caller) -> None:
+    caller.say(protocol.Load(7, Path("fake"), EngineOptions(device="cpu", speech_lm_precision="int8")))
+    match caller.hear():
+        case protocol.Ready(7, description):
+            assert description.model_name == "fake"
+            assert description.stages == {"speech_lm": "int8"}
+        case other:
+            pytest.fail(f"heard {other}")
+
+
+def test_sound_comes_in_order_and_then_the_report(loaded: Caller) -> None:
+    loaded.say(synthesize(2, "one two three"))
+    events = loaded.hear_until_end_of(2)
+    chunks = [event.chunk for event in events if isinstance(event, protocol.AudioReady)]
+    assert [round(float(chunk.samples[0]), 3) for chunk in chunks] == [0.1, 0.2, 0.3]
+    assert all(chunk.samples.dtype == np.float32 and len(chunk.samples) == CHUNK_SAMPLES for chunk in chunks)
+    assert isinstance(events[-1], protocol.Finished)
+    assert events[-1].report.spoken_text == ("one two three",)
+    progress = [event.share for event in events if isinstance(event, protocol.Progress)]
+    assert progress == pytest.approx([0.1, 0.2, 0.3])
+
+
+def test_the_moment_play_may_begin_is_told_from_now(loaded: Caller) -> None:
+    loaded.say(synthesize(2, "breathe one"))
+    (estimate,) = (event for event in loaded.hear_until_end_of(2) if isinstance(event, protocol.StartEstimate))
+    assert estimate.seconds_after_start == 0.25
+    assert 0.0 < estimate.seconds_from_now <= 0.24
+
+
+def test_text_may_arrive_in_pieces(loaded: Caller) -> None:
+    loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
+    loaded.say(protocol.FeedText(2, "first "))
+    assert isinstance(loaded.hear(), protocol.AudioReady), "sound before the text has ended"
+    loaded.say(protocol.FeedText(2, "second"), protocol.EndText(2))
+    assert loaded.hear_until_end_of(2)[-1].report.spoken_text == ("first second",)  # type: ignore[union-attr]
+
+
+def test_text_fed_to_nobody_is_ignored(loaded: Caller) -> None:
+    loaded.say(protocol.FeedText(99, "x"), protocol.EndText(99), protocol.Cancel(99), protocol.Ping(2))
+    assert loaded.hear() == protocol.Pong(2)
+
+
+def test_a_recording_is_converted(loaded: Caller) -> None:
+    loaded.say(protocol.Convert(2, ConversionRequest(Path("source.wav"), VOICE)))
+    events = loaded.hear_until_end_of(2)
+    assert sum(isinstance(event, protocol.AudioReady) for event in events) == 2
+    assert isinstance(events[-1], protocol.Finished)
+
+
+def test_a_voice_is_prepared_with_progress(loaded: Caller) -> None:
+    loaded.say(protocol.PrepareVoice(2, VOICE))
+    events = loaded.hear_until_end_of(2)
+    assert events[:-1] == [protocol.Progress(2, "voice", 0.5), protocol.Progress(2, "voice", 1.0)]
+    assert isinstance(events[-1], protocol.VoiceReady)
+    assert events[-1].summary.warnings == ("a little quiet",)
+
+
+def test_cancel_ends_a_running_request_at_once(loaded: Caller) -> None:
+    loaded.say(synthesize(2, "one wait never"))
+    assert isinstance(loaded.hear(), protocol.AudioReady)
+    loaded.say(protocol.Cancel(2))
+    events = loaded.hear_until_end_of(2)
+    assert not any(isinstance(event, protocol.AudioReady) for event in events)
+    assert events[-1] == protocol.Cancelled(2)
+
+
+def test_cancel_ends_a_request_that_waits_for_text(loaded: Caller) -> None:
+    loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
+    loaded.say(protocol.FeedText(2, "one"))
+    assert isinstance(loaded.hear(), protocol.AudioReady)
+    loaded.say(protocol.Cancel(2))
+    assert loaded.hear_until_end_of(2)[-1] == protocol.Cancelled(2)
+
+
+def test_a_waiting_request_is_cancelled_without_its_turn(loaded: Caller) -> None:
+    loaded.say(synthesize(2, "wait"), synthesize(3, "one"), protocol.Cancel(3))
+    assert loaded.hear_until_end_of(3) == [protocol.Cancelled(3)]
+    loaded.say(protocol.Cancel(2))
+    assert loaded.hear_until_end_of(2) == [protocol.Cancelled(2)]
+
+
+def test_two_requests_wait_for_each_other(loaded: Caller) -> None:
+    loaded.say(synthesize(2, "a b"), synthesize(3, "c"))
+    order = []
+    while len(order) < 5:
+        event = loaded.hear()
+        if isinstance(event, protocol.AudioReady | protocol.Finished):
+            order.append((type(event).__name__, event.request_id))
+    assert order == [
+        ("AudioReady", 2), ("AudioReady", 2), ("Finished", 2), ("AudioReady", 3), ("Finished", 3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("word", "code", "words"),
+    [
+        ("nothing", "nothing-to-speak", "There is nothing to speak."),
+        ("memory", "out-of-memory", "not enough memory"),
+        ("torch-memory", "out-of-memory", "not enough memory"),
+        ("bug", "internal-error", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_errors_cross_as_records_and_the_next_request_works(loaded: Caller, word: str, code: str, words: str) -> None:
+    loaded.say(synthesize(2, f"one {word}"), synthesize(3, "two"))
+    failed = loaded.hear_until_end_of(2)[-1]
+    assert isinstance(failed, protocol.Failed)
+    assert failed.error[0] == code
+    assert words in failed.error[1]
+    assert failed.error[2], "no remedy"
+    assert isinstance(loaded.hear_until_end_of(3)[-1], protocol.Finished)
+
+
+@pytest.mark.parametrize(("folder", "code"), [("missing", "model-not-found"), ("no-torch", "incomplete-installation")])
+def test_a_model_that_does_not_open_is_an_answer(caller: Caller, folder: str, code: str) -> None:
+    caller.say(protocol.Load(1, Path(folder), EngineOptions()), synthesize(2, "one"))
+    first, second = caller.hear(), caller.hear()
+    assert isinstance(first, protocol.Failed)
+    assert first.error[0] == code
+    assert isinstance(second, protocol.Failed)
+    assert second.error[1] == "No model is loaded."
+
+
+def test_the_old_model_is_closed_before_the_new_one_opens(loaded: Caller) -> None:
+    loaded.say(protocol.Load(2, Path("missing"), EngineOptions()))
+    assert isinstance(loaded.hear(), protocol.Failed)
+    assert [model.is_closed for model in loaded.opened] == [True]
+
+
+def test_unload_closes_the_model(loaded: Caller) -> None:
+    loaded.say(protocol.Unload(2))
+    assert loaded.hear() == protocol.Unloaded(2)
+    assert loaded.opened[0].is_closed
+    loaded.say(synthesize(3, "one"))
+    assert isinstance(loaded.hear(), protocol.Failed)
+
+
+@pytest.mark.parametrize("is_polite", [True, False])
+def test_the_end_of_the_client_ends_the_server(loaded: Caller, is_polite: bool) -> None:
+    loaded.say(synthesize(2, "one wait"))
+    assert isinstance(loaded.hear(), protocol.AudioReady)
+    if is_polite:
+        loaded.say(protocol.Shutdown())
+    else:
+        loaded.connection.close()
+    loaded.thread.join(10)
+    assert not loaded.thread.is_alive()
+    assert loaded.opened[0].is_closed
+
+
+def test_a_ping_is_answered_while_work_is_done(loaded: Caller) -> None:
+    loaded.say(synthesize(2, "wait"), protocol.Ping(3))
+    assert loaded.hear() == protocol.Pong(3)
+    loaded.say(protocol.Cancel(2))
