@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
 import os
 import secrets
 from collections.abc import Iterator
+from io import BytesIO, FileIO
 from pathlib import Path
 from types import TracebackType
 
@@ -57,13 +57,20 @@ def read_audio(path: Path, *, longest_seconds: float | None = None) -> Waveform:
 
 
 def _require_file(path: Path) -> None:
-    if path.is_file():
-        return
-    if path.is_dir():
+    try:
+        is_file, is_folder, exists = path.is_file(), path.is_dir(), path.exists()
+    except OSError as error:  # a folder on the way may not be entered, the name is too long
+        raise UnreadableClip(
+            f"{path} cannot be opened ({error.strerror}).", remedy="Check its name and that the file may be read."
+        ) from error
+    if is_folder:
         raise UnreadableClip(f"{path} is a folder, not a sound file.", remedy="Name one of the files in it.")
-    if path.exists():
+    if not exists:
+        raise UnreadableClip(f"There is no file {path}.", remedy="Check the spelling of its name and folder.")
+    if not is_file:
         raise UnreadableClip(f"{path} is not an ordinary file.", remedy="Save the sound to a file and use that.")
-    raise UnreadableClip(f"There is no file {path}.", remedy="Check the spelling of its name and folder.")
+    if not os.access(path, os.R_OK):
+        raise UnreadableClip(f"{path} may not be read.", remedy="Change the permissions of the file, or copy it.")
 
 
 def _read_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
@@ -123,16 +130,19 @@ class WavWriter:
         self._path = path.resolve()  # through a link, not in its place
         self._part = self._path.with_name(f".timbre-{secrets.token_hex(6)}.part")
         file_format, subtype = self._format(is_float)
-        self._require_place()
         self._clips = not is_float
         try:
-            self._file = _WatchedFile(self._part, "xb")
+            self._require_place()
+            self._file = _WatchedFile(self._part)
         except OSError as error:
             raise self._sentence(error) from error
+        self._is_open = True
         try:
             self._sound = soundfile.SoundFile(self._file, "w", sample_rate, 1, subtype, format=file_format)
         except soundfile.LibsndfileError as error:
-            self._throw_away()
+            self._discard_part()
+            if self._file.failure is not None:
+                raise self._sentence(self._file.failure) from error
             raise CannotWrite(
                 f"A {path.suffix} file cannot hold sound of {sample_rate} Hz.", remedy="Write a .wav file."
             ) from error
@@ -144,18 +154,22 @@ class WavWriter:
 
     def close(self) -> None:
         """Completes the file and puts it under its name, in place of one that was there."""
-        if self._file.closed:
+        if not self._is_open:
             return
         with self._reporting():
             self._sound.close()
             self._file.close()
         with self._reporting():
             self._part.replace(self._path)
+        self._is_open = False
 
     def discard(self) -> None:
         """Leaves nothing behind; what was under the name before stays."""
-        if not self._file.closed:
-            self._throw_away()
+        if self._is_open:
+            self._file.close()
+            with contextlib.suppress(soundfile.SoundFileError):
+                self._sound.close()
+            self._discard_part()
 
     def __enter__(self) -> WavWriter:
         return self
@@ -189,25 +203,24 @@ class WavWriter:
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
-        """libsndfile knows only that a write failed; the reason is what the file saw."""
+        """libsndfile knows only that something failed; the reason is what the file saw."""
+        reason: OSError | None = None
         try:
             yield
-            failure = self._file.failure
-        except (soundfile.SoundFileError, AssertionError, OSError) as error:
-            failure = self._file.failure or (error if isinstance(error, OSError) else None)
-            if failure is None:
-                self._throw_away()
+        except OSError as error:
+            reason = error
+        except (soundfile.SoundFileError, AssertionError):
+            if self._file.failure is None:
+                self.discard()
                 raise
-        if failure is not None:
-            self._throw_away()
-            raise self._sentence(failure) from failure
+        reason = reason or self._file.failure
+        if reason is not None:
+            self.discard()
+            raise self._sentence(reason) from reason
 
-    def _throw_away(self) -> None:
-        self._file.is_abandoned = True
-        with contextlib.suppress(soundfile.SoundFileError, AttributeError):
-            self._sound.close()
-        with contextlib.suppress(OSError):
-            self._file.close()
+    def _discard_part(self) -> None:
+        self._is_open = False
+        self._file.close()
         with contextlib.suppress(OSError):
             self._part.unlink()
 
@@ -221,20 +234,34 @@ class WavWriter:
         )
 
 
-class _WatchedFile(io.FileIO):
-    """A file that remembers why a write failed: libsndfile swallows what its callbacks raise."""
+class _WatchedFile:
+    """A new file for libsndfile, which swallows what its callbacks raise: remembers why a write failed.
 
-    failure: OSError | None = None
-    is_abandoned: bool = False
+    Once abandoned it is deaf: libsndfile goes on writing when it closes, and must not notice.
+    """
 
-    def write(self, data: bytes) -> int:  # type: ignore[override]
-        if self.is_abandoned:
-            return len(data)
+    def __init__(self, path: Path) -> None:
+        self._file: FileIO | BytesIO = FileIO(path, "xb")
+        self.failure: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        num_written = 0
         try:
-            num_written = super().write(data)
             while num_written < len(data):
-                num_written += super().write(data[num_written:])
+                num_written += self._file.write(data[num_written:])
         except OSError as error:
             self.failure = self.failure or error
-            return 0
         return num_written
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def close(self) -> None:
+        try:
+            self._file.close()
+        except OSError as error:
+            self.failure = self.failure or error
+        self._file = BytesIO()

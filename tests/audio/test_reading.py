@@ -1,0 +1,180 @@
+"""Any clip a person has becomes mono sound, or a sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+import soundfile
+
+from studio.audio.files import read_audio
+from studio.errors import BrokenClip, ClipTooLong, UnreadableClip
+
+RATE = 24_000
+
+
+def tone(seconds: float = 1.0, hertz: float = 440.0, rate: int = RATE) -> np.ndarray:
+    return (0.4 * np.sin(2 * np.pi * hertz * np.arange(int(seconds * rate)) / rate)).astype(np.float32)
+
+
+def write_media(path: Path, codec: str, sound: np.ndarray, rate: int, *, extra_video: bool = False) -> None:
+    """A film or sound file by PyAV; ``sound`` (channels, n)."""
+    with av.open(str(path), "w") as container:
+        track = container.add_stream(codec, rate=rate)
+        track.layout = "stereo" if len(sound) == 2 else "mono"
+        picture = container.add_stream("mpeg4", rate=5) if extra_video else None
+        if picture is not None:
+            picture.width = picture.height = 32
+            picture.pix_fmt = "yuv420p"
+            for _ in range(5):
+                image = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), format="rgb24")
+                container.mux(picture.encode(image))
+            container.mux(picture.encode())
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(sound), format="fltp", layout=track.layout.name)
+        frame.rate = rate
+        to_codec = av.AudioResampler(format=track.format, layout=track.layout, rate=rate, frame_size=track.frame_size)
+        for part in [*to_codec.resample(frame), *to_codec.resample(None)]:
+            container.mux(track.encode(part))
+        container.mux(track.encode())
+
+
+@pytest.mark.parametrize("suffix", ["wav", "flac", "ogg", "mp3"])
+def test_usual_formats_are_read(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"clip.{suffix}"
+    soundfile.write(path, tone(), RATE)
+    waveform = read_audio(path)
+    assert waveform.sample_rate == RATE
+    assert len(waveform.samples) == RATE
+    np.testing.assert_allclose(waveform.samples[2000:-2000], tone()[2000:-2000], atol=0.03)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "rate"),
+    [("clip.m4a", "aac", 44_100), ("film.mp4", "aac", 48_000), ("call.webm", "libopus", 48_000)],
+)
+@pytest.mark.parametrize("num_channels", [1, 2])
+def test_media_containers_are_read(tmp_path: Path, name: str, codec: str, rate: int, num_channels: int) -> None:
+    sound = np.stack([tone(rate=rate)] * num_channels)
+    write_media(tmp_path / name, codec, sound, rate, extra_video=name == "film.mp4")
+    waveform = read_audio(tmp_path / name)
+    assert waveform.sample_rate == rate
+    assert waveform.seconds == pytest.approx(1.0, abs=0.06)
+    middle = waveform.samples[rate // 4 : -rate // 4]
+    assert np.sqrt(np.mean(middle**2)) == pytest.approx(0.4 / np.sqrt(2), rel=0.05)
+    spectrum = np.abs(np.fft.rfft(middle * np.hanning(len(middle))))
+    assert spectrum.argmax() * rate / len(middle) == pytest.approx(440, abs=3)
+
+
+def test_channels_are_averaged(tmp_path: Path) -> None:
+    stereo = np.stack([tone(), -0.5 * tone()], axis=1)
+    soundfile.write(tmp_path / "stereo.wav", stereo, RATE, subtype="FLOAT")
+    np.testing.assert_allclose(read_audio(tmp_path / "stereo.wav").samples, 0.25 * tone(), atol=1e-7)
+
+
+def test_a_long_file_is_read_whole(tmp_path: Path) -> None:
+    sound = np.random.default_rng(5).uniform(-1, 1, 600_001).astype(np.float32)
+    soundfile.write(tmp_path / "long.wav", sound, 48_000, subtype="FLOAT")
+    assert np.array_equal(read_audio(tmp_path / "long.wav").samples, sound)
+
+
+def test_suffix_does_not_matter(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "clip.wav", tone(), RATE)
+    misnamed = (tmp_path / "clip.wav").rename(tmp_path / "说话 clip.MP4")
+    assert read_audio(misnamed).seconds == 1.0
+
+
+def test_too_long_is_said_before_all_is_read(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "clip.wav", tone(31.0), RATE)
+    assert read_audio(tmp_path / "clip.wav", longest_seconds=31.0).seconds == 31.0
+    with pytest.raises(ClipTooLong, match=r"clip\.wav lasts more than 30 s"):
+        read_audio(tmp_path / "clip.wav", longest_seconds=30.0)
+
+
+def test_missing_folder_and_device_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableClip, match="There is no file"):
+        read_audio(tmp_path / "none.wav")
+    with pytest.raises(UnreadableClip, match="is a folder"):
+        read_audio(tmp_path)
+    if sys.platform != "win32":
+        os.mkfifo(tmp_path / "pipe.wav")
+        with pytest.raises(UnreadableClip, match="not an ordinary file"):
+            read_audio(tmp_path / "pipe.wav")
+
+
+def test_what_may_not_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnreadableClip, match="cannot be opened"):
+        read_audio(tmp_path / ("long" * 100))
+    soundfile.write(tmp_path / "clip.wav", tone(), RATE)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(UnreadableClip, match="may not be read"):
+        read_audio(tmp_path / "clip.wav")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello " * 1000, bytes(5000), np.random.default_rng(2).bytes(20_000)])
+@pytest.mark.parametrize("name", ["clip.wav", "clip.mp3", "clip.m4a"])
+def test_what_is_not_sound_is_told(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UnreadableClip, match=rf"{name} is not a sound file") as caught:
+        read_audio(tmp_path / name)
+    assert caught.value.code == "unreadable-clip"
+    assert "WAV, FLAC or MP3" in caught.value.remedy
+
+
+@pytest.mark.parametrize("suffix", ["wav", "flac"])
+def test_truncated_files_are_told(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"clip.{suffix}"
+    soundfile.write(path, np.random.default_rng(1).normal(0, 0.1, RATE), RATE)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(UnreadableClip, match="truncated or damaged"):
+        read_audio(path)
+
+
+def test_a_wav_whose_recorder_left_no_length_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "clip.wav"
+    soundfile.write(path, tone(), RATE)
+    content = bytearray(path.read_bytes())
+    length_at = content.index(b"data") + 4
+    content[length_at : length_at + 4] = b"\xff\xff\xff\xff"
+    path.write_bytes(content)
+    assert read_audio(path).seconds == 1.0
+
+
+def test_an_empty_recording_is_told(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "clip.wav", np.zeros(0, np.float32), RATE)
+    with pytest.raises(UnreadableClip, match=r"clip\.wav is empty"):
+        read_audio(tmp_path / "clip.wav")
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_sound_are_told(tmp_path: Path, number: float) -> None:
+    sound = tone()
+    sound[100] = number
+    soundfile.write(tmp_path / "clip.wav", sound, RATE, subtype="FLOAT")
+    with pytest.raises(BrokenClip, match="NaN or infinity"):
+        read_audio(tmp_path / "clip.wav")
+
+
+def test_a_film_without_sound_is_told(tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "film.mp4"), "w") as container:
+        picture = container.add_stream("mpeg4", rate=5)
+        picture.width = picture.height = 32
+        image = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), format="rgb24")
+        container.mux(picture.encode(image))
+        container.mux(picture.encode())
+    with pytest.raises(UnreadableClip, match=r"film\.mp4 holds no sound"):
+        read_audio(tmp_path / "film.mp4")
+
+
+def test_without_the_media_extra_its_installation_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_media(tmp_path / "clip.m4a", "aac", tone()[None], RATE)
+    (tmp_path / "clip.wav").write_bytes(b"no sound")
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(UnreadableClip, match="needs the media extra") as caught:
+        read_audio(tmp_path / "clip.m4a")
+    assert 'pip install "timbre-studio[media]"' in caught.value.remedy
+    with pytest.raises(UnreadableClip, match="is not a sound file"):
+        read_audio(tmp_path / "clip.wav")
