@@ -9,6 +9,7 @@ from studio.model.config import (
     DiTConfig,
     FlowConfig,
     LookAheadConfig,
+    PrecedingFlow,
     PromptMelConfig,
     QwenConfig,
     SpeechLMConfig,
@@ -48,16 +49,26 @@ def released_plan(generation_name: str) -> CheckpointPlan:
     """The plan of the released model of a generation: ``cosyvoice2`` or ``cosyvoice3``."""
     generation = next(known for known in GENERATIONS if known.name == generation_name)
     is_second = generation_name == "cosyvoice2"
+    flow = _flow2() if is_second else _flow3()
     return CheckpointPlan(
         generation=generation,
         num_base_text_tokens=151_643,
         speech_lm=SpeechLMConfig(backbone=_QWEN, layout=generation.speech_token_layout(_NUM_SPEECH_TOKENS)),
-        flow=_flow2() if is_second else _flow3(),
+        flow=flow,
         vocoder=VocoderConfig(
-            kind=generation.vocoder_kind, sample_rate=_SAMPLE_RATE, base_channels=512, f0_channels=512
+            kind=generation.vocoder_kind,
+            sample_rate=_SAMPLE_RATE,
+            base_channels=512,
+            f0_channels=512,
+            preceding_flow=preceding_flow(flow),
         ),
         prompt_mel=PromptMelConfig(sample_rate=_SAMPLE_RATE, max_hz=8000.0 if is_second else None),
     )
+
+
+def preceding_flow(flow: FlowConfig) -> PrecedingFlow:
+    """What a vocoder has to know of the flow beside it."""
+    return PrecedingFlow(flow.num_speech_tokens, flow.input_size, flow.mel_bins, flow.speaker_embedding_size)
 
 
 def _flow2() -> FlowConfig:

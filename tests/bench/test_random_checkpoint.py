@@ -14,7 +14,7 @@ import torch
 
 from studio.bench.onnx_writer import ElementType, Node, Port, onnx_bytes
 from studio.bench.random_checkpoint import num_weight_bytes, write_random_checkpoint
-from studio.bench.released_sizes import CheckpointPlan, released_plan
+from studio.bench.released_sizes import CheckpointPlan, preceding_flow, released_plan
 from studio.bench.tensor_shapes import Shapes, flow_shapes, speech_lm_shapes, vocoder_shapes
 from studio.errors import CannotWrite, DiskFull
 from studio.model.checkpoint import Checkpoint, open_checkpoint
@@ -52,7 +52,7 @@ def small_plan(family: str) -> CheckpointPlan:
         num_base_text_tokens=640,
         speech_lm=SpeechLMConfig(backbone=backbone, layout=layout),
         flow=flow,
-        vocoder=replace(plan.vocoder, base_channels=40, f0_channels=32),
+        vocoder=replace(plan.vocoder, base_channels=40, f0_channels=32, preceding_flow=preceding_flow(flow)),
     )
 
 
@@ -153,7 +153,7 @@ def test_complete_folder_is_left_alone_and_a_changed_one_written_anew(tmp_path: 
 def test_special_text_tokens_follow_the_base_vocabulary(written: tuple[Path, CheckpointPlan]) -> None:
     folder, plan = written
     tokenizer = open_checkpoint(folder).load_text_tokenizer()
-    assert tokenizer.encode("<|endofprompt|>", allow_special=True) == [plan.num_base_text_tokens + 3]
+    assert tuple(tokenizer.encode("<|endofprompt|>", allow_special=True)) == (plan.num_base_text_tokens + 3,)
     ordinary = tokenizer.encode("Hello, 世界", allow_special=True)
     assert max(ordinary) < plan.num_base_text_tokens
 
