@@ -319,3 +319,19 @@ class DamagedLibrary(StudioError):
 
     code = "damaged-library"
     exit_status = 7
+
+
+@_coded
+class UnusableSetting(StudioError):
+    """A setting of a request lies outside what is possible."""
+
+    code = "unusable-setting"
+    exit_status = 2
+
+
+@_coded
+class BadVoiceName(StudioError):
+    """A voice cannot be called that."""
+
+    code = "bad-voice-name"
+    exit_status = 7

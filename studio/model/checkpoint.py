@@ -20,9 +20,9 @@ from studio.model.flow import FlowOptions, load_flow
 from studio.model.generations import GENERATIONS, Generation
 from studio.model.official_yaml import Document
 from studio.model.speaker_encoder import SpeakerEncoder
-from studio.model.speech_lm import load_speech_lm
+from studio.model.speech_lm import TorchSpeechLM, load_speech_lm
 from studio.model.speech_tokenizer import SpeechTokenizer
-from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
+from studio.model.stages import FlowDecoder, Vocoder
 from studio.model.vocoder import load_vocoder
 from studio.text.tokenizer import TextTokenizer
 
@@ -41,10 +41,12 @@ class Checkpoint:
     vocoder: VocoderConfig
     prompt_mel: PromptMelConfig
 
-    def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> SpeechLM:
-        """``variant`` ``rl`` opens ``llm.rl.pt``, the same network after reinforcement learning."""
-        name = f"llm.{variant}.pt" if variant else "llm.pt"
-        return load_speech_lm(self.folder / name, self.speech_lm, precision, device)
+    def speech_lm_path(self, variant: str | None = None) -> Path:
+        """``variant`` ``rl`` is ``llm.rl.pt``, the same network after reinforcement learning."""
+        return self.folder / (f"llm.{variant}.pt" if variant else "llm.pt")
+
+    def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> TorchSpeechLM:
+        return load_speech_lm(self.speech_lm_path(variant), self.speech_lm, precision, device)
 
     def load_flow(
         self, precision: Precision, device: str, *, num_steps: int | None = None, left_context_frames: int | None = None

@@ -1,0 +1,166 @@
+"""From a clip to a prepared prompt: checked, cut to a good length, turned into features.
+
+Prompt length: a voice's first hop is ``-P mod 25`` tokens, so dropping a little *trailing silence*
+brings the first sound forward by up to half a second. Speech is never cut, silence never added
+(the language model would go on being silent).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from studio.audio.files import read_audio
+from studio.audio.waveform import Waveform
+from studio.errors import UnreadableClip
+from studio.model.config import PromptMelConfig
+from studio.model.speaker_encoder import SpeakerEncoder
+from studio.model.speech_tokenizer import SpeechTokenizer
+from studio.pipeline.request import VoiceReference
+from studio.voices.clip_check import check_prompt_clip, trailing_silence_seconds
+from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
+from studio.voices.prompt import VoicePrompt
+
+_TOKENS_PER_SECOND = 25
+_TOKENIZER_RATE = 16_000
+# The first chunk then holds 0.3 to 0.5 s: short to wait for, long enough to play while the next is made.
+_BEST_FIRST_HOPS_TOKENS = range(8, 13)
+# Bump when features of the same clip would come out differently.
+_FEATURE_VERSION = 1
+
+FEATURE_FILE_SUFFIX = ".safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEnd:
+    """The networks and settings that turn sound into a prompt."""
+
+    speech_tokenizer: SpeechTokenizer
+    speaker_encoder: SpeakerEncoder
+    mel: PromptMelConfig
+
+
+def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
+    """Names what a prompt's features and flow state are made from: the clip's bytes and the model's front end.
+
+    Not the transcript: it reaches only the language model, so mending it costs no new state.
+    """
+    digest = hashlib.sha256(f"{_FEATURE_VERSION}\0{front_end_key}\0".encode())
+    try:
+        with voice.clip.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise UnreadableClip(
+            f"{voice.clip.name or voice.clip} cannot be opened.", remedy="Check the path and that the file may be read."
+        ) from error
+    return digest.hexdigest()
+
+
+def enrol(voice: VoiceReference, front_end: FrontEnd, key: str, *, keep_length: bool = False) -> VoicePrompt:
+    """The prompt of a clip. ``keep_length`` takes the clip as it is, trailing silence and all.
+
+    Raises ``UnreadableClip``, ``ClipTooShort``, ``ClipTooLong``, ``SilentClip``, ``BrokenClip``,
+    ``LowSampleRate``.
+    """
+    if voice.clip.suffix == FEATURE_FILE_SUFFIX:
+        return _stored_prompt(voice, key)
+    waveform = read_audio(voice.clip)
+    verdict = check_prompt_clip(waveform)
+    if not keep_length:
+        waveform = _cut_to_good_length(waveform)
+    features = compute_features(waveform, front_end)
+    return replace(features, key=key, name=voice.name, transcript=voice.transcript, warnings=verdict.warnings)
+
+
+def compute_features(waveform: Waveform, front_end: FrontEnd) -> VoicePrompt:
+    """Tokens, mel and embedding of ``waveform``, tokens and mel trimmed to 1 : 2 (specification C5)."""
+    at_16k = waveform.resampled(_TOKENIZER_RATE)
+    tokens = front_end.speech_tokenizer.tokenize(whisper_log_mel(at_16k))
+    mel = prompt_mel(waveform.resampled(front_end.mel.sample_rate), front_end.mel)
+    num_tokens = min(len(mel) // 2, len(tokens))
+    return VoicePrompt(
+        key="",
+        name="",
+        transcript=None,
+        clip_seconds=waveform.seconds,
+        speech_tokens=tuple(tokens[:num_tokens]),
+        mel=np.ascontiguousarray(mel[: 2 * num_tokens]),
+        embedding=front_end.speaker_encoder.embed(kaldi_fbank(at_16k)),
+    )
+
+
+def source_tokens(waveform: Waveform, speech_tokenizer: SpeechTokenizer) -> tuple[int, ...]:
+    """The speech tokens of a recording of at most 30 s, for voice conversion."""
+    return tuple(speech_tokenizer.tokenize(whisper_log_mel(waveform.resampled(_TOKENIZER_RATE))))
+
+
+def good_num_tokens(num_tokens: int, droppable_tokens: int) -> int:
+    """How many tokens of a prompt to keep, dropping at most ``droppable_tokens`` and as few as possible."""
+    for dropped in range(droppable_tokens + 1):
+        if -(num_tokens - dropped) % _TOKENS_PER_SECOND in _BEST_FIRST_HOPS_TOKENS:
+            return num_tokens - dropped
+    return num_tokens
+
+
+def _cut_to_good_length(waveform: Waveform) -> Waveform:
+    num_tokens = int(waveform.seconds * _TOKENS_PER_SECOND)
+    droppable = int(trailing_silence_seconds(waveform) * _TOKENS_PER_SECOND)
+    kept = good_num_tokens(num_tokens, droppable)
+    if kept == num_tokens:
+        return waveform
+    num_samples = kept * waveform.sample_rate // _TOKENS_PER_SECOND
+    return Waveform(waveform.samples[:num_samples], waveform.sample_rate)
+
+
+def _stored_prompt(voice: VoiceReference, key: str) -> VoicePrompt:
+    features = read_features(voice.clip)
+    return replace(features, key=key, name=voice.name, transcript=voice.transcript)
+
+
+def read_features(path: Path) -> VoicePrompt:
+    """Prompt features from a file that holds :func:`feature_arrays`. Raises ``UnreadableClip``."""
+    try:
+        arrays = safetensors.numpy.load_file(path)
+        tokens, mel, embedding = arrays["speech_tokens"], arrays["mel"], arrays["embedding"]
+        num_tokens = len(tokens)
+        fits = num_tokens > 0 and mel.shape == (2 * num_tokens, 80) and embedding.shape == (192,)
+        is_sound = fits and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
+        seconds = float(arrays["clip_seconds"][0]) if "clip_seconds" in arrays else num_tokens / _TOKENS_PER_SECOND
+        warnings = tuple(arrays["warnings"].tobytes().decode("utf-8").splitlines()) if "warnings" in arrays else ()
+    except (OSError, ValueError, KeyError, IndexError, TypeError, safetensors.SafetensorError) as error:
+        raise _unreadable(path) from error
+    if not is_sound:
+        raise _unreadable(path)
+    return VoicePrompt(
+        key="",
+        name="",
+        transcript=None,
+        clip_seconds=seconds,
+        speech_tokens=tuple(int(token) for token in tokens),
+        mel=mel.astype(np.float32),
+        embedding=embedding.astype(np.float32),
+        warnings=warnings,
+    )
+
+
+def _unreadable(path: Path) -> UnreadableClip:
+    return UnreadableClip(
+        f"{path.name} holds no voice features that we can read.", remedy="Make the voice again from its recording."
+    )
+
+
+def feature_arrays(prompt: VoicePrompt) -> dict[str, np.ndarray]:
+    """What :func:`read_features` reads, for a safetensors file."""
+    return {
+        "speech_tokens": np.asarray(prompt.speech_tokens, dtype=np.int32),
+        "mel": prompt.mel,
+        "embedding": prompt.embedding,
+        "clip_seconds": np.asarray([prompt.clip_seconds], dtype=np.float64),
+        "warnings": np.frombuffer("\n".join(prompt.warnings).encode("utf-8"), dtype=np.uint8),
+    }

@@ -1,0 +1,106 @@
+"""Loads a model folder into a ``Synthesizer``: which precision, how many threads, how much memory.
+
+Decided: on a CPU every stage uses all physical cores, one stage at a time. Because the language model
+is bound by memory, flow and vocoder by arithmetic, and two busy thread teams on the same cores were
+measured to slow each other many times over.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from pathlib import Path
+
+import psutil
+import torch
+
+from studio import paths
+from studio.errors import UnsupportedPrecision
+from studio.model.checkpoint import Checkpoint, open_checkpoint
+from studio.model.config import Precision
+from studio.pipeline.enrolment import FrontEnd
+from studio.pipeline.precision_choice import open_speech_lm
+from studio.pipeline.prompt_store import PromptStore
+from studio.pipeline.request import EngineDescription, EngineOptions
+from studio.pipeline.synthesizer import Stages, Synthesizer
+from studio.text.styles import load_styles
+
+_log = logging.getLogger(__name__)
+# A folder with this file holds random weights (written by ``timbre bench --random``).
+_NOISE_MARK = "random.json"
+# Of the memory that is free after loading, this share may hold voices.
+_VOICE_MEMORY_SHARE = 0.4
+
+
+def open_synthesizer(folder: Path, options: EngineOptions) -> Synthesizer:
+    """Everything needed to speak, loaded.
+
+    Raises the errors of ``open_checkpoint`` and of weight files, and ``UnsupportedPrecision``.
+    """
+    num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
+    torch.set_num_threads(num_threads)
+    torch.set_flush_denormal(True)
+    checkpoint = open_checkpoint(folder)
+    opened = open_speech_lm(checkpoint, options)
+    flow_precision = _flow_precision(options.flow_precision)
+    _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, opened.reason)
+    stages = Stages(
+        speech_lm=opened.speech_lm,
+        flow=checkpoint.load_flow(
+            flow_precision,
+            options.device,
+            num_steps=options.flow_steps,
+            left_context_frames=options.flow_left_context_frames,
+        ),
+        vocoder=checkpoint.load_vocoder(Precision.FLOAT32, options.device),
+        text_tokenizer=checkpoint.load_text_tokenizer(),
+        front_end=functools.cache(lambda: _load_front_end(checkpoint, num_threads)),
+        styles=load_styles(checkpoint.generation.name, folder),
+    )
+    description = EngineDescription(
+        model_name=folder.name,
+        generation=checkpoint.generation.name,
+        folder=str(folder),
+        sample_rate=checkpoint.vocoder.sample_rate,
+        device=options.device,
+        stages={
+            "speech_lm": f"{stages.speech_lm.engine}, {num_threads} threads",
+            "flow": f"torch {flow_precision.value}, {num_threads} threads",
+            "vocoder": f"torch float32, {num_threads} threads",
+        },
+        makes_noise=(folder / _NOISE_MARK).is_file(),
+        notes=_notes(opened.reason, options),
+    )
+    store = PromptStore(
+        paths.cache_folder() / "voices",
+        stages.flow,
+        memory_bytes=options.voice_memory_bytes or int(_VOICE_MEMORY_SHARE * psutil.virtual_memory().available),
+        # A GPU rebuilds a voice faster than a disk reads it.
+        disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
+    )
+    return Synthesizer(checkpoint, stages, store, description)
+
+
+def _flow_precision(name: str) -> Precision:
+    permitted = {precision.value: precision for precision in Precision if precision is not Precision.INT8}
+    if name not in permitted:
+        raise UnsupportedPrecision(f"The flow cannot run in {name}.", remedy=f"Choose one of {', '.join(permitted)}.")
+    return permitted[name]
+
+
+def _notes(reason: str, options: EngineOptions) -> tuple[str, ...]:
+    """What a person should know of this engine: why the language model runs as it does, and what is approximate."""
+    notes = [reason]
+    if options.flow_steps is not None:
+        notes.append(f"approximation: the flow takes {options.flow_steps} steps")
+    if options.flow_left_context_frames is not None:
+        notes.append(f"approximation: the flow hears back {options.flow_left_context_frames} frames")
+    return tuple(notes)
+
+
+def _load_front_end(checkpoint: Checkpoint, num_threads: int) -> FrontEnd:
+    return FrontEnd(
+        speech_tokenizer=checkpoint.load_speech_tokenizer(num_threads),
+        speaker_encoder=checkpoint.load_speaker_encoder(num_threads),
+        mel=checkpoint.prompt_mel,
+    )

@@ -1,0 +1,160 @@
+"""One request on its way to sound: its sentences in order, their chunks, and what it all cost."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from studio.audio.time_stretch import TimeStretch
+from studio.model.stages import FloatArray, SourceNoise
+from studio.pipeline.control import RequestControl
+from studio.pipeline.forecast import Forecast, Part
+from studio.pipeline.pacing import gapless_start_seconds
+from studio.pipeline.prompt_store import PreparedVoice
+from studio.pipeline.request import AudioChunk
+from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.utterance import EVERYTHING, Decoder, StageClock, Utterance
+
+# How far the language model may run ahead so that the start of play can be told exactly: a minute of speech.
+_KNOWN_AHEAD_TOKENS = 1500
+# Later starts than this are worth announcing.
+_NOTICEABLE_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechOptions:
+    speed: float = 1.0
+    is_streaming: bool = True
+    first_hop_tokens: int | None = None
+
+
+@dataclass
+class Speech:
+    """``parts`` in a list are all known; from an iterator they are still arriving."""
+
+    voice: PreparedVoice
+    decoder: Decoder
+    options: SpeechOptions
+    control: RequestControl
+    make_noise: Callable[[int], SourceNoise]
+    started: float
+    clock: StageClock = field(default_factory=StageClock)
+    first_audio_seconds: float = 0.0
+    audio_seconds: float = 0.0
+    speech_lm_seconds: float = 0.0
+    num_speech_tokens: int = 0
+    spoken_text: list[str] = field(default_factory=list)
+    _known: deque[Part] = field(default_factory=deque)
+    _num_parts: int = 0
+    _is_announced: bool = False
+
+    def stream(self, parts: Sequence[Part] | Iterator[Part]) -> Generator[AudioChunk, None, None]:
+        """Chunks in order of play. Raises ``Cancelled``, ``StudioError`` and what the stages raise."""
+        if isinstance(parts, Sequence):
+            self._known.extend(parts)
+            self._num_parts = len(parts)
+        later: Iterable[Part] = () if isinstance(parts, Sequence) else parts
+        try:
+            index = 0
+            while self._known:
+                yield from self._speak(self._known.popleft(), index)
+                index += 1
+            for arrived, part in enumerate(later):
+                self._num_parts = arrived + 1
+                yield from self._speak(part, arrived)
+        finally:
+            for part in self._known:
+                if part.is_open:
+                    part.feed.close()
+
+    def _speak(self, part: Part, index: int) -> Iterator[AudioChunk]:
+        if part.open_feed is None:
+            yield self._chunk(np.zeros(round(part.pause_seconds * self._sample_rate), np.float32), index)
+            return
+        utterance = Utterance(part.feed, self.voice, self.decoder, self.make_noise(index), self.clock, self.control)
+        self.spoken_text.append(part.spoken_text)
+        schedule = self._schedule()
+        chunks = self._streamed(utterance, part, schedule) if schedule else self._whole(utterance)
+        try:
+            for samples in chunks:
+                if not len(samples):
+                    continue
+                yield self._chunk(samples, index)
+                if not self._is_announced:
+                    self._announce(utterance, part, schedule)
+        finally:
+            self._account(part)
+
+    def _streamed(self, utterance: Utterance, part: Part, schedule: ChunkSchedule) -> Iterator[FloatArray]:
+        stretch = TimeStretch(self.options.speed, self._sample_rate)
+        for samples in utterance.stream(schedule):
+            self._open_next_early(part)
+            yield stretch.process(samples.numpy(force=True))
+        yield stretch.finish()
+
+    def _whole(self, utterance: Utterance) -> Iterator[FloatArray]:
+        yield utterance.whole(self.options.speed).numpy(force=True)
+
+    def _chunk(self, samples: FloatArray, index: int) -> AudioChunk:
+        if len(samples) and not self.audio_seconds:
+            self.first_audio_seconds = self._now()
+        self.audio_seconds += len(samples) / self._sample_rate
+        return AudioChunk(samples, self._sample_rate, sentence_index=index, num_sentences=self._num_parts)
+
+    def _account(self, part: Part) -> None:
+        num_tokens = len(part.feed.tokens)
+        self.num_speech_tokens += num_tokens
+        self.speech_lm_seconds += part.feed.seconds
+        if part.feed.is_finished and part.num_text_tokens:
+            self.decoder.pace.saw_sentence(part.num_text_tokens, num_tokens)
+
+    def _open_next_early(self, part: Part) -> None:
+        """The next sentence's language model may start while this one's sound is still being made."""
+        if part.feed.is_finished and self._known and self._known[0].open_feed is not None:
+            _ = self._known[0].feed
+
+    def _announce(self, utterance: Utterance, part: Part, schedule: ChunkSchedule | None) -> None:
+        """Says when play may begin without a gap, once per request, after its first chunk.
+
+        Where that is later than now, the language model first runs ahead: how long the speech will be
+        is then known instead of guessed, and the promise can be kept.
+        """
+        self._is_announced = True
+        ready_seconds = self.audio_seconds
+        forecast = Forecast(self.voice, self.decoder, self.options.speed)
+        coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
+        start = gapless_start_seconds(self._now(), ready_seconds, coming)
+        if start > self._now() + _NOTICEABLE_SECONDS:
+            self._run_ahead(part)
+            coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
+            start = gapless_start_seconds(self._now(), ready_seconds, coming)
+        self.control.report_estimate(start)
+
+    def _run_ahead(self, part: Part) -> None:
+        budget = _KNOWN_AHEAD_TOKENS
+        for coming in (part, *self._known):
+            if budget <= 0:
+                return
+            if coming.open_feed is not None:
+                coming.feed.wait_for(EVERYTHING)
+                budget -= len(coming.feed.tokens)
+
+    def _schedule(self) -> ChunkSchedule | None:
+        if not self.options.is_streaming:
+            return None
+        return ChunkSchedule(
+            self.voice.prompt.num_tokens,
+            grid_tokens=self.decoder.flow.grid_tokens,
+            first_hop_tokens=self.options.first_hop_tokens,
+        )
+
+    @property
+    def _sample_rate(self) -> int:
+        return self.decoder.vocoder.sample_rate
+
+    def _now(self) -> float:
+        return time.perf_counter() - self.started

@@ -1,0 +1,252 @@
+"""A loaded model that speaks: the one object the worker talks to.
+
+The main path: prepare the voice, prepare the text, open a feed of speech tokens for each sentence,
+let ``Speech`` turn feeds into chunks, report what it cost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from studio.audio.files import read_audio
+from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.errors import NothingToSpeak, UnusableSetting
+from studio.model.checkpoint import Checkpoint
+from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
+from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, TokenSampler, Vocoder
+from studio.pipeline.control import RequestControl
+from studio.pipeline.conversion import split_where_quiet
+from studio.pipeline.enrolment import FrontEnd, enrol, prompt_key, source_tokens
+from studio.pipeline.forecast import Part
+from studio.pipeline.pacing import Pace
+from studio.pipeline.prompt_store import PreparedVoice, PromptStore
+from studio.pipeline.request import (
+    AudioChunk,
+    ConversionRequest,
+    EngineDescription,
+    Mode,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+    VoiceSummary,
+)
+from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.speech import Speech, SpeechOptions
+from studio.pipeline.token_feed import InlineFeed, KnownTokens, ThreadedFeed, TokenFeed
+from studio.pipeline.utterance import Decoder
+from studio.text.incremental import IncrementalSplitter
+from studio.text.prepare import Pause, Sentence, prepare_text
+from studio.text.styles import Styles
+from studio.text.tokenizer import TextTokenizer
+from studio.voices.clip_check import require_sound
+
+Chunks = Generator[AudioChunk, None, SynthesisReport]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The parts of a loaded model; ``front_end`` is loaded when the first new voice needs it."""
+
+    speech_lm: SpeechLM
+    flow: FlowDecoder
+    vocoder: Vocoder
+    text_tokenizer: TextTokenizer
+    front_end: Callable[[], FrontEnd]
+    styles: Styles
+
+
+class Synthesizer:
+    """One request at a time; made by ``opening.open_synthesizer``."""
+
+    def __init__(
+        self, checkpoint: Checkpoint, stages: Stages, store: PromptStore, description: EngineDescription
+    ) -> None:
+        self.description = description
+        self.checkpoint = checkpoint
+        self.stages = stages
+        self._store = store
+        self._front_end_key = checkpoint.front_end_key()
+        self._decoder = Decoder(stages.flow, stages.vocoder, Pace(checkpoint.flow))
+        # On a GPU the language model waits for its host thread, not for the cores: see token_feed.
+        self._make_feed: Callable[[Iterator[int], RequestControl], TokenFeed] = (
+            InlineFeed if description.device == "cpu" else ThreadedFeed
+        )
+
+    def prepare_voice(
+        self, voice: VoiceReference, *, progress: Callable[[str, float], None] | None = None
+    ) -> VoiceSummary:
+        """Computes what the voice contributes to every request, unless that has been done."""
+        prepared = self._voice(voice, progress or (lambda _stage, _done: None))
+        return VoiceSummary(
+            name=voice.name,
+            clip_seconds=prepared.prompt.clip_seconds,
+            prompt_tokens=prepared.prompt.num_tokens,
+            first_hop_tokens=ChunkSchedule(prepared.prompt.num_tokens).end_tokens,
+            state_bytes=prepared.flow_state.num_bytes,
+            warnings=prepared.prompt.warnings,
+        )
+
+    def stream(self, request: SynthesisRequest, *, control: RequestControl) -> Chunks:
+        """Chunks of sound in order of play; the generator returns the report.
+
+        Raises ``Cancelled``, and ``StudioError`` for everything a person can do something about.
+        """
+        started = time.perf_counter()
+        return (yield from self._speak(request, self._items(request.text, request), control, started))
+
+    def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
+        """The same for text that is still being typed: each sentence is spoken as soon as it is complete."""
+        started = time.perf_counter()
+        return (yield from self._speak(request, self._arriving_items(request, pieces), control, started))
+
+    def _items(self, text: str, request: SynthesisRequest) -> list[Sentence | Pause]:
+        return prepare_text(
+            text,
+            form=self.checkpoint.generation.text,
+            tokenizer=self.stages.text_tokenizer,
+            normalize=not request.text_is_normalized,
+        )
+
+    def _arriving_items(self, request: SynthesisRequest, pieces: Iterator[str]) -> Iterator[Sentence | Pause]:
+        splitter = IncrementalSplitter(self.checkpoint.generation.text.tags)
+        has_spoken = False
+        for complete in itertools.chain(map(splitter.feed, pieces), (splitter.finish() for _ in range(1))):
+            for text in complete:
+                with contextlib.suppress(NothingToSpeak):  # a lone dash between sentences
+                    yield from self._items(text, request)
+                    has_spoken = True
+        if not has_spoken:
+            raise NothingToSpeak("There is nothing to speak in this text.", remedy="Write at least one word or number.")
+
+    def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
+        """The recording's speech tokens spoken by another voice: no text, no language model."""
+        started = time.perf_counter()
+        voice = self._voice(request.voice, control.report_progress)
+        voice_seconds = time.perf_counter() - started
+        tokenizer = self.stages.front_end().speech_tokenizer
+        recording = read_audio(request.source)
+        require_sound(recording)
+        pieces = split_where_quiet(recording)
+        parts = [Part(open_feed=_known(source_tokens(piece, tokenizer))) for piece in pieces]
+        speech = self._speech(voice, SpeechOptions(request.speed, request.is_streaming), request.seed, control, started)
+        yield from speech.stream(parts)
+        tokens_seconds = time.perf_counter() - started - voice_seconds - speech.clock.flow - speech.clock.vocoder
+        return self._report(speech, Mode.CONVERSION, {"voice": voice_seconds, "speech_tokenizer": tokens_seconds})
+
+    def close(self) -> None:
+        self._store.clear_memory()
+
+    def _speak(
+        self, request: SynthesisRequest, items: Iterable[Sentence | Pause], control: RequestControl, started: float
+    ) -> Chunks:
+        text_seconds = time.perf_counter() - started
+        voice = self._voice(request.voice, control.report_progress)
+        voice_seconds = time.perf_counter() - started - text_seconds
+        open_part = self._part_opener(request, voice, control)
+        options = SpeechOptions(request.speed, request.is_streaming, request.first_hop_tokens)
+        speech = self._speech(voice, options, request.seed, control, started)
+        parts = (
+            [open_part(index, item) for index, item in enumerate(items)]
+            if isinstance(items, list)
+            else (open_part(index, item) for index, item in enumerate(items))
+        )
+        yield from speech.stream(parts)
+        return self._report(speech, request.mode, {"text": text_seconds, "voice": voice_seconds})
+
+    def _part_opener(
+        self, request: SynthesisRequest, voice: PreparedVoice, control: RequestControl
+    ) -> Callable[[int, Sentence | Pause], Part]:
+        prompt_text, has_prompt_speech = self._language_prompt(request)
+        prompt_speech = voice.prompt.speech_tokens if has_prompt_speech else ()
+        sampling = request.sampling or self.stages.speech_lm.sampling
+
+        def open_part(index: int, item: Sentence | Pause) -> Part:
+            if isinstance(item, Pause):
+                return Part(open_feed=None, pause_seconds=item.seconds)
+            tokens = SpeechTokenRequest(
+                text_tokens=item.text_tokens,
+                prompt_text_tokens=prompt_text,
+                prompt_speech_tokens=prompt_speech,
+                min_tokens=request.forced_tokens,
+                max_tokens=request.forced_tokens,
+            )
+            sampler = RepetitionAwareSampler(sampling, sentence_seed(request.seed, index))
+            return Part(
+                open_feed=lambda: self._make_feed(self._speech_tokens(tokens, sampler), control),
+                num_text_tokens=len(item.text_tokens),
+                spoken_text=item.spoken.strip(),
+            )
+
+        return open_part
+
+    def _speech_tokens(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        tokens = self.stages.speech_lm.generate(request, sampler)
+        silent = self.checkpoint.generation.silent_tokens
+        return filter_silent_tokens(tokens, silent) if silent else tokens
+
+    def _language_prompt(self, request: SynthesisRequest) -> tuple[tuple[int, ...], bool]:
+        """What the language model reads before the text, and whether it also hears the clip (specification B6)."""
+        form, tokenizer = self.checkpoint.generation.text, self.stages.text_tokenizer
+        match request.mode:
+            case Mode.INSTRUCT:
+                instruction = request.instruct or self.stages.styles.preset(request.preset or "").instruction
+                return form.instruct(instruction, tokenizer), False
+            case Mode.ZERO_SHOT:
+                return form.zero_shot(request.voice.transcript or "", tokenizer), True
+            case _:
+                return form.cross_lingual(tokenizer), False
+
+    def _voice(self, voice: VoiceReference, progress: Callable[[str, float], None]) -> PreparedVoice:
+        key = prompt_key(voice, self._front_end_key)
+        prompt = self._store.features(key, lambda: enrol(voice, self.stages.front_end(), key))
+        prompt = replace(prompt, name=voice.name, transcript=voice.transcript)
+        return self._store.prepared(prompt, progress=lambda done: progress("voice", done))
+
+    def _speech(
+        self, voice: PreparedVoice, options: SpeechOptions, seed: int, control: RequestControl, started: float
+    ) -> Speech:
+        if not SLOWEST_SPEED <= options.speed <= FASTEST_SPEED:
+            raise UnusableSetting(
+                f"A speed of {options.speed:g} is not possible.",
+                remedy=f"Choose one from {SLOWEST_SPEED:g} to {FASTEST_SPEED:g}; 1 is the voice's own.",
+            )
+        return Speech(
+            voice=voice,
+            decoder=self._decoder,
+            options=options,
+            control=control,
+            make_noise=lambda index: self.stages.vocoder.noise(sentence_seed(seed, index)),
+            started=started,
+        )
+
+    def _report(self, speech: Speech, mode: Mode, stages: dict[str, float]) -> SynthesisReport:
+        return SynthesisReport(
+            first_audio_seconds=speech.first_audio_seconds,
+            audio_seconds=speech.audio_seconds,
+            total_seconds=time.perf_counter() - speech.started,
+            sample_rate=self._decoder.vocoder.sample_rate,
+            mode=mode,
+            num_speech_tokens=speech.num_speech_tokens,
+            stages={
+                **stages,
+                "speech_lm": speech.speech_lm_seconds,
+                "flow": speech.clock.flow,
+                "vocoder": speech.clock.vocoder,
+            },
+            engine=dict(self.description.stages),
+            spoken_text=tuple(speech.spoken_text),
+            warnings=speech.voice.prompt.warnings,
+        )
+
+
+def sentence_seed(seed: int, index: int) -> int:
+    """Each sentence of a request has a seed of its own, so that equal sentences need not sound equal."""
+    return (seed * 1_000_003 + index) % (1 << 63)
+
+
+def _known(tokens: Sequence[int]) -> Callable[[], KnownTokens]:
+    return lambda: KnownTokens(list(tokens))

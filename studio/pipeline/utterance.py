@@ -1,0 +1,120 @@
+"""One sentence on its way to sound, and everything that dies with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from studio.errors import NoSpeechMade
+from studio.model.stages import FlowDecoder, SourceNoise, Vocoder
+from studio.pipeline.control import RequestControl
+from studio.pipeline.pacing import Pace
+from studio.pipeline.prompt_store import PreparedVoice
+from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.token_feed import TokenFeed
+
+EVERYTHING = 1 << 30
+
+
+@dataclass(slots=True)
+class StageClock:
+    """Seconds a request spent in the stages that make sound; the language model's are kept by its feeds."""
+
+    flow: float = 0.0
+    vocoder: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """Flow and vocoder of a model, and what they were seen to cost."""
+
+    flow: FlowDecoder
+    vocoder: Vocoder
+    pace: Pace
+
+
+@dataclass
+class Utterance:
+    """``feed`` gives the sentence's speech tokens; ``stream`` or ``whole`` turns them into samples."""
+
+    feed: TokenFeed
+    voice: PreparedVoice
+    decoder: Decoder
+    noise: SourceNoise
+    clock: StageClock
+    control: RequestControl
+    decoded_tokens: int = 0
+
+    def stream(self, schedule: ChunkSchedule) -> Iterator[torch.Tensor]:
+        """Samples (n,) chunk by chunk; possibly none yet.
+
+        Raises ``OffGridCut``, ``NoSpeechMade`` and whatever the stages raise.
+        """
+        flow = self.decoder.flow
+        flow_stream = flow.open_stream(self.voice.flow_state)
+        vocoder_stream = self.decoder.vocoder.open_stream(self.noise)
+        try:
+            is_last = False
+            while not is_last:
+                known = schedule.end_tokens + flow.look_ahead_tokens
+                self.feed.wait_for(known)
+                self.control.raise_if_cancelled()
+                is_last = len(self.feed.tokens) < known
+                end = len(self.feed.tokens) if is_last else schedule.end_tokens
+                tokens = self._tokens(self.decoded_tokens, end)
+                look_ahead = () if is_last else self._tokens(end, known)
+                started = time.perf_counter()
+                mel = flow_stream.decode(tokens, look_ahead)
+                self._saw_flow(time.perf_counter() - started, len(tokens))
+                self.control.raise_if_cancelled()
+                started = time.perf_counter()
+                samples = vocoder_stream.synthesize(mel, is_last=is_last)
+                self._saw_vocoder(time.perf_counter() - started, mel.shape[-1])
+                self.decoded_tokens = end
+                schedule.advance()
+                yield samples
+        finally:
+            flow_stream.close()
+            self.feed.close()
+
+    def whole(self, speed: float = 1.0) -> torch.Tensor:
+        """All samples (n,) at once, with full attention; ``speed`` stretches the mel (specification H4)."""
+        try:
+            self.feed.wait_for(EVERYTHING)
+            tokens = self._tokens(0, len(self.feed.tokens))
+            flow = self.decoder.flow
+            started = time.perf_counter()
+            mel = flow.decode_whole(self.voice.flow_prompt, tokens)
+            self._saw_flow(time.perf_counter() - started, len(tokens))
+            self.control.raise_if_cancelled()
+            if speed != 1.0:
+                num_frames = max(1, int(mel.shape[-1] / speed))
+                mel = F.interpolate(mel[None], size=num_frames, mode="linear")[0]
+            self.decoded_tokens = len(tokens)
+            started = time.perf_counter()
+            samples = self.decoder.vocoder.synthesize_whole(mel, self.noise)
+            self._saw_vocoder(time.perf_counter() - started, mel.shape[-1])
+            return samples
+        finally:
+            self.feed.close()
+
+    def _tokens(self, start: int, end: int) -> tuple[int, ...]:
+        if end == 0:
+            raise NoSpeechMade(
+                "The model ended the sentence before it said anything.", remedy="Try again, or with another seed."
+            )
+        return tuple(self.feed.tokens[start:end])
+
+    def _saw_flow(self, seconds: float, num_tokens: int) -> None:
+        self.clock.flow += seconds
+        ratio = self.decoder.flow.frames_per_token
+        context_tokens = self.voice.prompt.num_tokens + self.decoded_tokens
+        self.decoder.pace.saw_flow(seconds, ratio * num_tokens, ratio * context_tokens)
+
+    def _saw_vocoder(self, seconds: float, num_frames: int) -> None:
+        self.clock.vocoder += seconds
+        self.decoder.pace.saw_vocoder(seconds, num_frames)
