@@ -1,0 +1,67 @@
+"""Whether a file may become a voice: a sound file fit for a prompt, or a file of prompt features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+import soundfile
+
+from studio.audio.files import read_audio
+from studio.errors import UnreadableClip
+from studio.voices.clip_check import check_prompt_clip
+
+FEATURES_SUFFIX = ".safetensors"
+_TOKENS_PER_SECOND = 25
+# A clip of more than this is refused anyway (check_prompt_clip says why); no need to decode an audio book first.
+_LONGEST_READ_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class UsableClip:
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+
+def judge_clip(path: Path) -> UsableClip:
+    """Raises ``UnreadableClip`` and whatever else is wrong with the sound."""
+    if path.suffix.lower() == FEATURES_SUFFIX:
+        return UsableClip(_features_seconds(path))
+    waveform = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)
+    return UsableClip(waveform.seconds, tuple(check_prompt_clip(waveform).warnings))
+
+
+def clip_seconds(path: Path) -> float:
+    """How long a sound file says it is, without decoding it; 0 if it cannot be read."""
+    try:
+        return float(soundfile.info(path).duration)
+    except soundfile.LibsndfileError:
+        return 0.0
+
+
+def _features_seconds(path: Path) -> float:
+    """The seconds of speech behind a file of prompt features (specification B6, C5)."""
+    try:
+        arrays = safetensors.numpy.load(path.read_bytes())
+        tokens, mel, embedding = arrays["speech_tokens"], arrays["mel"], arrays["embedding"]
+    except (OSError, KeyError, ValueError, TypeError, safetensors.SafetensorError) as error:
+        raise _no_features(path) from error
+    num_tokens = tokens.size
+    are_features = (
+        tokens.ndim == 1
+        and num_tokens > 0
+        and np.issubdtype(tokens.dtype, np.integer)
+        and mel.shape == (2 * num_tokens, 80)
+        and embedding.shape == (192,)
+        and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
+    )
+    if not are_features:
+        raise _no_features(path)
+    return num_tokens / _TOKENS_PER_SECOND
+
+
+def _no_features(path: Path) -> UnreadableClip:
+    return UnreadableClip(f"{path.name} holds no voice features.", remedy="Make the voice from a recording.")

@@ -1,0 +1,105 @@
+"""The sound files behind the library of voices: each appears under its name only when complete."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from studio.errors import CannotWrite, DiskFull, UnreadableClip
+
+_BLOCK_BYTES = 1 << 20
+# What a crash left behind may go, what another program is just adding may not.
+_ORPHAN_AGE_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredClip:
+    """``file_name`` within the store; ``sha256`` of its bytes in hexadecimal."""
+
+    file_name: str
+    sha256: str
+
+
+class ClipStore:
+    """A folder of clips under random names. Raises ``DiskFull``, ``CannotWrite``, ``UnreadableClip``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, file_name: str) -> Path:
+        return self._folder / file_name
+
+    def copy(self, source: Path) -> StoredClip:
+        """A copy of ``source``, byte for byte."""
+        try:
+            with source.open("rb") as file:
+                return self.put(file, source.suffix)
+        except FileNotFoundError as error:
+            raise UnreadableClip(
+                f"There is no file {source}.", remedy="Check the spelling of its name and folder."
+            ) from error
+        except OSError as error:
+            raise UnreadableClip(
+                f"{source.name} cannot be read ({error.strerror}).", remedy="Check that the file may be read."
+            ) from error
+
+    def put(self, content: BinaryIO, suffix: str) -> StoredClip:
+        """What ``content`` yields until its end, as a file of that suffix."""
+        path = self._folder / f"{secrets.token_hex(8)}{suffix.lower()}"
+        digest = hashlib.sha256()
+        with writing(path) as file:
+            while block := content.read(_BLOCK_BYTES):
+                digest.update(block)
+                file.write(block)
+        return StoredClip(path.name, digest.hexdigest())
+
+    def remove(self, file_name: str) -> None:
+        # Windows keeps a file that is being played; it goes with the next sweep.
+        with contextlib.suppress(OSError):
+            (self._folder / file_name).unlink()
+
+    def sweep(self, kept: Collection[str]) -> None:
+        """Removes what belongs to no voice (a crash between two steps) and is old enough to be nobody's work."""
+        newest = time.time() - _ORPHAN_AGE_SECONDS
+        with contextlib.suppress(OSError):
+            for path in self._folder.iterdir():
+                if path.name not in kept and path.stat().st_mtime < newest:
+                    self.remove(path.name)
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears as ``path`` when the block is over, and not at all if it raises.
+
+    Raises ``DiskFull`` and ``CannotWrite``.
+    """
+    part = path.with_name(f".writing-{secrets.token_hex(6)}{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise sentence(error, path) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def sentence(error: OSError, path: Path) -> DiskFull | CannotWrite:
+    """What a person is told when ``path`` cannot be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(f"The disk is full: {path.name} could not be written.", remedy="Free some space and try again.")
+    return CannotWrite(
+        f"{path} cannot be written ({error.strerror or error}).", remedy="Check the folder's permissions."
+    )

@@ -1,0 +1,157 @@
+"""One voice in one file, to be carried to another computer: a zip of ``manifest.json`` and the clip.
+
+Such files come from strangers. One is taken only if it is exactly what this program writes: two
+entries under the two expected names, ordinary files, within limits that are kept while unpacking and
+not merely promised by the archive, the clip's bytes those of the manifest's hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from studio.errors import BadVoiceFile
+from studio.voices.clip_store import sentence, writing
+
+SUFFIX = ".voice"
+
+_FORMAT = "timbre-voice"
+_VERSION = 1
+_MANIFEST = "manifest.json"
+_CLIP_NAME = re.compile(r"clip(\.[a-z0-9]{1,11})")
+_LARGEST_MANIFEST_BYTES = 1 << 16
+# Half a minute of the most lavish sound there is stays below.
+_LARGEST_CLIP_BYTES = 64 << 20
+# A fixed date, so that the same voice gives the same file.
+_DATE = (2020, 1, 1, 0, 0, 0)
+_REMEDY = "Ask whoever made it to export the voice again."
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceDetails:
+    """What is known of a voice beside its clip. ``generation`` only where the clip is prompt features."""
+
+    name: str
+    transcript: str | None = None
+    notes: str = ""
+    generation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceFile:
+    """What a ``.voice`` file holds; ``suffix`` tells what kind of file ``clip`` is."""
+
+    details: VoiceDetails
+    clip: bytes
+    suffix: str
+
+
+def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
+    """Raises ``DiskFull`` and ``CannotWrite``."""
+    try:
+        content = clip.read_bytes()
+    except OSError as error:
+        raise BadVoiceFile(
+            f"The recording of {details.name} is gone.", remedy="Remove the voice and add it again."
+        ) from error
+    manifest = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "name": details.name,
+        "transcript": details.transcript,
+        "notes": details.notes,
+        "generation": details.generation,
+        "clip": f"clip{clip.suffix.lower()}",
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    if path.parent != Path() and not path.parent.is_dir():
+        raise sentence(FileNotFoundError(2, "there is no such folder"), path)
+    with writing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo(_MANIFEST, _DATE), json.dumps(manifest, ensure_ascii=False, indent=1))
+        archive.writestr(zipfile.ZipInfo(str(manifest["clip"]), _DATE), content)
+
+
+def read_voice_file(path: Path) -> VoiceFile:
+    """Raises ``BadVoiceFile``."""
+    try:
+        if path.stat().st_size > _LARGEST_CLIP_BYTES + 2 * _LARGEST_MANIFEST_BYTES:
+            raise _bad(path, "is far too large for a voice")
+        with zipfile.ZipFile(path) as archive:
+            entries = {entry.filename: entry for entry in archive.infolist()}
+            if len(archive.infolist()) != 2 or _MANIFEST not in entries:
+                raise _bad(path, "does not hold exactly one voice")
+            manifest = _read_manifest(path, _unpack(path, archive, entries[_MANIFEST], _LARGEST_MANIFEST_BYTES))
+            clip_name = _text(path, manifest, "clip")
+            match = _CLIP_NAME.fullmatch(clip_name)
+            if match is None or clip_name not in entries:
+                raise _bad(path, "names its recording in a way no voice file does")
+            clip = _unpack(path, archive, entries[clip_name], _LARGEST_CLIP_BYTES)
+    except FileNotFoundError as error:
+        raise BadVoiceFile(f"There is no file {path}.", remedy="Check the spelling of its name and folder.") from error
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
+        OSError,
+        EOFError,
+        ValueError,
+        RuntimeError,
+        NotImplementedError,
+        MemoryError,
+    ) as error:  # all that zipfile raises for damaged archives
+        raise _bad(path, "is not a voice file, or is damaged") from error  # fmt: skip
+    if hashlib.sha256(clip).hexdigest() != _text(path, manifest, "sha256"):
+        raise _bad(path, "is damaged: its recording is not the one it was made with")
+    details = VoiceDetails(
+        name=_text(path, manifest, "name"),
+        transcript=_optional_text(path, manifest, "transcript"),
+        notes=_optional_text(path, manifest, "notes") or "",
+        generation=_optional_text(path, manifest, "generation"),
+    )
+    return VoiceFile(details, clip, match[1])
+
+
+def _unpack(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, largest_bytes: int) -> bytes:
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG) or entry.is_dir():
+        raise _bad(path, "holds something other than ordinary files")
+    with archive.open(entry) as file:
+        content = file.read(largest_bytes + 1)
+    if len(content) > largest_bytes:
+        raise _bad(path, "unpacks to far more than a voice")
+    return content
+
+
+def _read_manifest(path: Path, content: bytes) -> dict[str, Any]:
+    try:
+        manifest = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _bad(path, "has a manifest nobody can read") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
+        raise _bad(path, "is not a voice file")
+    if manifest.get("version") != _VERSION:
+        raise BadVoiceFile(f"{path.name} was made by another version of the program.", remedy="Update this program.")
+    return manifest
+
+
+def _text(path: Path, manifest: dict[str, Any], key: str) -> str:
+    value = manifest.get(key)
+    if not isinstance(value, str) or not value:
+        raise _bad(path, f"does not say its {key}")
+    return value
+
+
+def _optional_text(path: Path, manifest: dict[str, Any], key: str) -> str | None:
+    return None if manifest.get(key) in (None, "") else _text(path, manifest, key)
+
+
+def _bad(path: Path, what: str) -> BadVoiceFile:
+    return BadVoiceFile(f"{path.name} {what}.", remedy=_REMEDY)
