@@ -1,0 +1,58 @@
+"""CosyVoice3's vocoder, chunk by chunk: every frame passes the network once.
+
+Equal to one run over the whole utterance however it is cut, at a cost that does not grow. A sample
+is final as soon as no later frame can change it: four frames and four samples after its own time.
+(The official program waits for eight frames; the samples are the same.)
+"""
+
+from __future__ import annotations
+
+import torch
+
+from studio.model.stages import SourceNoise
+from studio.model.vocoder.f0 import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
+from studio.model.vocoder.history import History
+from studio.model.vocoder.network import CausalHiFT
+from studio.model.vocoder.source import phase_sums
+
+
+class CausalStream:
+    """The state of one utterance: what each layer still needs of the past, and the running phase."""
+
+    def __init__(self, network: CausalHiFT, noise: SourceNoise) -> None:
+        self._network = network
+        self._noise = noise
+        self._history = History()
+        self._phase_sums: torch.Tensor | None = None
+        self._num_source_samples = 0
+        self._waiting_mel: torch.Tensor | None = None
+        # From this many frames on, a first chunk makes sound.
+        self._min_first_frames = 1 + max(network.config.look_right_frames, F0_LOOK_RIGHT_FRAMES + 1)
+
+    def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
+        """Samples (n,) that are final now; ``mel`` (bins, frames) follows the frames given before."""
+        with torch.inference_mode():
+            weight = self._network.conv_pre.weight
+            mel = mel[None].to(weight)
+            if self._waiting_mel is not None:
+                mel = torch.cat((self._waiting_mel, mel), dim=-1)
+                self._waiting_mel = None
+            num_frames = mel.shape[-1]
+            has_begun = self._num_source_samples > 0
+            if not has_begun and not is_last and num_frames < self._min_first_frames:
+                self._waiting_mel = mel
+                return weight.new_empty(0)
+            if num_frames == 0 and not (has_begun and is_last):
+                return weight.new_empty(0)
+            self._history.begin_chunk(is_last=is_last)
+            return self._network.decode_chunk(mel, self._make_source(mel), self._history)[0]
+
+    def _make_source(self, mel: torch.Tensor) -> torch.Tensor:
+        network, start = self._network, self._num_source_samples
+        f0 = network.f0_predictor.continue_from(mel, self._history)
+        sums = phase_sums(f0, network.config, before=self._phase_sums)
+        self._phase_sums = sums[:, :, -1]
+        self._num_source_samples += f0.shape[-1] * network.samples_per_frame
+        noise = self._noise.columns(start, self._num_source_samples)
+        source: torch.Tensor = network.m_source(f0, network.phase(sums, mel.dtype), noise)
+        return source

@@ -1,0 +1,100 @@
+"""Snake, the residual block, and up-sampling by repetition: what both generations' stacks are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from studio.model.vocoder.history import History
+
+# Gives a convolution the columns around its input: (columns, extent) -> columns plus extent - 1 more.
+Surround = Callable[[torch.Tensor, int], torch.Tensor]
+
+
+def both_sides(columns: torch.Tensor, extent: int) -> torch.Tensor:
+    """Zeros around ``columns``, for a centred convolution of odd ``extent``."""
+    return F.pad(columns, (extent // 2, extent // 2))
+
+
+def left_side(history: History) -> Surround:
+    """The past before the columns, for a causal convolution."""
+
+    def surround(columns: torch.Tensor, extent: int) -> torch.Tensor:
+        return history.extend(columns, extent=extent, before=extent - 1)
+
+    return surround
+
+
+class Snake(nn.Module):
+    """``x + sin²(alpha x) / alpha``, a periodic activation with one learnt frequency a channel."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.alpha = nn.Parameter(torch.ones(channels))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        alpha = self.alpha[:, None]  # (channels, 1) beside (batch, channels, columns)
+        sine = torch.sin(alpha * x)
+        return torch.addcmul(x, sine * sine, 1.0 / (alpha + 1e-9))
+
+
+class ResidualBlock(nn.Module):
+    """Pairs of convolutions, dilated and plain, each behind a Snake and around a skip connection (G5)."""
+
+    def __init__(self, channels: int, kernel_size: int, dilations: tuple[int, ...]) -> None:
+        super().__init__()
+        self.convs1 = nn.ModuleList(nn.Conv1d(channels, channels, kernel_size, dilation=d) for d in dilations)
+        self.convs2 = nn.ModuleList(nn.Conv1d(channels, channels, kernel_size) for _ in dilations)
+        self.activations1 = nn.ModuleList(Snake(channels) for _ in dilations)
+        self.activations2 = nn.ModuleList(Snake(channels) for _ in dilations)
+        self._extents1 = tuple((kernel_size - 1) * d + 1 for d in dilations)
+        self._extent2 = kernel_size
+
+    def forward(self, x: torch.Tensor, surround: Surround) -> torch.Tensor:
+        layers = zip(self.activations1, self.convs1, self._extents1, self.activations2, self.convs2, strict=True)
+        for snake1, conv1, extent1, snake2, conv2 in layers:
+            y = conv1(surround(snake1(x), extent1))
+            y = conv2(surround(snake2(y), self._extent2))
+            x = x + y
+        return x
+
+
+class RepeatUpsample(nn.Conv1d):
+    """CosyVoice3's up-sampling: every column ``rate`` times, then a causal convolution (G5).
+
+    Most taps of the convolution meet copies of the same column. After :meth:`merge_taps` those taps
+    are added beforehand and the convolution runs at the lower rate: the same sums in another order,
+    for a fifth to a half of the multiplications.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, rate: int) -> None:
+        super().__init__(in_channels, out_channels, kernel_size)
+        self._rate = rate
+        self._merged: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def merge_taps(self) -> None:
+        """For inference, once the weights are there and where they will stay."""
+        kernel_size = self.kernel_size[0]
+        num_columns = 1 + -(-(kernel_size - 1) // self._rate)
+        merged = self.weight.new_zeros(self._rate, self.out_channels, self.in_channels, num_columns)
+        for phase in range(self._rate):
+            for tap in range(kernel_size):
+                # Output column ``phase`` of a group looks ``kernel_size - 1 - tap`` repeated columns back.
+                column = (phase - (kernel_size - 1 - tap)) // self._rate
+                merged[phase, :, :, num_columns - 1 + column] += self.weight.detach()[:, :, tap]
+        assert self.bias is not None
+        self._merged = (merged.flatten(0, 1), self.bias.detach().repeat(self._rate))
+
+    def upsample(self, x: torch.Tensor, history: History) -> torch.Tensor:
+        """(batch, in_channels, n) -> (batch, out_channels, rate x n)."""
+        if self._merged is None:
+            repeated = x.repeat_interleave(self._rate, dim=-1)
+            extent = self.kernel_size[0]
+            return F.conv1d(history.extend(repeated, extent=extent, before=extent - 1), self.weight, self.bias)
+        weight, bias = self._merged
+        extent = weight.shape[-1]
+        y = F.conv1d(history.extend(x, extent=extent, before=extent - 1), weight, bias)
+        return y.view(len(y), self._rate, self.out_channels, -1).permute(0, 2, 3, 1).flatten(2)

@@ -1,0 +1,70 @@
+"""The source signal: sines at the pitch's harmonics plus noise, mixed into one channel (specification G4).
+
+The order of operations and their precision are those the weights were trained with. The phase is a
+sum over all frames so far; it is added up in float64 and rounded once, so that a sum carried from
+chunk to chunk rounds to the very same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from studio.model.config import VocoderConfig
+
+
+def phase_sums(f0: torch.Tensor, config: VocoderConfig, before: torch.Tensor | None = None) -> torch.Tensor:
+    """Cycles a sample, summed over frames: (batch, harmonics, frames) float64 of ``f0`` (batch, frames).
+
+    ``before`` (batch, harmonics): the sums at the frame before the first.
+    """
+    harmonics = torch.arange(1, config.num_harmonics + 2, device=f0.device, dtype=f0.dtype)
+    cycles = ((f0[:, None] * harmonics[:, None] / config.sample_rate) % 1).double()
+    if before is not None:
+        # In front of the others rather than added to their sum: the order of additions stays that of one run.
+        return torch.cat((before[:, :, None], cycles), dim=-1).cumsum(-1)[:, :, 1:]
+    return cycles.cumsum(-1)
+
+
+def radians(sums: torch.Tensor, samples_per_frame: int, dtype: torch.dtype) -> torch.Tensor:
+    """The phase in the middle of each frame. It grows over minutes until float32 rounds it by hundredths
+    of a radian; so it does in training."""
+    return sums.to(dtype) * 2 * math.pi * samples_per_frame
+
+
+def staircase(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
+    """CosyVoice3: the phase stands still within a frame. (batch, harmonics, frames) -> samples."""
+    return phase.repeat_interleave(samples_per_frame, dim=-1)
+
+
+def glide(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
+    """CosyVoice2: the phase moves from the middle of each frame to the middle of the next."""
+    return F.interpolate(phase, scale_factor=float(samples_per_frame), mode="linear", align_corners=False)
+
+
+class HarmonicSource(nn.Module):
+    """Mixes harmonics and noise: voiced frames are sines, unvoiced frames are noise."""
+
+    def __init__(self, config: VocoderConfig) -> None:
+        super().__init__()
+        self.l_linear = nn.Linear(config.num_harmonics + 1, 1)
+        self._config = config
+
+    def mixture(self, f0: torch.Tensor, phase: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+        """The harmonics (batch, samples, harmonics) of ``f0`` (batch, frames), their ``phase`` in radians
+        (batch, harmonics, samples) and ``noise`` (samples, harmonics)."""
+        config = self._config
+        samples_per_frame = phase.shape[-1] // f0.shape[-1]
+        is_voiced = (f0 > config.voiced_threshold_hz).to(f0.dtype)
+        is_voiced = is_voiced.repeat_interleave(samples_per_frame, dim=-1)[:, :, None]  # (batch, samples, 1)
+        noise_gain = is_voiced * config.noise_amplitude + (1 - is_voiced) * config.sine_amplitude / 3
+        sines = phase.sin().transpose(1, 2) * config.sine_amplitude
+        return sines * is_voiced + noise_gain * noise.to(f0)
+
+    def forward(self, f0: torch.Tensor, phase: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+        """(batch, samples)"""
+        mixed: torch.Tensor = self.l_linear(self.mixture(f0, phase, noise))
+        return mixed.tanh().squeeze(-1)

@@ -1,0 +1,86 @@
+"""The short-time Fourier transform and its inverse as two small convolutions, whole or chunk by chunk.
+
+They equal ``torch.stft`` and ``torch.istft`` (periodic Hann window, centred, reflected ends) for a hop
+of a quarter window. Decided: convolutions with fixed kernels. Because a window of 16 samples is too
+short for a fast transform to pay, a causal network can carry them across chunks like any other
+layer, and other engines and graphs can hold them. Instead of: ``torch.istft`` with an overlap buffer.
+
+A spectrum is (batch, size + 2, columns): the real parts of all bins, then the imaginary parts.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch.nn import functional as F
+
+from studio.model.vocoder.history import History
+
+
+def analyse(signal: torch.Tensor, size: int, hop: int, history: History) -> torch.Tensor:
+    """The spectrum of ``signal`` (batch, samples), as far as its samples reach.
+
+    A whole signal of n samples gives n / hop + 1 columns. An end of it must hold more than ``size / 2`` samples.
+    """
+    ends = [signal]
+    if history.is_first:
+        ends.insert(0, signal[:, 1 : size // 2 + 1].flip(-1))
+    if history.is_last:
+        ends.append(signal[:, -size // 2 - 1 : -1].flip(-1))
+    framed = history.extend(torch.cat(ends, dim=-1)[:, None], extent=size, stride=hop)
+    return F.conv1d(framed, _analysis_kernel(size, signal.dtype, signal.device), stride=hop)
+
+
+def resynthesise(spectrum: torch.Tensor, size: int, hop: int, history: History) -> torch.Tensor:
+    """The samples (batch, n) that no later column can change; n is hop x (columns - 1) over an utterance."""
+    assert size == 4 * hop, "the sum of squared windows is even only for a hop of a quarter window"
+    if history.is_last:
+        spectrum = F.pad(spectrum, (0, 1))  # three columns of four still make sound
+    kernel, first_gain, last_gain = _synthesis_kernel(size, spectrum.dtype, spectrum.device)
+    # A block of ``hop`` samples is the sum of the four windows above it.
+    blocks = F.conv1d(history.extend(spectrum, extent=4, before=3), kernel).transpose(1, 2)
+    if history.is_last:
+        blocks = torch.cat((blocks[:, :-1], blocks[:, -1:] * last_gain), dim=1)
+    if history.is_first:  # two blocks lie before the signal's start: the transform is centred
+        blocks = torch.cat((blocks[:, 2:3] * first_gain, blocks[:, 3:]), dim=1)
+    return blocks.flatten(1)
+
+
+def _window(size: int) -> torch.Tensor:
+    return torch.hann_window(size, periodic=True, dtype=torch.float64, device="cpu")
+
+
+def _angles(size: int) -> torch.Tensor:
+    """(bins, size): 2 pi times bin times sample over size."""
+    bins, samples = torch.arange(size // 2 + 1, device="cpu"), torch.arange(size, device="cpu")
+    return 2 * torch.pi * (bins[:, None] * samples % size).double() / size
+
+
+@functools.cache
+def _analysis_kernel(size: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """(size + 2, 1, size)"""
+    with torch.inference_mode(mode=False):  # also used where gradients flow
+        angles = _angles(size)
+        kernel = torch.cat((angles.cos(), -angles.sin())) * _window(size)
+        return kernel[:, None].to(device, dtype)
+
+
+@functools.cache
+def _synthesis_kernel(
+    size: int, dtype: torch.dtype, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The kernel (hop, size + 2, 4), and what the first and the last block need to make up for a missing window."""
+    with torch.inference_mode(mode=False):
+        angles, window = _angles(size), _window(size)
+        hop = size // 4
+        multiplicity = torch.full((size // 2 + 1, 1), 2.0, dtype=torch.float64, device="cpu")
+        multiplicity[0] = multiplicity[-1] = 1.0  # bins that are not mirrored
+        basis = (
+            torch.cat((angles.cos() * multiplicity, -angles.sin() * multiplicity)) / size * window
+        )  # (size + 2, size)
+        quarters = (window**2).view(4, hop)  # (4, hop)
+        total = quarters.sum(0)
+        kernel = basis.view(-1, 4, hop).permute(2, 0, 1).flip(-1) / total[:, None, None]
+        first_gain, last_gain = total / (total - quarters[3]), total / (total - quarters[0])
+        return kernel.to(device, dtype), first_gain.to(device, dtype), last_gain.to(device, dtype)

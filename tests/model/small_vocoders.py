@@ -1,0 +1,55 @@
+"""Vocoders of a few channels with random weights, for promises that do not depend on size."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+
+from studio.model.config import VocoderConfig, VocoderKind
+from studio.model.vocoder.network import CausalHiFT, CentredHiFT, HiFT
+from studio.model.vocoder.vocoder import CausalVocoder, CentredVocoder, HiFTVocoder
+
+
+def small_config(kind: VocoderKind) -> VocoderConfig:
+    return VocoderConfig(kind=kind, sample_rate=24_000, base_channels=16, f0_channels=12, mel_bins=20)
+
+
+def small_network(kind: VocoderKind, dtype: torch.dtype = torch.float64) -> HiFT:
+    """Random weights; pitch between unvoiced and some hundred hertz."""
+    config = small_config(kind)
+    network = (CentredHiFT if kind is VocoderKind.CENTRED else CausalHiFT)(config)
+    generator = torch.Generator().manual_seed(5)
+    for name, parameter in network.named_parameters():
+        draw = torch.randn(parameter.shape, generator=generator)
+        fan_in = parameter[0].numel() if parameter.dim() > 1 else 25.0
+        parameter.data = draw.abs() + 0.3 if name.endswith("alpha") else draw * (0.6 / fan_in**0.5)
+    network.f0_predictor.classifier.weight.data *= 1200.0
+    network.conv_post.weight.data *= 0.1  # or all of it would clip
+    return network.requires_grad_(False).eval().to(dtype)
+
+
+def small_vocoder(kind: VocoderKind, dtype: torch.dtype = torch.float64) -> HiFTVocoder:
+    network = small_network(kind, dtype)
+    if isinstance(network, CausalHiFT):
+        network.f0_predictor.double()
+        network.merge_taps()
+        return CausalVocoder(network)
+    assert isinstance(network, CentredHiFT)
+    return CentredVocoder(network)
+
+
+def random_mel(num_frames: int, seed: int = 1) -> torch.Tensor:
+    """(20, frames)"""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(20, num_frames, generator=generator, dtype=torch.float64) * 2 - 3
+
+
+def stream_all(vocoder: HiFTVocoder, mel: torch.Tensor, cuts: list[int], seed: int = 0) -> list[torch.Tensor]:
+    """What each chunk of ``mel``, cut at the frames of ``cuts``, gives."""
+    stream = vocoder.open_stream(vocoder.noise(seed))
+    edges = [0, *cuts, mel.shape[-1]]
+    return [
+        stream.synthesize(mel[:, start:end], is_last=index == len(edges) - 2)
+        for index, (start, end) in enumerate(pairwise(edges))
+    ]

@@ -1,0 +1,103 @@
+"""CosyVoice2's vocoder: emitted counts of the official program, seams close to one run, seeds."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_vocoders import random_mel, small_vocoder, stream_all
+
+from studio.model.config import VocoderKind
+
+NUM_FRAMES = 96
+SAMPLES_PER_FRAME = 480
+OVERLAP_FRAMES = 8
+# How far a chunk's end reaches back: 13 or 14 frames of mel and source, with the pitch's five on top.
+REACH_FRAMES = 20
+
+VOCODER = small_vocoder(VocoderKind.CENTRED)
+
+
+def one_run(mel: torch.Tensor, seed: int = 0) -> torch.Tensor:
+    return VOCODER.synthesize_whole(mel, VOCODER.noise(seed))
+
+
+WHOLE = one_run(random_mel(NUM_FRAMES))
+
+
+def test_whole_is_the_plain_network() -> None:
+    noise = VOCODER.noise(0).columns(0, NUM_FRAMES * SAMPLES_PER_FRAME)
+    assert torch.equal(VOCODER.network(random_mel(NUM_FRAMES)[None], noise)[0][0], WHOLE)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sets(st.integers(0, NUM_FRAMES), max_size=8).map(sorted))
+def test_any_cutting_gives_every_sample_and_differs_only_at_seams(cuts: list[int]) -> None:
+    """In float64 all is equal but what lies between a chunk's end and the reach before it."""
+    made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
+    assert made.shape == WHOLE.shape
+    differs = ((made - WHOLE).abs() > 1e-9).view(NUM_FRAMES, -1).any(-1)
+    near_seam = torch.zeros(NUM_FRAMES, dtype=torch.bool)
+    for cut in cuts:
+        near_seam[max(0, cut - REACH_FRAMES) : cut] = True
+    assert not (differs & ~near_seam).any()
+
+
+def test_seams_are_close_to_one_run() -> None:
+    """The fade hides a change that is small already: 40 dB and more below the sound around it."""
+    made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), [30, 60]))
+    error, sound = (made - WHOLE).pow(2).mean(), WHOLE.pow(2).mean()
+    assert 0 < error < 1e-4 * sound
+
+
+def test_chunks_have_the_official_lengths() -> None:
+    """H2: the first lacks the overlap, the last brings it."""
+    frames = [34, 50, 12]
+    first, middle, last = stream_all(VOCODER, random_mel(NUM_FRAMES), [34, 84])
+    assert [len(first), len(middle), len(last)] == [
+        SAMPLES_PER_FRAME * (frames[0] - OVERLAP_FRAMES),
+        SAMPLES_PER_FRAME * frames[1],
+        SAMPLES_PER_FRAME * (frames[2] + OVERLAP_FRAMES),
+    ]
+
+
+def test_the_first_chunk_is_a_run_over_its_own_frames() -> None:
+    mel = random_mel(34)
+    first = VOCODER.open_stream(VOCODER.noise(0)).synthesize(mel, is_last=False)
+    assert torch.equal(first, one_run(mel)[: len(first)])
+
+
+@pytest.mark.parametrize("num_frames", [1, 2, 8, 9])
+def test_short_utterances_equal_one_run(num_frames: int) -> None:
+    mel = random_mel(num_frames)
+    whole = one_run(mel)
+    assert whole.shape == (num_frames * SAMPLES_PER_FRAME,)
+    assert torch.equal(torch.cat(stream_all(VOCODER, mel, [])), whole)
+
+
+def test_an_end_without_frames_gives_what_was_held_back() -> None:
+    mel = random_mel(30)
+    assert torch.equal(torch.cat(stream_all(VOCODER, mel, [30])), one_run(mel))
+
+
+def test_no_frames_no_samples() -> None:
+    mel = random_mel(0)
+    assert one_run(mel).shape == (0,)
+    stream = VOCODER.open_stream(VOCODER.noise(0))
+    assert stream.synthesize(mel, is_last=False).shape == (0,)
+    assert stream.synthesize(mel, is_last=True).shape == (0,)
+
+
+def test_chunks_cost_their_own_frames_and_a_constant() -> None:
+    vocoder = small_vocoder(VocoderKind.CENTRED)
+    columns: list[int] = []
+    vocoder.network.conv_post.register_forward_hook(lambda _, inputs, __: columns.append(inputs[0].shape[-1]))
+    stream = vocoder.open_stream(vocoder.noise(0))
+    for _ in range(8):
+        stream.synthesize(random_mel(20), is_last=False)
+    assert set(columns[2:]) == {columns[2]}
+
+
+def test_the_seed_decides_the_sound() -> None:
+    mel = random_mel(12)
+    assert torch.equal(one_run(mel, seed=4), one_run(mel, seed=4))
+    assert not torch.equal(one_run(mel, seed=4), one_run(mel, seed=5))

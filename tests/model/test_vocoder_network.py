@@ -1,0 +1,136 @@
+"""The plain networks: official names, gradients, merged taps, and files in any of their spellings."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from small_vocoders import random_mel, small_config, small_network
+from torch import nn
+from torch.nn.utils.parametrizations import weight_norm
+
+from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
+from studio.model.config import Precision, VocoderKind
+from studio.model.vocoder import load_vocoder
+from studio.model.vocoder.network import CausalHiFT, HiFT
+
+UNNORMED = ("source_downs", "m_source", "classifier")
+
+
+@pytest.fixture(params=list(VocoderKind))
+def kind(request: pytest.FixtureRequest) -> VocoderKind:
+    assert isinstance(request.param, VocoderKind)
+    return request.param
+
+
+def with_weight_norm(network: HiFT) -> HiFT:
+    """As a trainer would wrap it."""
+    for name, layer in network.named_modules():
+        if isinstance(layer, (nn.Conv1d, nn.ConvTranspose1d)) and not any(word in name for word in UNNORMED):
+            weight_norm(layer)
+    return network
+
+
+def older_spelling(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {
+        name.replace(".parametrizations.weight.original0", ".weight_g").replace(
+            ".parametrizations.weight.original1", ".weight_v"
+        ): tensor
+        for name, tensor in tensors.items()
+    }
+
+
+def one_run(network: HiFT, num_frames: int = 12) -> torch.Tensor:
+    noise = torch.rand(num_frames * 480, 9, generator=torch.Generator().manual_seed(0))
+    return network(random_mel(num_frames)[None].to(network.conv_pre.weight), noise)[0]
+
+
+@pytest.mark.reference
+def test_a_wrapped_network_has_the_names_of_an_official_file(reference: Path, family: str) -> None:
+    official = torch.load(reference / family / "checkpoint" / "hift.pt", weights_only=True)
+    network = small_network(VocoderKind.CENTRED if family == "cosyvoice2" else VocoderKind.CAUSAL)
+    assert set(with_weight_norm(network).state_dict()) == set(official)
+
+
+@pytest.mark.parametrize("spelling", ["folded", "newer", "older", "trained with discriminators"])
+def test_every_spelling_of_a_file_gives_the_same_sound(tmp_path: Path, kind: VocoderKind, spelling: str) -> None:
+    network = small_network(kind, torch.float32)
+    network.f0_predictor.to(torch.float64 if kind is VocoderKind.CAUSAL else torch.float32)
+    wanted = one_run(network)
+    network = small_network(kind, torch.float32)
+    tensors = network.state_dict() if spelling == "folded" else with_weight_norm(network).state_dict()
+    if spelling == "older":
+        tensors = older_spelling(tensors)
+    if spelling == "trained with discriminators":
+        tensors = {f"generator.{name}": tensor for name, tensor in tensors.items()}
+    torch.save(tensors, tmp_path / "hift.pt")
+    vocoder = load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.BFLOAT16, "cpu")
+    assert (one_run(vocoder.network) - wanted).abs().max() < 1e-5
+
+
+def test_a_loaded_vocoder_is_float32_and_its_causal_pitch_float64(tmp_path: Path, kind: VocoderKind) -> None:
+    torch.save(small_network(kind, torch.float32).state_dict(), tmp_path / "hift.pt")
+    network = load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT16, "cpu").network
+    of_pitch = {parameter.dtype for parameter in network.f0_predictor.parameters()}
+    of_others = {parameter.dtype for name, parameter in network.named_parameters() if "f0_predictor" not in name}
+    assert of_pitch == {torch.float64 if kind is VocoderKind.CAUSAL else torch.float32}
+    assert of_others == {torch.float32}
+    assert not any(parameter.requires_grad for parameter in network.parameters())
+
+
+def test_a_file_of_the_other_generation_is_named(tmp_path: Path, kind: VocoderKind) -> None:
+    other = VocoderKind.CAUSAL if kind is VocoderKind.CENTRED else VocoderKind.CENTRED
+    torch.save(small_network(other).state_dict(), tmp_path / "hift.pt")
+    with pytest.raises(WrongTensors, match=r"conv_pre.weight \(16, 20, \d\) instead of"):
+        load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT32, "cpu")
+
+
+def test_a_missing_half_of_weight_norm_is_named(tmp_path: Path, kind: VocoderKind) -> None:
+    tensors = with_weight_norm(small_network(kind)).state_dict()
+    del tensors["f0_predictor.condnet.2.parametrizations.weight.original1"]
+    torch.save(tensors, tmp_path / "hift.pt")
+    with pytest.raises(WrongTensors, match=r"missing: f0_predictor\.condnet\.2\.weight"):
+        load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT32, "cpu")
+
+
+def test_no_file_and_a_torn_file_are_sentences(tmp_path: Path, kind: VocoderKind) -> None:
+    path = tmp_path / "hift.pt"
+    with pytest.raises(MissingModelFile, match=r"hift\.pt is missing"):
+        load_vocoder(path, small_config(kind), Precision.FLOAT32, "cpu")
+    torch.save(small_network(kind).state_dict(), path)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(DamagedModelFile):
+        load_vocoder(path, small_config(kind), Precision.FLOAT32, "cpu")
+
+
+def test_every_weight_learns(kind: VocoderKind) -> None:
+    """The plain forward can be differentiated, also after an inference has run."""
+    network = with_weight_norm(small_network(kind).requires_grad_(True))
+    with torch.inference_mode():
+        one_run(network)
+    made, f0 = network(random_mel(24).view(2, 20, 12), torch.rand(12 * 480, 9, dtype=torch.float64))
+    (made.pow(2).sum() + f0.sum()).backward()
+    assert made.shape == (2, 12 * 480)
+    silent = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    assert silent == []
+
+
+def test_a_batch_is_its_rows(kind: VocoderKind) -> None:
+    network, mel = small_network(kind), random_mel(24).view(2, 20, 12)
+    noise = torch.rand(12 * 480, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    together, _ = network(mel, noise)
+    for row in range(2):
+        assert (network(mel[row : row + 1], noise)[0][0] - together[row]).abs().max() < 1e-12
+
+
+def test_merged_taps_are_the_same_convolution() -> None:
+    plain, merged = small_network(VocoderKind.CAUSAL), small_network(VocoderKind.CAUSAL)
+    assert isinstance(merged, CausalHiFT)
+    merged.merge_taps()
+    assert (one_run(merged) - one_run(plain)).abs().max() < 1e-12
+
+
+def test_louder_than_full_scale_is_limited(kind: VocoderKind) -> None:
+    network = small_network(kind)
+    network.conv_post.bias.data += 4.0
+    made = one_run(network)
+    assert made.abs().max() == pytest.approx(0.99)

@@ -1,0 +1,233 @@
+"""Both vocoders compute what the official implementation computes (golden/hift, golden/e2e).
+
+Limits are the summary rows of the reference README, or the array's own where it is recorded input
+that goes in. They hold for another folder of the same layout as well (``--reference``).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from studio.model.config import Precision, VocoderConfig
+from studio.model.generations import GENERATIONS
+from studio.model.official_yaml import Document
+from studio.model.stages import SourceNoise
+from studio.model.vocoder import HiFTVocoder, TableNoise, load_vocoder
+from studio.model.vocoder.history import History
+from studio.model.vocoder.network import CausalHiFT, HiFT
+from studio.model.vocoder.source import phase_sums
+
+pytestmark = pytest.mark.reference
+
+F0_LIMIT = {"cosyvoice2": 3.3e-4, "cosyvoice3": 9.2e-4}  # hertz
+SOURCE_LIMIT = {"cosyvoice2": 4.9e-4, "cosyvoice3": 1.6e-4}
+SPEECH_LIMIT = {"cosyvoice2": 1.8e-3, "cosyvoice3": 2.9e-3}
+SPEECH_OF_SOURCE_LIMIT = {"cosyvoice2": 1.2e-6, "cosyvoice3": 4.8e-6}
+SECOND_RUN = {"cosyvoice2": "short", "cosyvoice3": "chunk"}
+NOISE_TABLE = {"cosyvoice2": "gauss", "cosyvoice3": "uniform"}
+
+
+@dataclass
+class Golden:
+    """The vocoder of one generation beside what its official twin computed."""
+
+    family: str
+    config: VocoderConfig
+    vocoder: HiFTVocoder
+    noise: SourceNoise
+    hift: dict[str, torch.Tensor]
+    e2e: dict[str, torch.Tensor]
+    chunk_samples: dict[str, list[int]]
+
+    @property
+    def network(self) -> HiFT:
+        return self.vocoder.network
+
+    @property
+    def second_run(self) -> str:
+        return SECOND_RUN[self.family]
+
+    def phase(self, f0: torch.Tensor) -> torch.Tensor:
+        return self.network.phase(phase_sums(f0, self.config), f0.dtype)
+
+    def noise_for(self, f0: torch.Tensor) -> torch.Tensor:
+        return self.noise.columns(0, f0.shape[-1] * self.vocoder.samples_per_frame)
+
+    def decode_second_run(self, source: torch.Tensor) -> torch.Tensor:
+        """The decoder on the second run's mel, which for CosyVoice3 is not the end of its utterance."""
+        mel = self.hift[f"{self.second_run}/mel"]
+        if not isinstance(self.network, CausalHiFT):
+            return self.network.decode(mel, source)
+        history = History()
+        history.begin_chunk(is_last=False)
+        return self.network.decode_chunk(mel, source, history)
+
+
+@pytest.fixture
+def golden(reference: Path, family: str) -> Golden:
+    return load_golden(reference, family)
+
+
+@pytest.fixture
+def golden2(reference: Path) -> Golden:
+    return load_golden(reference, "cosyvoice2")
+
+
+@pytest.fixture
+def golden3(reference: Path) -> Golden:
+    return load_golden(reference, "cosyvoice3")
+
+
+@functools.cache
+def load_golden(reference: Path, family: str) -> Golden:
+    folder = reference / family
+    generation = next(known for known in GENERATIONS if known.name == family)
+    config = generation.read_vocoder(Document(folder / "checkpoint" / generation.yaml_name).root)
+    runs = json.loads((folder / "golden" / "e2e.json").read_text("utf-8"))["runs"]
+    return Golden(
+        family=family,
+        config=config,
+        vocoder=load_vocoder(folder / "checkpoint" / "hift.pt", config, Precision.FLOAT32, "cpu"),
+        noise=TableNoise(load_file(reference / "inputs" / "noise.safetensors")[NOISE_TABLE[family]], wraps=True),
+        hift=load_file(folder / "golden" / "hift.safetensors"),
+        e2e=load_file(folder / "golden" / "e2e.safetensors"),
+        chunk_samples={run["name"]: run["chunk_samples"] for run in runs},
+    )
+
+
+def assert_close(made: torch.Tensor, wanted: torch.Tensor, limit: float) -> None:
+    assert made.shape == wanted.shape
+    assert (made - wanted).abs().max() <= limit
+
+
+def test_pitch(golden: Golden) -> None:
+    assert_close(golden.network.f0_predictor(golden.hift["full/mel"]), golden.hift["full/f0"], F0_LIMIT[golden.family])
+
+
+def test_pitch_in_double(golden3: Golden) -> None:
+    """Weight normalisation included, which is folded in float64 for this."""
+    assert_close(golden3.network.f0_predictor(golden3.hift["full/mel"].double()), golden3.hift["full/f0_double"], 1e-9)
+
+
+def test_pitch_before_the_end_of_the_utterance(golden3: Golden) -> None:
+    """CosyVoice3 looks three frames ahead; without a future it has that many fewer values."""
+    assert isinstance(golden3.network, CausalHiFT)
+    history = History()
+    history.begin_chunk(is_last=False)
+    f0 = golden3.network.f0_predictor.continue_from(golden3.hift["chunk/mel"], history)
+    assert_close(f0, golden3.hift["chunk/f0"], F0_LIMIT["cosyvoice3"])
+
+
+def test_harmonics_of_the_recorded_pitch(golden: Golden) -> None:
+    """The same operations in the same order: nothing but the library's own rounding may differ."""
+    f0, wanted = golden.hift[f"{golden.second_run}/f0"], golden.hift[f"{golden.second_run}/sines"]
+    mixed = golden.network.m_source.mixture(f0, golden.phase(f0), golden.noise_for(f0))
+    assert_close(mixed[:, : wanted.shape[1]], wanted, 1e-6)
+
+
+def test_source_of_the_recorded_pitch(golden: Golden) -> None:
+    f0 = golden.hift["full/f0"]
+    source = golden.network.m_source(f0, golden.phase(f0), golden.noise_for(f0))
+    assert_close(source[None], golden.hift["full/source"], 1e-6)
+
+
+def test_source(golden: Golden) -> None:
+    f0 = golden.network.f0_predictor(golden.hift["full/mel"])
+    source = golden.network.m_source(f0, golden.phase(f0), golden.noise_for(f0))
+    assert_close(source[None], golden.hift["full/source"], SOURCE_LIMIT[golden.family])
+
+
+def test_last_layer_on_the_recorded_source(golden: Golden) -> None:
+    made: list[torch.Tensor] = []
+    hook = golden.network.conv_post.register_forward_hook(lambda _, __, output: made.append(output))
+    golden.decode_second_run(golden.hift[f"{golden.second_run}/source"][0])
+    hook.remove()
+    wanted = golden.hift[f"{golden.second_run}/conv_post"]
+    assert_close(made[0][:, :, : wanted.shape[-1]], wanted, 2e-5)  # of values up to 11
+
+
+@pytest.mark.parametrize("source", ["zero", "recorded"])
+def test_speech_on_a_given_source(golden: Golden, source: str) -> None:
+    given = golden.hift[f"{golden.second_run}/source"][0]
+    name = f"{golden.second_run}/speech" if source == "recorded" else "zero_source/speech"
+    wanted = golden.hift[name]
+    made = golden.decode_second_run(given if source == "recorded" else torch.zeros_like(given))
+    # CosyVoice3: four frames earlier than the official program, which waits longer than it must.
+    assert_close(made[:, : wanted.shape[-1]], wanted, SPEECH_OF_SOURCE_LIMIT[golden.family])
+
+
+def test_speech_on_a_source_whose_head_was_replaced(golden2: Golden) -> None:
+    """The official program caches the source of CosyVoice2; here it is continued, but a decoder is a decoder."""
+    made = golden2.decode_second_run(golden2.hift["cached_source/source"][0])
+    assert_close(made, golden2.hift["cached_source/speech"], SPEECH_OF_SOURCE_LIMIT["cosyvoice2"])
+
+
+def test_speech_of_a_later_official_chunk_on_its_source(golden2: Golden) -> None:
+    """CosyVoice2's second streamed chunk, before its fade."""
+    made = golden2.network.decode(golden2.e2e["stream/hift1_mel"], golden2.e2e["stream/hift1_source"][0])
+    assert_close(made, golden2.e2e["stream/hift1_speech"], SPEECH_OF_SOURCE_LIMIT["cosyvoice2"])
+
+
+def test_whole_speech(golden: Golden) -> None:
+    for mel, speech in (
+        (golden.hift["full/mel"], golden.hift["full/speech"]),
+        (golden.e2e["full/flow0_mel"], golden.e2e["full/chunk0"]),
+    ):
+        made = golden.vocoder.synthesize_whole(mel[0], golden.noise)
+        assert_close(made[None], speech, SPEECH_LIMIT[golden.family])
+
+
+def test_streamed_speech_of_cosyvoice3(golden3: Golden) -> None:
+    """All that the official stream played, though cut elsewhere: it waits four frames longer than it must."""
+    made, wanted = stream_as_official(golden3)
+    assert_close(torch.cat(made), torch.cat(wanted), SPEECH_LIMIT["cosyvoice3"])
+
+
+def test_streamed_speech_of_cosyvoice2(golden2: Golden) -> None:
+    """The chunk lengths of the official stream, and its first chunk.
+
+    The later ones differ by the repairs J2-12 and J2-13, and because the recorded run restarted its
+    noise in every chunk: what their source and decoder do is tested beside.
+    """
+    made, wanted = stream_as_official(golden2)
+    assert [len(chunk) for chunk in made] == golden2.chunk_samples["stream"]
+    assert_close(made[0], wanted[0], SPEECH_LIMIT["cosyvoice2"])
+
+
+def test_a_continued_phase_gives_the_source_that_the_official_program_caches(golden2: Golden) -> None:
+    """The last eight frames of a chunk, from the phase before them, are the 3840 samples it takes along."""
+    mel, wanted = golden2.e2e["stream/flow0_mel"], golden2.e2e["stream/hift1_source"][0, 0, :3840]
+    assert torch.equal(wanted, golden2.e2e["stream/hift0_source"][0, 0, -3840:])
+    num_frames = mel.shape[-1]
+    early, late = golden2.network.f0_predictor(mel).split([num_frames - 8, 8], dim=-1)
+    before = phase_sums(early, golden2.config)[:, :, -1]
+    phase = golden2.network.phase(phase_sums(late, golden2.config, before=before), late.dtype)
+    noise = golden2.noise.columns((num_frames - 8) * 480, num_frames * 480)
+    made = golden2.network.m_source(late, phase, noise)[0]
+    # The first half frame glides from a frame that this window does not have.
+    assert_close(made[240:], wanted[240:], SOURCE_LIMIT["cosyvoice2"])
+
+
+def stream_as_official(golden: Golden) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """What this vocoder and what the official program give for each chunk of the recorded stream."""
+    mel = _mel_as_streamed(golden.e2e)
+    stream = golden.vocoder.open_stream(golden.noise)
+    made = [stream.synthesize(chunk, is_last=chunk is mel[-1]) for chunk in mel]
+    return made, [golden.e2e[f"stream/chunk{index}"][0] for index in range(len(mel))]
+
+
+def _mel_as_streamed(e2e: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+    """What each flow call of the official stream added: every call returns the utterance from its start."""
+    chunks: list[torch.Tensor] = []
+    num_frames = 0
+    while (mel := e2e.get(f"stream/flow{len(chunks)}_mel")) is not None:
+        chunks.append(mel[0, :, num_frames:])
+        num_frames = mel.shape[-1]
+    return chunks

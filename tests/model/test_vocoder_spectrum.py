@@ -1,0 +1,54 @@
+"""The two small convolutions are the short-time Fourier transform and its inverse."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from studio.model.vocoder.history import History
+from studio.model.vocoder.spectrum import analyse, resynthesise
+
+SIZE, HOP = 16, 4
+WINDOW = torch.hann_window(SIZE, dtype=torch.float64)
+
+
+def random_signal(num_samples: int) -> torch.Tensor:
+    return torch.randn(2, num_samples, dtype=torch.float64, generator=torch.Generator().manual_seed(num_samples))
+
+
+@pytest.mark.parametrize("num_samples", [12, 480, 4800])
+def test_analysis_equals_stft(num_samples: int) -> None:
+    signal = random_signal(num_samples)
+    wanted = torch.stft(signal, SIZE, HOP, window=WINDOW, center=True, pad_mode="reflect", return_complex=True)
+    made = analyse(signal, SIZE, HOP, History.of_whole())
+    assert torch.allclose(made, torch.cat((wanted.real, wanted.imag), dim=1), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("num_columns", [5, 121])
+def test_resynthesis_equals_istft_of_any_spectrum(num_columns: int) -> None:
+    """Also of a spectrum no signal has: that is what the network makes."""
+    spectrum = random_signal(18 * num_columns).view(2, 18, num_columns)
+    real, imaginary = spectrum.chunk(2, dim=1)
+    wanted = torch.istft(torch.complex(real, imaginary), SIZE, HOP, window=WINDOW)
+    made = resynthesise(spectrum, SIZE, HOP, History.of_whole())
+    assert torch.allclose(made, wanted, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(3, 30), min_size=1, max_size=6))
+def test_both_carry_over_any_chunks(chunk_hops: list[int]) -> None:
+    """What comes back is the signal, in order, however it is cut; nothing is lost at the end."""
+    signal = random_signal(HOP * sum(chunk_hops))
+    analysing, synthesising, made = History(), History(), []
+    for index, chunk in enumerate(signal.split([HOP * hops for hops in chunk_hops], dim=-1)):
+        is_last = index == len(chunk_hops) - 1
+        analysing.begin_chunk(is_last=is_last)
+        synthesising.begin_chunk(is_last=is_last)
+        made.append(resynthesise(analyse(chunk, SIZE, HOP, analysing), SIZE, HOP, synthesising))
+    assert torch.allclose(torch.cat(made, dim=-1), signal, rtol=0, atol=1e-12)
+
+
+def test_nothing_follows_the_last_chunk() -> None:
+    history = History.of_whole()
+    with pytest.raises(AssertionError):
+        history.begin_chunk(is_last=False)
