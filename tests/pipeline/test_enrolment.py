@@ -1,0 +1,89 @@
+"""A clip becomes a prompt of good length; only silence is ever dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
+
+from studio.errors import UnreadableClip
+from studio.model.checkpoint import open_checkpoint
+from studio.pipeline.enrolment import (
+    FrontEnd,
+    enrol,
+    feature_arrays,
+    good_num_tokens,
+    prompt_key,
+    read_features,
+)
+from studio.pipeline.request import VoiceReference
+
+
+@given(st.integers(13, 750), st.integers(0, 40))
+def test_no_more_than_the_silence_is_dropped_and_no_more_than_needed(num_tokens: int, droppable: int) -> None:
+    kept = good_num_tokens(num_tokens, droppable)
+    assert num_tokens - droppable <= kept <= num_tokens
+    good = [n for n in range(num_tokens - droppable, num_tokens + 1) if 8 <= -n % 25 <= 12]
+    assert kept == (max(good) if good else num_tokens)
+
+
+@pytest.fixture(scope="module")
+def front_end(reference: Path) -> FrontEnd:
+    checkpoint = open_checkpoint(reference / "cosyvoice3" / "checkpoint")
+    return FrontEnd(checkpoint.load_speech_tokenizer(1), checkpoint.load_speaker_encoder(1), checkpoint.prompt_mel)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("name", ["prompt_a", "prompt_b"])
+def test_a_kept_clip_has_tokens_and_mel_one_to_two(reference: Path, front_end: FrontEnd, name: str) -> None:
+    prompt = enrol(VoiceReference(reference / "inputs" / f"{name}.wav"), front_end, "key", keep_length=True)
+    golden = load_file(reference / "cosyvoice3" / "golden" / "frontend.safetensors")
+    mode = {"prompt_a": "zero_shot", "prompt_b": "zero_shot_b"}[name]
+    theirs = golden[f"model_input/{mode}/flow_prompt_speech_token"][0]
+    assert prompt.num_tokens == len(theirs)
+    assert prompt.mel.shape == (2 * prompt.num_tokens, 80)
+    assert prompt.embedding.shape == (192,)
+
+
+def test_features_survive_a_file_exactly(reference: Path, front_end: FrontEnd, tmp_path: Path) -> None:
+    prompt = enrol(VoiceReference(reference / "inputs" / "prompt_a.wav"), front_end, "key")
+    save_file(feature_arrays(prompt), tmp_path / "voice.safetensors")
+    voice = VoiceReference(tmp_path / "voice.safetensors", transcript="T", name="stored")
+    stored = enrol(voice, front_end, "other")
+    assert (stored.key, stored.name, stored.transcript) == ("other", "stored", "T")
+    assert stored.speech_tokens == prompt.speech_tokens
+    np.testing.assert_array_equal(stored.mel, prompt.mel)
+    np.testing.assert_array_equal(stored.embedding, prompt.embedding)
+
+
+def broken_features(tokens: int, frames: int, bins: int = 80, value: float = 0.0) -> dict[str, np.ndarray]:
+    return {
+        "speech_tokens": np.zeros(tokens, np.int32),
+        "mel": np.full((frames, bins), value, np.float32),
+        "embedding": np.zeros(192, np.float32),
+    }
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [broken_features(5, 9), broken_features(0, 0), broken_features(5, 10, 79), broken_features(5, 10, value=np.nan)],
+)
+def test_features_that_disagree_are_refused(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
+    path = tmp_path / "voice.safetensors"
+    save_file(arrays, path)
+    with pytest.raises(UnreadableClip, match=r"voice\.safetensors"):
+        read_features(path)
+
+
+def test_the_key_follows_the_clip_and_the_front_end_not_the_transcript(tmp_path: Path) -> None:
+    clip = tmp_path / "a.wav"
+    clip.write_bytes(b"one")
+    key = prompt_key(VoiceReference(clip, transcript="x"), "front")
+    assert key == prompt_key(VoiceReference(clip, transcript="y", name="n"), "front")
+    assert key != prompt_key(VoiceReference(clip), "another front end")
+    clip.write_bytes(b"two")
+    assert key != prompt_key(VoiceReference(clip), "front")
