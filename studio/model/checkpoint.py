@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, ModelNotFound, UnknownGeneration
+from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile
 from studio.model.config import (
     FlowConfig,
     Precision,
@@ -17,8 +17,8 @@ from studio.model.config import (
     VocoderConfig,
 )
 from studio.model.flow import FlowOptions, load_flow
-from studio.model.generations import GENERATIONS, Generation
-from studio.model.official_yaml import Document
+from studio.model.generations import Generation
+from studio.model.recognition import recognise
 from studio.model.speaker_encoder import SpeakerEncoder
 from studio.model.speech_lm import TorchSpeechLM, load_speech_lm
 from studio.model.speech_tokenizer import SpeechTokenizer
@@ -82,11 +82,7 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     yaml files, or one under an old name. Raises ``ModelNotFound``, ``UnknownGeneration``,
     ``BadModelSettings``, ``MissingModelFile``, ``DamagedModelFile``.
     """
-    if not folder.is_dir():
-        raise ModelNotFound(
-            f"There is no model folder {folder}.", remedy="Give the folder that holds llm.pt, flow.pt and hift.pt."
-        )
-    generation, document = _recognise(folder)
+    generation, document = recognise(folder)
     root = document.root
     checkpoint = Checkpoint(
         folder=folder,
@@ -98,27 +94,6 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     )
     _cross_check(checkpoint, document.file_name)
     return checkpoint
-
-
-def _recognise(folder: Path) -> tuple[Generation, Document]:
-    # Newest first: a folder with several files is what its newest file says.
-    paths = sorted(folder.glob("cosyvoice*.yaml"), reverse=True)
-    if not paths:
-        raise ModelNotFound(
-            f"{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.",
-            remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
-        )
-    for path in paths:
-        document = Document(path)
-        names = tuple(document.class_name(key) for key in ("llm", "flow", "hift"))
-        for generation in GENERATIONS:
-            if names == (generation.speech_lm_class, generation.flow_class, generation.vocoder_class):
-                return generation, document
-    described = ", ".join(str(name) for name in names)
-    raise UnknownGeneration(
-        f"{paths[-1].name} describes a model this program does not speak ({described}).",
-        remedy="Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
-    )
 
 
 def _read_qwen(path: Path) -> QwenConfig:

@@ -1,0 +1,40 @@
+"""Which generation a folder holds, from its yaml alone: for everybody who must not load a model to know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from studio.errors import ModelNotFound, UnknownGeneration
+from studio.model.generations import GENERATIONS, Generation
+from studio.model.official_yaml import Document
+
+
+def recognise(folder: Path) -> tuple[Generation, Document]:
+    """The generation of a model folder, and the yaml that says so. Reads nothing else, and needs no torch.
+
+    The generation is told by class names in the yaml, not by file names: a folder may hold several
+    yaml files, or one under an old name. Raises ``ModelNotFound``, ``UnknownGeneration``,
+    ``BadModelSettings``.
+    """
+    if not folder.is_dir():
+        raise ModelNotFound(
+            f"There is no model folder {folder}.", remedy="Give the folder that holds llm.pt, flow.pt and hift.pt."
+        )
+    # Newest first: a folder with several files is what its newest file says.
+    paths = sorted(folder.glob("cosyvoice*.yaml"), reverse=True)
+    if not paths:
+        raise ModelNotFound(
+            f"{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.",
+            remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
+        )
+    for path in paths:
+        document = Document(path)
+        names = tuple(document.class_name(key) for key in ("llm", "flow", "hift"))
+        for generation in GENERATIONS:
+            if names == (generation.speech_lm_class, generation.flow_class, generation.vocoder_class):
+                return generation, document
+    described = ", ".join(str(name) for name in names)
+    raise UnknownGeneration(
+        f"{paths[-1].name} describes a model this program does not speak ({described}).",
+        remedy="Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
+    )
