@@ -1,0 +1,105 @@
+"""``python -m studio.bench``: measures a model on this machine; ``timbre bench`` runs it in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from studio import paths
+from studio.bench.extent import FULL, QUICK
+from studio.bench.random_checkpoint import write_random_checkpoint
+from studio.bench.run import BenchRequest, run_bench
+from studio.errors import StudioError
+from studio.pipeline.request import EngineOptions
+
+_EXAMPLES = """\
+examples:
+  timbre bench --random cosyvoice3 --quick        a few minutes, with random weights of released size
+  timbre bench --model ~/models/CosyVoice2-0.5B   everything, with a real model
+  timbre bench --random cosyvoice2 --json > cosyvoice2.json
+
+The cost of a model does not depend on its weights, so random ones measure speed as well as real ones.
+Leave the machine alone meanwhile: whatever else runs is measured along.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints a table, or JSON with ``--json``; progress goes to standard error. Returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="timbre bench",
+        description="Measures what this machine makes of a model.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subject = parser.add_mutually_exclusive_group(required=True)
+    subject.add_argument("--model", type=Path, metavar="DIR", help="the model folder to measure")
+    subject.add_argument(
+        "--random",
+        choices=("cosyvoice2", "cosyvoice3"),
+        help="a model of released size full of random numbers, written once and kept (2.6 or 3.4 GB)",
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the random model (default 1)")
+    parser.add_argument("--quick", action="store_true", help="short lengths, nothing compared")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--threads", type=int, help="instead of the number chosen from the machine")
+    parser.add_argument(
+        "--speech-lm-precision", default="auto", help="auto (default), float32, bfloat16, float16, int8"
+    )
+    parser.add_argument("--flow-precision", default="float32", help="float32 (default), bfloat16, float16")
+    chosen = parser.parse_args(arguments)
+    try:
+        folder = chosen.model or _random_folder(chosen.random, chosen.seed)
+        with _empty_cache():
+            report = run_bench(
+                BenchRequest(
+                    folder=folder,
+                    options=EngineOptions(
+                        device=chosen.device,
+                        num_threads=chosen.threads,
+                        speech_lm_precision=chosen.speech_lm_precision,
+                        flow_precision=chosen.flow_precision,
+                    ),
+                    extent=QUICK if chosen.quick else FULL,
+                    progress=_say,
+                )
+            )
+    except StudioError as error:
+        _say(str(error))
+        return error.exit_status
+    sys.stdout.write(report.to_json() + "\n" if chosen.json else report.to_table())
+    return 0
+
+
+def _random_folder(generation: str, seed: int) -> Path:
+    folder = paths.cache_folder() / "random-models" / f"{generation}-{seed}"
+    write_random_checkpoint(folder, generation, seed, progress=lambda name: _say(f"writing {folder / name}"))
+    return folder
+
+
+@contextlib.contextmanager
+def _empty_cache() -> Iterator[None]:
+    """Voices made here are made anew, and thrown away: nobody wants to keep them."""
+    before = os.environ.get("TIMBRE_CACHE")
+    with tempfile.TemporaryDirectory(prefix="timbre-bench-") as folder:
+        os.environ["TIMBRE_CACHE"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["TIMBRE_CACHE"]
+            else:
+                os.environ["TIMBRE_CACHE"] = before
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - what it prints is for people
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""What the program chooses by itself on this machine, and what else could have been chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import psutil
+import torch
+
+from studio.bench.figures import Choice, Figure
+from studio.bench.material import random_mel, random_tokens
+from studio.bench.stage_measures import flow_prompt, good_prompt_tokens, speech_lm_request, stream_flow, time_speech_lm
+from studio.bench.timing import best_seconds
+from studio.errors import UnsupportedPrecision
+from studio.model.checkpoint import Checkpoint
+from studio.model.config import Precision
+from studio.model.speech_lm import QualityReport, compare_with_reference, open_network
+from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
+from studio.model.weights import release_pages
+
+_COMPARED_TOKENS = 40
+
+
+def choose_threads(
+    speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, *, asked: int | None = None
+) -> Choice:
+    """Each stage with one thread up to one a logical core, by halves; the present count is put back.
+
+    ``asked``: the count a person asked for, where the program did not choose.
+    """
+    present = torch.get_num_threads()
+    candidates = sorted({1, present, *_halves(psutil.cpu_count() or 1)})
+    work = _work(speech_lm, flow, vocoder, num_speech_tokens)
+    measured: list[Figure] = []
+    costs: dict[tuple[str, int], float] = {}
+    try:
+        for num_threads in candidates:
+            torch.set_num_threads(num_threads)
+            for name, task in work.items():
+                costs[name, num_threads] = best_seconds(task)
+                measured.append(
+                    Figure(
+                        f"threads.{name}_with_{num_threads}",
+                        costs[name, num_threads],
+                        "s",
+                        f"The shortest of several runs of a small piece of {name} work on {num_threads} threads.",
+                    )
+                )
+    finally:
+        torch.set_num_threads(present)
+    gains = ", ".join(f"{name} {costs[name, 1] / costs[name, present]:.1f} times" for name in work)
+    reason = "that many were asked for" if asked else "there are that many physical cores, and stages take turns"
+    return Choice(
+        "threads",
+        str(present),
+        f"{reason}; against one thread this makes {gains} as fast",
+        tuple(measured),
+    )
+
+
+def choose_speech_lm_precision(checkpoint: Checkpoint, chosen: str, because: str, device: str) -> Choice:
+    """Speed of each precision that runs here, and how far its distributions are from those of float32.
+
+    ``because`` is the program's own reason for ``chosen``.
+    """
+    path = checkpoint.speech_lm_path(None)
+    num_speech_tokens = checkpoint.speech_lm.layout.num_speech_tokens
+    request = speech_lm_request(num_speech_tokens, _COMPARED_TOKENS)
+    tokens = random_tokens(_COMPARED_TOKENS, num_speech_tokens)
+    measured: list[Figure] = []
+    for precision in Precision:
+        try:
+            speech_lm = checkpoint.load_speech_lm(precision, device)
+        except UnsupportedPrecision:
+            continue
+        _, per_token = time_speech_lm(speech_lm, request, tokens)
+        quality = compare_with_reference(speech_lm, open_network(path, checkpoint.speech_lm))
+        measured += _precision_figures(precision, per_token, quality)
+        del speech_lm
+        release_pages(path)
+    return Choice("speech LM", chosen, because, tuple(measured))
+
+
+def _precision_figures(precision: Precision, per_token: float, quality: QualityReport) -> Iterator[Figure]:
+    name = f"precision.{precision.value}"
+    yield Figure(f"{name}_speed", 1 / per_token, "tokens/s", f"{_COMPARED_TOKENS} steps, the first left out.")
+    yield Figure(
+        f"{name}_agreement",
+        100 * quality.top_agreement,
+        "%",
+        f"Steps of {quality.num_tokens} at which its likeliest token is float32's, with the same history.",
+    )
+    yield Figure(
+        f"{name}_divergence",
+        quality.divergence_nats,
+        "nats",
+        "Mean Kullback-Leibler divergence of its distribution of the next token from float32's.",
+    )
+
+
+def _work(
+    speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int
+) -> dict[str, Callable[[], object]]:
+    """A small task of each stage, by its name."""
+    request = speech_lm_request(num_speech_tokens, 8)
+    steps = random_tokens(8, num_speech_tokens)
+    prompt_tokens = good_prompt_tokens(2.0)
+    state = flow.prepare_prompt(flow_prompt(prompt_tokens, num_speech_tokens))
+    tokens = random_tokens(10, num_speech_tokens)
+    mel = torch.from_numpy(random_mel(50))
+    return {
+        "speech_lm": lambda: time_speech_lm(speech_lm, request, steps),
+        "flow": lambda: list(stream_flow(flow, state, prompt_tokens, tokens)),
+        "vocoder": lambda: vocoder.synthesize_whole(mel, vocoder.noise(0)),
+    }
+
+
+def _halves(count: int) -> Iterator[int]:
+    while count:
+        yield count
+        count //= 2

@@ -1,0 +1,52 @@
+"""The machine a benchmark ran on, in words, and how much memory the process has taken."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+from pathlib import Path
+
+import psutil
+import torch
+
+
+def describe_machine() -> dict[str, str]:
+    """What a reader needs beside a number: processor, cores, memory, versions, and whether others were working."""
+    memory = psutil.virtual_memory().total / 2**30
+    described = {
+        "processor": processor_name(),
+        "cores": f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count()} logical",
+        "memory": f"{memory:.0f} GiB",
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "threads": str(torch.get_num_threads()),
+        "date": datetime.date.today().isoformat(),
+    }
+    if hasattr(os, "getloadavg"):
+        described["load average before"] = f"{os.getloadavg()[0]:.1f}"
+    if torch.cuda.is_available():
+        described["gpu"] = torch.cuda.get_device_name()
+    return described
+
+
+def processor_name() -> str:
+    """The processor's own name where the system tells it, else its family."""
+    known = Path("/proc/cpuinfo")
+    if known.is_file():
+        for line in known.read_text("utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def peak_memory_bytes() -> int:
+    """The most memory this process has had at once, mapped files included."""
+    if sys.platform == "win32":
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource  # noqa: PLC0415 - not on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak

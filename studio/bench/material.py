@@ -1,0 +1,89 @@
+"""What is measured with: a clip, a prompt, tokens and a sentence that are the same in every run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import torch
+from safetensors.numpy import save_file
+
+from studio.model.config import SamplingOptions
+from studio.model.speech_lm import RepetitionAwareSampler
+from studio.model.stages import FloatArray
+from studio.pipeline.enrolment import feature_arrays
+from studio.voices.prompt import VoicePrompt
+
+TOKENS_PER_SECOND = 25
+_CLIP_RATE = 24_000
+_SYLLABLES_PER_SECOND = 4.0
+_SMOOTHED_FRAMES = 8
+
+# About ten seconds when read aloud; one sentence, so that one utterance is measured.
+SENTENCE = (
+    "The harbour was quiet in the early morning, and the only sound to be heard was that of the water "
+    "moving slowly against the old wooden boats along the pier."
+)
+TRANSCRIPT = "A few seconds of speech are enough to learn how somebody sounds."
+
+
+def random_prompt(num_tokens: int, num_speech_tokens: int, *, seed: int = 7) -> VoicePrompt:
+    """A prompt of random features of ``num_tokens`` tokens, its mel about as large and as smooth as that of speech."""
+    random = np.random.default_rng((seed, num_tokens))
+    return VoicePrompt(
+        key=f"bench-{seed}-{num_tokens}",
+        name="bench",
+        transcript=TRANSCRIPT,
+        clip_seconds=num_tokens / TOKENS_PER_SECOND,
+        speech_tokens=tuple(random.integers(0, num_speech_tokens, num_tokens).tolist()),
+        mel=np.ascontiguousarray(random_mel(2 * num_tokens, seed=seed).T),
+        embedding=random.standard_normal(192).astype(np.float32),
+    )
+
+
+def random_mel(num_frames: int, *, seed: int = 11) -> FloatArray:
+    """(80, num_frames) float32, natural logarithm."""
+    random = np.random.default_rng((seed, num_frames))
+    values = random.standard_normal((80, num_frames + _SMOOTHED_FRAMES))
+    sums = np.cumsum(values, axis=1)
+    smooth = (sums[:, _SMOOTHED_FRAMES:] - sums[:, :-_SMOOTHED_FRAMES]) / np.sqrt(_SMOOTHED_FRAMES)
+    mel: FloatArray = (1.5 * smooth - 5.0).astype(np.float32)
+    return mel
+
+
+def random_tokens(count: int, num_tokens: int, *, seed: int = 13) -> tuple[int, ...]:
+    """``count`` token ids below ``num_tokens``."""
+    return tuple(np.random.default_rng((seed, count)).integers(0, num_tokens, count).tolist())
+
+
+def write_features(prompt: VoicePrompt, folder: Path) -> Path:
+    """``prompt`` as a file that a voice reference may name in place of a clip."""
+    path = folder / f"{prompt.key}.safetensors"
+    save_file(feature_arrays(prompt), path)
+    return path
+
+
+def write_clip(path: Path, seconds: float, *, seed: int = 17) -> None:
+    """A mono WAV that rises and falls like syllables; sound enough to be taken for a voice's clip."""
+    random = np.random.default_rng(seed)
+    time = np.arange(int(seconds * _CLIP_RATE)) / _CLIP_RATE
+    pitch = 120.0 + 30.0 * np.sin(2 * np.pi * 0.5 * time)
+    phase = 2 * np.pi * np.cumsum(pitch) / _CLIP_RATE
+    buzz = sum(np.sin(harmonic * phase) / harmonic for harmonic in range(1, 20))
+    loudness = 0.25 + 0.75 * np.sin(np.pi * _SYLLABLES_PER_SECOND * time) ** 2
+    samples = 0.1 * loudness * (buzz + 0.2 * random.standard_normal(len(time)))
+    soundfile.write(path, samples.astype(np.float32), _CLIP_RATE, subtype="PCM_16")
+
+
+class ForcedTokens:
+    """Samples as always and then takes the token decided beforehand: the cost is real, the course is fixed."""
+
+    def __init__(self, tokens: Sequence[int], options: SamplingOptions) -> None:
+        self._tokens = tokens
+        self._sample = RepetitionAwareSampler(options, seed=0)
+
+    def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
+        self._sample(logits, history, forbid=forbid)
+        return self._tokens[len(history)]

@@ -1,0 +1,88 @@
+"""One benchmark of one model, from loading to the last figure."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.bench.choices import choose_speech_lm_precision, choose_threads
+from studio.bench.extent import Extent
+from studio.bench.figures import BenchReport, Figure
+from studio.bench.machine import describe_machine, peak_memory_bytes
+from studio.bench.request_measures import measure_requests
+from studio.bench.stage_measures import measure_flow, measure_lengths, measure_speech_lm, measure_vocoder
+from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.request import EngineOptions
+
+_GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRequest:
+    """``progress`` hears what is being measured, in words."""
+
+    folder: Path
+    options: EngineOptions
+    extent: Extent
+    progress: Callable[[str], None]
+
+
+def run_bench(request: BenchRequest) -> BenchReport:
+    """Measures everything ``request.extent`` asks for, slowest last. Raises what opening a model raises.
+
+    The voice cache should be an empty folder, or a new voice is not new (``__main__`` sees to it).
+    """
+    extent, progress = request.extent, request.progress
+    memory_before = peak_memory_bytes()
+    progress("loading the model")
+    started = time.perf_counter()
+    synthesizer = open_synthesizer(request.folder, request.options)
+    load_seconds = time.perf_counter() - started
+    checkpoint, stages = synthesizer.checkpoint, synthesizer.stages
+    description = synthesizer.description
+    report = BenchReport(
+        model={"model": description.model_name, "generation": description.generation, "folder": description.folder}
+        | description.stages,
+        machine=describe_machine(),
+    )
+    num_tokens = checkpoint.speech_lm.layout.num_speech_tokens
+    weights = sum((request.folder / name).stat().st_size for name in ("llm.pt", "flow.pt", "hift.pt"))
+    report.figures += [
+        Figure("loading.time", load_seconds, "s", "From a started process to a model ready to speak, without warm-up."),
+        Figure("loading.weight_files", weights / _GIB, "GiB", "Size of llm.pt, flow.pt and hift.pt."),
+        Figure("loading.memory_before", memory_before / _GIB, "GiB", "The most memory taken by libraries alone."),
+        Figure("loading.peak_memory", peak_memory_bytes() / _GIB, "GiB", "The most memory taken until it was ready."),
+    ]
+    progress("the speech language model")
+    report.figures += measure_speech_lm(stages.speech_lm, num_tokens, extent)
+    progress("the flow")
+    report.figures += measure_flow(stages.flow, num_tokens, extent)
+    progress("the vocoder")
+    report.figures += measure_vocoder(stages.vocoder, extent)
+    with tempfile.TemporaryDirectory(prefix="timbre-bench-") as clips:
+        progress("whole requests")
+        report.figures += measure_requests(synthesizer, extent, Path(clips))
+    progress("threads")
+    report.choices.append(
+        choose_threads(stages.speech_lm, stages.flow, stages.vocoder, num_tokens, asked=request.options.num_threads)
+    )
+    if extent.compares_choices:
+        progress("precisions of the speech language model")
+        report.choices.append(
+            choose_speech_lm_precision(
+                checkpoint, description.stages["speech_lm"], description.notes[0], request.options.device
+            )
+        )
+    for seconds, figures in zip(
+        extent.cost_seconds, measure_lengths(stages.flow, stages.vocoder, num_tokens, extent), strict=True
+    ):
+        progress(f"measured a line of {seconds:.0f} s")
+        report.figures += figures
+    report.figures.append(
+        Figure("memory.peak", peak_memory_bytes() / _GIB, "GiB", "The most memory the whole benchmark has taken.")
+    )
+    synthesizer.close()
+    return report

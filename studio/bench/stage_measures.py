@@ -1,0 +1,207 @@
+"""The stages one by one: what each costs when nothing else runs."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from studio.bench.extent import Extent
+from studio.bench.figures import Figure
+from studio.bench.material import TOKENS_PER_SECOND, ForcedTokens, random_mel, random_prompt, random_tokens
+from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.pipeline.schedule import ChunkSchedule
+
+_TEXT_TOKENS, _PROMPT_TEXT_TOKENS, _PROMPT_SPEECH_TOKENS = 30, 20, 75
+_ORDINARY_TEXT_TOKENS = 200  # below every special one, in vocabularies of any size
+
+
+def measure_speech_lm(speech_lm: SpeechLM, num_speech_tokens: int, extent: Extent) -> list[Figure]:
+    """Prefill with a new and a known voice, and steps after it."""
+    count = extent.num_speech_tokens
+    tokens = random_tokens(count, num_speech_tokens)
+    request = speech_lm_request(num_speech_tokens, count)
+    # Another voice's request first: what a process does once is not what is measured.
+    time_speech_lm(speech_lm, speech_lm_request(num_speech_tokens, 3, seed=1), tokens)
+    new_voice, per_token = time_speech_lm(speech_lm, request, tokens)
+    known_voice, _ = time_speech_lm(speech_lm, speech_lm_request(num_speech_tokens, 3), tokens)
+    prefix = f"{_PROMPT_TEXT_TOKENS} + {_TEXT_TOKENS} text and {_PROMPT_SPEECH_TOKENS} speech tokens"
+    return [
+        Figure("speech_lm.prefill_new_voice", new_voice, "s", f"From the request to the first token, after {prefix}."),
+        Figure(
+            "speech_lm.prefill_known_voice",
+            known_voice,
+            "s",
+            f"The same for a voice whose {_PROMPT_TEXT_TOKENS} tokens of prompt text have been read before.",
+        ),
+        Figure(
+            "speech_lm.tokens_per_second",
+            1 / per_token,
+            "tokens/s",
+            f"{count} tokens decided beforehand, sampling included, the first one left out.",
+        ),
+        Figure(
+            "speech_lm.real_time_factor",
+            TOKENS_PER_SECOND * per_token,
+            "s/s",
+            f"Seconds of language model for a second of speech ({TOKENS_PER_SECOND} tokens), without prefill.",
+        ),
+    ]
+
+
+def speech_lm_request(num_speech_tokens: int, count: int, *, seed: int = 0) -> SpeechTokenRequest:
+    """A request that makes exactly ``count`` tokens; ``seed`` chooses the voice."""
+    return SpeechTokenRequest(
+        text_tokens=random_tokens(_TEXT_TOKENS, _ORDINARY_TEXT_TOKENS, seed=seed),
+        prompt_text_tokens=random_tokens(_PROMPT_TEXT_TOKENS, _ORDINARY_TEXT_TOKENS, seed=seed),
+        prompt_speech_tokens=random_tokens(_PROMPT_SPEECH_TOKENS, num_speech_tokens, seed=seed),
+        min_tokens=count,
+        max_tokens=count,
+    )
+
+
+def time_speech_lm(speech_lm: SpeechLM, request: SpeechTokenRequest, tokens: Sequence[int]) -> tuple[float, float]:
+    """Seconds to the first token, and per token after it."""
+    sampler = ForcedTokens(tokens, speech_lm.sampling)
+    marks = [time.perf_counter()]
+    for _ in speech_lm.generate(request, sampler):
+        marks.append(time.perf_counter())  # noqa: PERF401 - a clock is read at each step
+    return marks[1] - marks[0], (marks[-1] - marks[1]) / (len(marks) - 2)
+
+
+def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: Extent) -> list[Figure]:
+    """Each prompt's state, the first chunk after it, and a whole stream."""
+    figures: list[Figure] = []
+    for seconds in extent.prompt_seconds:
+        prompt_tokens = good_prompt_tokens(seconds)
+        state, prepare_seconds = _prepare(flow, prompt_tokens, num_speech_tokens)
+        hop = ChunkSchedule(prompt_tokens, grid_tokens=flow.grid_tokens).end_tokens
+        first = statistics.median(_first_chunk(flow, state, hop) for _ in range(extent.num_repeats))
+        name = f"{seconds:.0f}_s_prompt"
+        figures += [
+            Figure(
+                f"flow.prepare_{name}",
+                prepare_seconds,
+                "s",
+                f"Once per voice: the state of every layer and step after a prompt of {prompt_tokens} tokens.",
+            ),
+            Figure(f"flow.state_of_{name}", state.num_bytes / 2**20, "MiB", "Memory of that state."),
+            Figure(
+                f"flow.first_chunk_{name}",
+                first,
+                "s",
+                f"The first {hop} tokens after that prompt, its state ready; median of {extent.num_repeats}.",
+            ),
+        ]
+    tokens = random_tokens(round(extent.speech_seconds * TOKENS_PER_SECOND), num_speech_tokens)
+    cost = sum(seconds for seconds, _ in stream_flow(flow, state, prompt_tokens, tokens))
+    figures.append(
+        Figure(
+            "flow.per_audio_second",
+            cost / extent.speech_seconds,
+            "s/s",
+            f"All chunks of {extent.speech_seconds:.0f} s of speech as they are streamed, "
+            f"after the prompt of {prompt_tokens} tokens, over the seconds of speech.",
+        )
+    )
+    return figures
+
+
+def good_prompt_tokens(seconds: float) -> int:
+    """Tokens of a prompt of about ``seconds`` that was cut as enrolment cuts: its first hop is 10 tokens."""
+    return int(seconds * TOKENS_PER_SECOND) // TOKENS_PER_SECOND * TOKENS_PER_SECOND - 10
+
+
+def flow_prompt(num_tokens: int, num_speech_tokens: int) -> FlowPrompt:
+    prompt = random_prompt(num_tokens, num_speech_tokens)
+    return FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
+
+
+def stream_flow(
+    flow: FlowDecoder, state: FlowPromptState, prompt_tokens: int, tokens: Sequence[int]
+) -> Iterator[tuple[float, torch.Tensor]]:
+    """Seconds and mel of each chunk of the usual schedule, all ``tokens`` being there."""
+    schedule = ChunkSchedule(prompt_tokens, grid_tokens=flow.grid_tokens)
+    stream = flow.open_stream(state)
+    try:
+        cuts = list(schedule.coming(0, len(tokens), flow.look_ahead_tokens))
+        for start, end in cuts:
+            look_ahead = () if end == len(tokens) else tokens[end : end + flow.look_ahead_tokens]
+            started = time.perf_counter()
+            mel = stream.decode(tokens[start:end], look_ahead)
+            yield time.perf_counter() - started, mel
+    finally:
+        stream.close()
+
+
+def measure_vocoder(vocoder: Vocoder, extent: Extent) -> list[Figure]:
+    """Chunks of a second, from the first to the last of the longest speech measured."""
+    seconds = max(2.0, *extent.cost_seconds)
+    frames_per_second = vocoder.sample_rate // vocoder.samples_per_frame
+    mel = torch.from_numpy(random_mel(round(seconds) * frames_per_second))
+    stream = vocoder.open_stream(vocoder.noise(0))
+    pieces = [mel[:, start : start + frames_per_second] for start in range(0, mel.shape[1], frames_per_second)]
+    costs = []
+    for index, piece in enumerate(pieces):
+        started = time.perf_counter()
+        stream.synthesize(piece, is_last=index == len(pieces) - 1)
+        costs.append(time.perf_counter() - started)
+    # The first call warms up and, behind its look-ahead, gives less sound; the last one gives that back.
+    inner = costs[1:-1] or costs
+    middle = max(1, len(inner) // 3)
+    return [
+        Figure(
+            "vocoder.per_audio_second", statistics.median(costs), "s/s", "Median of chunks of a second, as streamed."
+        ),
+        Figure(
+            "vocoder.late_over_early",
+            statistics.median(inner[-middle:]) / statistics.median(inner[:middle]),
+            "",
+            f"Cost of a chunk near the end of {seconds:.0f} s over one near the start: 1 where past sound costs nothing.",
+        ),
+    ]
+
+
+def measure_lengths(
+    flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, extent: Extent
+) -> Iterator[list[Figure]]:
+    """Flow and vocoder per second of speech, for short and long lines; one list a length."""
+    prompt_tokens = good_prompt_tokens(extent.prompt_seconds[0])
+    state, _ = _prepare(flow, prompt_tokens, num_speech_tokens)
+    for seconds in extent.cost_seconds:
+        tokens = random_tokens(round(seconds * TOKENS_PER_SECOND), num_speech_tokens)
+        voice = vocoder.open_stream(vocoder.noise(0))
+        num_samples, done_frames = 0, 0
+        started = time.perf_counter()
+        for _, mel in stream_flow(flow, state, prompt_tokens, tokens):
+            done_frames += mel.shape[-1]
+            is_last = done_frames == flow.frames_per_token * len(tokens)
+            num_samples += len(voice.synthesize(mel, is_last=is_last))
+        cost = time.perf_counter() - started
+        yield [
+            Figure(
+                f"length.{seconds:.0f}_s",
+                cost * vocoder.sample_rate / num_samples,
+                "s/s",
+                f"Flow and vocoder for one line of {seconds:.0f} s, streamed, its tokens given, over its length; "
+                f"after a prompt of {prompt_tokens} tokens.",
+            )
+        ]
+
+
+def _prepare(flow: FlowDecoder, prompt_tokens: int, num_speech_tokens: int) -> tuple[FlowPromptState, float]:
+    prompt = flow_prompt(prompt_tokens, num_speech_tokens)
+    started = time.perf_counter()
+    return flow.prepare_prompt(prompt), time.perf_counter() - started
+
+
+def _first_chunk(flow: FlowDecoder, state: FlowPromptState, hop: int) -> float:
+    tokens = random_tokens(hop + flow.look_ahead_tokens, 16)
+    stream = flow.open_stream(state)
+    started = time.perf_counter()
+    stream.decode(tokens[:hop], tokens[hop:])
+    seconds = time.perf_counter() - started
+    stream.close()
+    return seconds
