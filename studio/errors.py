@@ -335,3 +335,11 @@ class BadVoiceName(StudioError):
 
     code = "bad-voice-name"
     exit_status = 7
+
+
+@_coded
+class VoiceOfAnotherModel(StudioError):
+    """A stored voice without a recording, made for another generation of models."""
+
+    code = "voice-of-another-model"
+    exit_status = 7

@@ -1,0 +1,29 @@
+"""The speech language model of CosyVoice2 and CosyVoice3: text tokens in, speech tokens out.
+
+Decided: one plain network (``SpeechLMNetwork``) that can be trained and is the measure of truth, and one
+packed decoder (``Decoder``) that speaks. Because what trains well (separate matrices, gradients, whole
+sequences) is not what runs fast for one row. Instead of: one module with switches for both.
+"""
+
+from studio.model.speech_lm.loading import load_speech_lm, open_network, speech_lm_of
+from studio.model.speech_lm.network import SpeechLMNetwork
+from studio.model.speech_lm.quality import QualityReport, arbitrary_request, compare_with_reference
+from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler, RepetitionAwareSampler, TwoDrawSampler
+from studio.model.speech_lm.silence import filter_silent_tokens
+from studio.model.speech_lm.torch_lm import TorchSpeechLM
+
+__all__ = [
+    "ForcedSampler",
+    "GreedySampler",
+    "QualityReport",
+    "RepetitionAwareSampler",
+    "SpeechLMNetwork",
+    "TorchSpeechLM",
+    "TwoDrawSampler",
+    "arbitrary_request",
+    "compare_with_reference",
+    "filter_silent_tokens",
+    "load_speech_lm",
+    "open_network",
+    "speech_lm_of",
+]

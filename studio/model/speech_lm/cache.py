@@ -1,0 +1,60 @@
+"""Keys and values of one utterance."""
+
+from __future__ import annotations
+
+import torch
+
+from studio.errors import SequenceTooLong
+from studio.model.config import QwenConfig
+
+
+class KVCache:
+    """Room for ``capacity`` positions, made at once; ``length`` of them are filled.
+
+    ``layers``: one tensor a layer, (2 x kv_heads, capacity, head_size) float32, keys before values.
+    """
+
+    def __init__(self, config: QwenConfig, capacity: int, device: torch.device) -> None:
+        self._config = config
+        self.length = 0
+        self.layers: tuple[torch.Tensor, ...] = ()
+        check_length(capacity, config)
+        self._allocate(capacity, device)
+
+    @property
+    def capacity(self) -> int:
+        return self.layers[0].shape[1]
+
+    def reserve(self, length: int) -> None:
+        """Makes room for ``length`` positions in all. Only text that still arrives ever needs more than at first."""
+        if length <= self.capacity:
+            return
+        check_length(length, self._config)
+        filled = self.layers
+        self._allocate(min(max(length, 2 * self.capacity), self._config.max_positions), filled[0].device)
+        for new, old in zip(self.layers, filled, strict=True):
+            new[:, : self.length] = old[:, : self.length]
+
+    def filled(self) -> tuple[torch.Tensor, ...]:
+        """A copy of what is filled, for another cache to start from."""
+        return tuple(layer[:, : self.length].clone() for layer in self.layers)
+
+    def start_from(self, filled: tuple[torch.Tensor, ...]) -> None:
+        """Takes over what another cache had ``filled``; this one must be empty."""
+        assert self.length == 0
+        self.length = filled[0].shape[1]
+        for layer, states in zip(self.layers, filled, strict=True):
+            layer[:, : self.length] = states
+
+    def _allocate(self, capacity: int, device: torch.device) -> None:
+        shape = (self._config.num_layers, 2 * self._config.num_kv_heads, capacity, self._config.head_size)
+        self.layers = tuple(torch.empty(shape, dtype=torch.float32, device=device))
+
+
+def check_length(num_tokens: int, config: QwenConfig) -> None:
+    """Raises ``SequenceTooLong`` where a sequence of ``num_tokens`` does not fit the model."""
+    if num_tokens > config.max_positions:
+        raise SequenceTooLong(
+            f"Prompt, text and speech together are {num_tokens} tokens; the model holds {config.max_positions}.",
+            remedy="Speak shorter sentences, or use a shorter reference clip.",
+        )

@@ -1,0 +1,135 @@
+"""The Qwen2 decoder with keys and values kept: one pass a token, whatever came before.
+
+Exactly the function of ``Qwen2``, in fewer steps: query, key and value are one matrix, gate and up
+another, the head's unused text part does not exist, and channel pairs lie side by side, so that
+turning by position is one complex product. The residual stream, norms, attention and caches are float32
+in every precision; only the matrices change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from studio.model.config import Precision, QwenConfig
+from studio.model.speech_lm.cache import KVCache
+from studio.model.speech_lm.linear import Linear, pack
+from studio.model.speech_lm.qwen2 import DecoderLayer, rotary_angles
+
+
+@dataclass(frozen=True, slots=True)
+class PackedLayer:
+    """One decoder layer, its seven matrices as four."""
+
+    input_norm: torch.Tensor
+    query_key_value: Linear
+    output: Linear
+    mlp_norm: torch.Tensor
+    gate_up: Linear
+    down: Linear
+
+
+def pack_layer(layer: DecoderLayer, config: QwenConfig, precision: Precision, device: torch.device) -> PackedLayer:
+    """Copies what ``layer`` (float32) holds into the fastest form for ``device``."""
+    attention, mlp = layer.self_attn, layer.mlp
+    query, key, value = attention.q_proj, attention.k_proj, attention.v_proj
+    order = _pairs_side_by_side(config.head_size)
+
+    def paired(rows: torch.Tensor) -> torch.Tensor:
+        return rows.view(-1, config.head_size, *rows.shape[1:])[:, order].reshape(rows.shape)
+
+    with torch.no_grad():
+        return PackedLayer(
+            input_norm=layer.input_layernorm.weight.to(device, copy=True),
+            query_key_value=pack(
+                torch.cat((paired(query.weight), paired(key.weight), value.weight)),
+                torch.cat((paired(query.bias), paired(key.bias), value.bias)),
+                precision,
+                device,
+            ),
+            output=pack(attention.o_proj.weight, None, precision, device),
+            mlp_norm=layer.post_attention_layernorm.weight.to(device, copy=True),
+            gate_up=pack(torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight)), None, precision, device),
+            down=pack(mlp.down_proj.weight, None, precision, device),
+        )
+
+
+def _pairs_side_by_side(head_size: int) -> torch.Tensor:
+    """Channel order (0, half, 1, half + 1, …). Queries and keys share it, so their products do not change."""
+    half = head_size // 2
+    return torch.stack((torch.arange(half), torch.arange(half) + half), dim=1).flatten()
+
+
+class Decoder:
+    """All layers and the final norm. Holds nothing of an utterance: several may run at once."""
+
+    def __init__(
+        self, config: QwenConfig, layers: Iterable[PackedLayer], final_norm: torch.Tensor, device: torch.device
+    ) -> None:
+        self._config = config
+        self._layers = tuple(layers)
+        self._final_norm = final_norm.detach().to(device, copy=True)
+        self._device = device
+        angles = rotary_angles(config, config.max_positions, device)
+        self._turns = torch.polar(torch.ones_like(angles), angles)[:, None]  # (positions, 1, head_size / 2)
+
+    def open_cache(self, capacity: int) -> KVCache:
+        """Room for an utterance of ``capacity`` positions. Raises ``SequenceTooLong``."""
+        return KVCache(self._config, capacity, self._device)
+
+    @torch.inference_mode()
+    def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
+        """Hidden states after the final norm (tokens, hidden) of the ``embeddings`` (tokens, hidden) that come next.
+
+        Their keys and values are added to ``cache``. Raises ``SequenceTooLong``.
+        """
+        config = self._config
+        rows, start = embeddings.shape[0], cache.length
+        stop = start + rows
+        cache.reserve(stop)
+        turns = self._turns[start:stop]
+        mask = self._mask(start, stop)
+        num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
+        width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
+        shape, eps = (width,), config.rms_norm_eps
+
+        hidden = embeddings
+        for layer, states in zip(self._layers, cache.layers, strict=True):
+            mixed = layer.query_key_value(F.rms_norm(hidden, shape, layer.input_norm, eps))
+            pairs = mixed[:, : num_turned * size].view(rows, num_turned, half, 2)
+            torch.view_as_complex(pairs).mul_(turns)
+            states[:, start:stop] = mixed[:, width:].view(rows, 2 * num_kv, size).transpose(0, 1)
+            attended = self._attend(mixed[:, :width], states[:num_kv, :stop], states[num_kv:, :stop], mask)
+            hidden = hidden + layer.output(attended)
+            gate, up = layer.gate_up(F.rms_norm(hidden, shape, layer.mlp_norm, eps)).chunk(2, dim=1)
+            hidden = hidden + layer.down(F.silu(gate).mul_(up))
+        cache.length = stop
+        return F.rms_norm(hidden, shape, self._final_norm, eps)
+
+    def _attend(
+        self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
+    ) -> torch.Tensor:
+        """(rows, hidden), of ``queries`` (rows, hidden), ``keys`` and ``values`` (kv_heads, positions, head_size)."""
+        rows, width = queries.shape
+        num_kv, num_keys, size = keys.shape
+        group = self._config.num_heads // num_kv
+        if rows == 1:
+            # The query heads that share a key/value head are rows of one small product.
+            queries = queries.view(1, num_kv, group, size)
+            return F.scaled_dot_product_attention(queries, keys[None], values[None]).view(1, width)
+        queries = queries.view(rows, num_kv, group, size).permute(1, 2, 0, 3)
+        shared = (num_kv, group, num_keys, size)
+        attended = F.scaled_dot_product_attention(
+            queries, keys[:, None].expand(shared), values[:, None].expand(shared), mask, is_causal=mask is None
+        )
+        return attended.permute(2, 0, 1, 3).reshape(rows, width)
+
+    def _mask(self, start: int, stop: int) -> torch.Tensor | None:
+        """Which positions each new row sees, (rows, positions); None where the plain causal rule says it."""
+        if start == 0 or stop - start == 1:
+            return None
+        positions = torch.arange(stop, device=self._device)
+        return positions <= positions[start:, None]

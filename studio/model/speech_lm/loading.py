@@ -1,0 +1,97 @@
+"""From ``llm.pt`` to a speech language model ready to speak."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from studio.model.config import Precision, SpeechLMConfig
+from studio.model.speech_lm.decoder import Decoder, PackedLayer, pack_layer
+from studio.model.speech_lm.linear import check_support, describe, pack
+from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, SpeechLMNetwork
+from studio.model.speech_lm.qwen2 import DecoderLayer
+from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.weights import fill, read_tensors
+
+# An eighth to a quarter of a released model; opening a mapping costs 20 ms.
+_LAYERS_MAPPED = 4
+
+
+def load_speech_lm(
+    path: Path, config: SpeechLMConfig, precision: Precision = Precision.FLOAT32, device: str = "cpu"
+) -> TorchSpeechLM:
+    """Opens ``llm.pt`` (or ``llm.rl.pt``) for synthesis.
+
+    Memory stays near the size of what is packed: the file is mapped, each layer is packed from a mapping
+    of its own and that one closed, and of the text table only the rows that are read are ever in memory.
+    Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``, ``UnsupportedPrecision``.
+    """
+    where = torch.device(device)
+    check_support(precision, where)
+    network = open_network(path, config)
+    layers: Iterator[PackedLayer]
+    if zipfile.is_zipfile(path):
+        layers = (pack_layer(layer, config.backbone, precision, where) for layer in _open_layers(path, config))
+    else:  # The format before torch 1.6 cannot be mapped: it is in memory as a whole.
+        layers = _pack_network(network, precision, where)
+    return _assemble(network, layers, precision, where)
+
+
+def speech_lm_of(
+    network: SpeechLMNetwork, precision: Precision = Precision.FLOAT32, device: str = "cpu"
+) -> TorchSpeechLM:
+    """A speech language model that speaks with the present weights of ``network``, which it copies."""
+    where = torch.device(device)
+    check_support(precision, where)
+    return _assemble(network, _pack_network(network, precision, where), precision, where)
+
+
+def open_network(path: Path, config: SpeechLMConfig) -> SpeechLMNetwork:
+    """The plain network in float32, its weights mapped from the file; frozen until a trainer thaws it.
+
+    Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
+    """
+    with torch.device("meta"):
+        network = SpeechLMNetwork(config)
+    fill(network, read_tensors(path), file_name=path.name, ignored=UNUSED_TENSORS)
+    return network
+
+
+def _assemble(
+    network: SpeechLMNetwork, layers: Iterator[PackedLayer], precision: Precision, device: torch.device
+) -> TorchSpeechLM:
+    config = network.config
+    head = network.llm_decoder
+    bias = None if head.bias is None else head.bias.detach()
+    # The head decides between near-equal tokens and is 2 % of the work: it keeps 16 bits where layers have 8.
+    head_precision = Precision.FLOAT16 if precision is Precision.INT8 else precision
+    return TorchSpeechLM(
+        config=config,
+        inputs=network.inputs.to(device),
+        decoder=Decoder(config.backbone, layers, network.backbone.norm.weight, device),
+        head=pack(head.weight.detach(), bias, head_precision, device),
+        engine=describe(precision, device),
+    )
+
+
+def _pack_network(network: SpeechLMNetwork, precision: Precision, device: torch.device) -> Iterator[PackedLayer]:
+    for layer in network.backbone.layers:
+        assert isinstance(layer, DecoderLayer)
+        yield pack_layer(layer, network.config.backbone, precision, device)
+
+
+def _open_layers(path: Path, config: SpeechLMConfig) -> Iterator[DecoderLayer]:
+    """The decoder layers in order, mapped a few at a time: when they are done with, so is their memory."""
+    num_layers = config.backbone.num_layers
+    for first in range(0, num_layers, _LAYERS_MAPPED):
+        tensors = read_tensors(path)
+        for index in range(first, min(first + _LAYERS_MAPPED, num_layers)):
+            prefix = f"{BACKBONE}.layers.{index}."
+            own = {name.removeprefix(prefix): tensors[name] for name in tensors if name.startswith(prefix)}
+            with torch.device("meta"):
+                layer = DecoderLayer(config.backbone)
+            fill(layer, own, file_name=path.name)
+            yield layer

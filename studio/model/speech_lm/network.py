@@ -1,0 +1,69 @@
+"""The speech language model's network: text and speech tables around a Qwen2 decoder (specification E5, E6).
+
+``state_dict`` names equal those of ``llm.pt``, so what is trained here is what ships.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import torch
+from torch import nn
+
+from studio.model.config import SpeechLMConfig
+from studio.model.speech_lm.inputs import InputTables
+from studio.model.speech_lm.qwen2 import Qwen2, table
+
+BACKBONE = "llm.model.model"
+# In the file, tied to the text table, and never used for speech.
+UNUSED_TENSORS: Collection[str] = ("llm.model.lm_head.weight",)
+
+
+class _Named(nn.Module):
+    """A level of the official names that does nothing."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+
+class SpeechLMNetwork(nn.Module):
+    """Whole sequences, differentiable, without caches: the reference of the decoder, and what a trainer trains."""
+
+    def __init__(self, config: SpeechLMConfig) -> None:
+        super().__init__()
+        layout, hidden_size = config.layout, config.backbone.hidden_size
+        self.config = config
+        if layout.has_llm_embedding:
+            self.llm_embedding = table(2, hidden_size)
+        self.llm = _Named(_Named(Qwen2(config.backbone)))
+        self.llm_decoder = nn.Linear(hidden_size, layout.num_rows, bias=layout.head_has_bias)
+        self.speech_embedding = table(layout.num_rows, hidden_size)
+
+    def forward(self, embeddings: torch.Tensor) -> torch.Tensor:
+        """Hidden states after the final norm, of the shape of ``embeddings`` (batch, tokens, hidden)."""
+        hidden: torch.Tensor = self.backbone(embeddings)
+        return hidden
+
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Unnormalised scores (…, head_rows) of the next speech token."""
+        scores: torch.Tensor = self.llm_decoder(hidden)
+        return scores
+
+    @property
+    def backbone(self) -> Qwen2:
+        backbone = self.get_submodule(BACKBONE)
+        assert isinstance(backbone, Qwen2)
+        return backbone
+
+    @property
+    def inputs(self) -> InputTables:
+        """The tables as they are now; gradients flow through them."""
+        layout = self.config.layout
+        special = self.llm_embedding if layout.has_llm_embedding else self.speech_embedding
+        return InputTables(
+            start=special.weight[layout.sos_row][None],
+            task=special.weight[layout.task_row][None],
+            text=self.backbone.embed_tokens.weight,
+            speech=self.speech_embedding.weight,
+        )

@@ -1,0 +1,105 @@
+"""Is a reduced precision good enough? Measured on the very weights that will speak.
+
+Both models are given the same input and the same tokens (teacher forcing), the tokens being those the
+tested model chose itself, as it will when it speaks. Compared are the distributions of each next token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from studio.model.config import Precision, SpeechLMConfig
+from studio.model.speech_lm.network import SpeechLMNetwork
+from studio.model.speech_lm.sampling import RepetitionAwareSampler
+from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.stages import SpeechTokenRequest, TokenSampler
+
+# Of the centred scores. float32: gate E7. The others: what the arithmetic gives on random weights of full size
+# (float16 0.0014, bfloat16 0.013, int8 0.040; up to half as much again on small ones), and a margin.
+_ERROR_LIMITS = {
+    Precision.FLOAT32: 1e-4,
+    Precision.FLOAT16: 5e-3,
+    Precision.BFLOAT16: 3e-2,
+    Precision.INT8: 5e-2,
+}
+# What listeners could ever notice depends on the choice of tokens: at this divergence it takes some fifty
+# draws before the odds between the two models have moved by a factor of e.
+_DIVERGENCE_LIMIT_NATS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class QualityReport:
+    """How far a speech LM's next-token distributions are from the float32 network's, over ``num_tokens`` steps.
+
+    ``relative_error``: of the centred scores, root mean square. ``divergence_nats``: mean Kullback-Leibler
+    divergence. ``top_agreement``: share of steps with the same likeliest token.
+    """
+
+    num_tokens: int
+    relative_error: float
+    divergence_nats: float
+    top_agreement: float
+
+    def is_good_enough(self, precision: Precision) -> bool:
+        """False also where something was not a number."""
+        return self.relative_error <= _ERROR_LIMITS[precision] and self.divergence_nats <= _DIVERGENCE_LIMIT_NATS
+
+
+def compare_with_reference(
+    speech_lm: TorchSpeechLM,
+    network: SpeechLMNetwork,
+    *,
+    request: SpeechTokenRequest | None = None,
+    num_tokens: int = 32,
+) -> QualityReport:
+    """Compares ``speech_lm`` with the float32 ``network`` of the same file (``open_network``), in the time of a second or two of speech.
+
+    ``request`` is a sentence to try; without one an arbitrary sequence of tokens serves.
+    """
+    request = replace(request or arbitrary_request(speech_lm.config), min_tokens=num_tokens, max_tokens=num_tokens)
+    sampler = _RecordingSampler(RepetitionAwareSampler(speech_lm.sampling, seed=0))
+    tokens = list(speech_lm.generate(request, sampler))
+    inputs = network.inputs
+    with torch.inference_mode():
+        embeddings = torch.cat((inputs.embed_request(request), inputs.embed_speech(tokens[:-1])))
+        wanted = network.logits(network(embeddings[None])[0, -len(tokens) :])
+    return _report(wanted.double(), torch.stack(sampler.scores))
+
+
+def arbitrary_request(config: SpeechLMConfig) -> SpeechTokenRequest:
+    """A request of random tokens, the same every time: for trying out, warming up and measuring."""
+    generator = torch.Generator().manual_seed(0)
+
+    def draw(count: int, limit: int) -> tuple[int, ...]:
+        return tuple(torch.randint(limit, (count,), generator=generator).tolist())
+
+    return SpeechTokenRequest(
+        text_tokens=draw(12, config.backbone.vocabulary_size),
+        prompt_text_tokens=draw(8, config.backbone.vocabulary_size),
+        prompt_speech_tokens=draw(25, config.layout.num_speech_tokens),
+    )
+
+
+class _RecordingSampler:
+    def __init__(self, sampler: TokenSampler) -> None:
+        self._sampler = sampler
+        self.scores: list[torch.Tensor] = []
+
+    def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
+        self.scores.append(logits.cpu().double())
+        return self._sampler(logits, history, forbid=forbid)
+
+
+def _report(wanted: torch.Tensor, tested: torch.Tensor) -> QualityReport:
+    centred_wanted = wanted - wanted.mean(dim=1, keepdim=True)
+    centred_tested = tested - tested.mean(dim=1, keepdim=True)
+    log_wanted, log_tested = wanted.log_softmax(dim=1), tested.log_softmax(dim=1)
+    return QualityReport(
+        num_tokens=len(wanted),
+        relative_error=float((centred_tested - centred_wanted).norm() / centred_wanted.norm()),
+        divergence_nats=float((log_wanted.exp() * (log_wanted - log_tested)).sum(dim=1).mean()),
+        top_agreement=float((wanted.argmax(dim=1) == tested.argmax(dim=1)).double().mean()),
+    )

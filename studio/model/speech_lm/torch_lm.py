@@ -1,0 +1,191 @@
+"""Text tokens to speech tokens with PyTorch: the promise ``SpeechLM`` kept (specification E2, E5, E6, E7)."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+
+import torch
+
+from studio.model.config import SpeechLMConfig
+from studio.model.speech_lm.cache import KVCache, check_length
+from studio.model.speech_lm.decoder import Decoder
+from studio.model.speech_lm.inputs import InputTables
+from studio.model.speech_lm.interleave import Interleaving, Segment, Table
+from studio.model.speech_lm.linear import Linear
+from studio.model.stages import SpeechTokenRequest, TokenSampler
+
+_MIN_SPEECH_PER_TEXT_TOKEN = 2
+_MAX_SPEECH_PER_TEXT_TOKEN = 20
+_VOICES_REMEMBERED = 8
+# Room for text that still arrives: half a minute of speech and its text. It grows when that is used up.
+_PIECES_CAPACITY = 1024
+
+
+class TorchSpeechLM:
+    """The language model of one checkpoint; any number of utterances may run on it at once.
+
+    The part of the input that a voice's sentences share, start and prompt text, passes through the network
+    once and is remembered for a few voices. It is always a pass of its own, so a first request computes
+    what a later one does, to the bit.
+    """
+
+    def __init__(
+        self, config: SpeechLMConfig, inputs: InputTables, decoder: Decoder, head: Linear, engine: str
+    ) -> None:
+        self.config = config
+        self.sampling = config.sampling
+        self.inputs = inputs
+        self.engine = engine
+        self._decoder = decoder
+        self._head = head
+        self._prompt_states: OrderedDict[tuple[int, ...], tuple[torch.Tensor, ...]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        """Speech tokens as they are made; the prompt's are not repeated, stop ids never appear.
+
+        Nothing is computed before the first is asked for, nor after the last. Closing the iterator ends
+        the work. Raises ``SequenceTooLong`` at once.
+        """
+        min_tokens, max_tokens = speech_token_limits(request, len(request.text_tokens))
+        check_length(_prefix_length(request) + max_tokens, self.config.backbone)
+        return self._generate(request, sampler, min_tokens, max_tokens)
+
+    def generate_from_pieces(
+        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
+    ) -> Iterator[int]:
+        """The same while the text is still arriving; ``request.text_tokens`` is empty.
+
+        ``text_tokens`` may block. Lengths follow from the text that came. Raises ``SequenceTooLong`` when
+        the sequence has grown beyond what the model holds.
+        """
+        assert not request.text_tokens
+        check_length(_prefix_length(request), self.config.backbone)
+        return self._generate_from_pieces(request, text_tokens, sampler)
+
+    def open_cache(self, capacity: int) -> KVCache:
+        return self._decoder.open_cache(capacity)
+
+    def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
+        """Scores (head_rows,) of the token after ``embeddings`` (tokens, hidden), which ``cache`` then holds as well."""
+        return self._score(self._decoder.advance(embeddings, cache)[-1:])[0]
+
+    @torch.inference_mode()
+    def _score(self, hidden: torch.Tensor) -> torch.Tensor:
+        return self._head(hidden)
+
+    def _generate(
+        self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int
+    ) -> Iterator[int]:
+        if max_tokens == 0:
+            return
+        layout = self.config.layout
+        stop_ids = slice(layout.num_speech_tokens, layout.num_rows)
+        cache = self.open_cache(_prefix_length(request) + max_tokens)
+        self._begin_with_prompt_text(request.prompt_text_tokens, cache)
+        logits = self.advance(self.inputs.embed_rest(request), cache)
+        history: list[int] = []
+        while True:
+            token = sampler(logits, history, forbid=stop_ids if len(history) < min_tokens else None)
+            if token >= layout.num_speech_tokens:
+                return
+            history.append(token)
+            yield token
+            if len(history) >= max_tokens:
+                return
+            logits = self.advance(self.inputs.embed_speech((token,)), cache)
+
+    def _generate_from_pieces(
+        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
+    ) -> Iterator[int]:
+        layout = self.config.layout
+        instruction = request.prompt_text_tokens[: request.num_instruction_tokens]
+        order = Interleaving(
+            text_per_block=self.config.interleave_text_tokens,
+            speech_per_block=self.config.interleave_speech_tokens,
+            prompt_text=request.prompt_text_tokens[request.num_instruction_tokens :],
+            prompt_speech=request.prompt_speech_tokens,
+        )
+        cache = self.open_cache(min(_prefix_length(request) + _PIECES_CAPACITY, self.config.backbone.max_positions))
+        waiting = [self.inputs.embed_prompt_text(instruction)]
+        history: list[int] = []  # with the fill marks, as the model was trained
+        num_text_tokens = num_spoken = 0
+
+        for text_token in text_tokens:
+            num_text_tokens += 1
+            waiting += map(self._embed, order.receive(text_token))
+            while order.speech_left:
+                logits = self._without_stops_but_fill(self.advance(torch.cat(waiting), cache))
+                waiting = []
+                token = sampler(logits, history, forbid=None)
+                history.append(token)
+                if token == layout.fill_id:
+                    order.end_block()
+                    break
+                order.speak()
+                if not order.speech_left:
+                    history.append(layout.fill_id)
+                num_spoken += 1
+                yield token
+                waiting = [self.inputs.embed_speech((token,))]
+
+        min_tokens, max_tokens = speech_token_limits(request, num_text_tokens)
+        waiting += map(self._embed, order.finish())
+        stop_ids = slice(layout.num_speech_tokens, layout.num_rows)
+        while num_spoken < max_tokens:
+            logits = self.advance(torch.cat(waiting), cache)
+            token = sampler(logits, history, forbid=stop_ids if num_spoken < min_tokens else None)
+            if token >= layout.num_speech_tokens:
+                return
+            history.append(token)
+            num_spoken += 1
+            yield token
+            waiting = [self.inputs.embed_speech((token,))]
+
+    def _without_stops_but_fill(self, logits: torch.Tensor) -> torch.Tensor:
+        """While text arrives the end is not permitted; the fill mark asks for more text."""
+        layout = self.config.layout
+        permitted = logits.clone()
+        permitted[layout.num_speech_tokens :] = float("-inf")
+        permitted[layout.fill_id] = logits[layout.fill_id]
+        return permitted
+
+    def _embed(self, segment: Segment) -> torch.Tensor:
+        match segment.table:
+            case Table.TEXT:
+                return self.inputs.embed_text(segment.tokens)
+            case Table.SPEECH:
+                return self.inputs.embed_speech(segment.tokens)
+            case Table.TASK:
+                return self.inputs.task
+
+    def _begin_with_prompt_text(self, prompt_text_tokens: tuple[int, ...], cache: KVCache) -> None:
+        with self._lock:
+            states = self._prompt_states.get(prompt_text_tokens)
+            if states is not None:
+                self._prompt_states.move_to_end(prompt_text_tokens)
+        if states is not None:
+            cache.start_from(states)
+            return
+        self._decoder.advance(self.inputs.embed_prompt_text(prompt_text_tokens), cache)
+        with self._lock:
+            self._prompt_states[prompt_text_tokens] = cache.filled()
+            while len(self._prompt_states) > _VOICES_REMEMBERED:
+                self._prompt_states.popitem(last=False)
+
+
+def speech_token_limits(request: SpeechTokenRequest, num_text_tokens: int) -> tuple[int, int]:
+    """The fewest and the most speech tokens ``num_text_tokens`` may become (prompt text not counted)."""
+    minimum, maximum = request.min_tokens, request.max_tokens
+    if maximum is None:
+        maximum = _MAX_SPEECH_PER_TEXT_TOKEN * num_text_tokens
+    if minimum is None:
+        minimum = _MIN_SPEECH_PER_TEXT_TOKEN * num_text_tokens
+    return min(minimum, maximum), maximum
+
+
+def _prefix_length(request: SpeechTokenRequest) -> int:
+    marks = 2  # start and task
+    return marks + len(request.prompt_text_tokens) + len(request.text_tokens) + len(request.prompt_speech_tokens)

@@ -1,0 +1,133 @@
+"""Models and recorded arrays for the tests of the speech language model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+
+from studio.model.config import QwenConfig, SpeechLMConfig, SpeechTokenLayout
+from studio.model.speech_lm import SpeechLMNetwork
+from studio.model.stages import SpeechTokenRequest
+
+# The recorded log-probabilities are themselves up to 2.4e-5 from a float64 computation of the same network, as
+# ours are: two float32 runs may be twice that apart. Half of gate E7.
+LOG_PROBABILITY_TOLERANCE = 5e-5
+
+
+@dataclass(frozen=True)
+class Golden:
+    """What the official implementation recorded of one family's language model."""
+
+    path: Path
+    config: SpeechLMConfig
+    facts: dict[str, Any]
+    arrays: dict[str, torch.Tensor]
+    features: dict[str, torch.Tensor] = field(repr=False)
+
+    @property
+    def weights(self) -> Path:
+        return self.path / "checkpoint" / "llm.pt"
+
+    def request(self, mode: str, **limits: int) -> SpeechTokenRequest:
+        def tokens(name: str) -> tuple[int, ...]:
+            array = self.features.get(f"model_input/{mode}/{name}")
+            return () if array is None else tuple(array[0].tolist())
+
+        return SpeechTokenRequest(tokens("text"), tokens("prompt_text"), tokens("llm_prompt_speech_token"), **limits)
+
+
+def read_golden(reference: Path, family: str) -> Golden:
+    path = reference / family
+    facts = json.loads((path / "golden" / "llm.json").read_text("utf-8"))
+    qwen = json.loads((path / "checkpoint" / "CosyVoice-BlankEN" / "config.json").read_text("utf-8"))
+    is_second = family == "cosyvoice2"
+    layout = SpeechTokenLayout(
+        num_speech_tokens=facts["speech_token_size"],
+        num_rows=facts["vocabulary"],
+        has_llm_embedding=is_second,
+        head_has_bias=is_second,
+        sos_row=facts["sos"],
+        task_row=facts["task_id"],
+        end_id=facts["eos_token"],
+        fill_id=facts["fill_token"],
+    )
+    backbone = QwenConfig(
+        vocabulary_size=qwen["vocab_size"],
+        hidden_size=qwen["hidden_size"],
+        intermediate_size=qwen["intermediate_size"],
+        num_layers=qwen["num_hidden_layers"],
+        num_heads=qwen["num_attention_heads"],
+        num_kv_heads=qwen["num_key_value_heads"],
+        rope_theta=qwen["rope_theta"],
+        rms_norm_eps=qwen["rms_norm_eps"],
+    )
+    return Golden(
+        path=path,
+        config=SpeechLMConfig(backbone, layout),
+        facts=facts,
+        arrays=load_file(path / "golden" / "llm.safetensors"),
+        features=load_file(path / "golden" / "frontend.safetensors"),
+    )
+
+
+def small_config(*, is_second: bool = False, max_positions: int = 1000, num_layers: int = 2) -> SpeechLMConfig:
+    """Three query heads a key/value head, a width that is no power of two, 50 speech tokens."""
+    speech = 50
+    return SpeechLMConfig(
+        QwenConfig(
+            vocabulary_size=80,
+            hidden_size=48,
+            intermediate_size=70,
+            num_layers=num_layers,
+            num_heads=6,
+            num_kv_heads=2,
+            max_positions=max_positions,
+        ),
+        SpeechTokenLayout(
+            num_speech_tokens=speech,
+            num_rows=speech + (3 if is_second else 20),
+            has_llm_embedding=is_second,
+            head_has_bias=is_second,
+            sos_row=0 if is_second else speech,
+            task_row=1 if is_second else speech + 2,
+            end_id=speech if is_second else speech + 1,
+            fill_id=speech + 2 if is_second else speech + 3,
+        ),
+    )
+
+
+def random_network(config: SpeechLMConfig, seed: int = 0) -> SpeechLMNetwork:
+    """Random weights with scores as wide as a trained model's."""
+    network = SpeechLMNetwork(config).requires_grad_(False)
+    generator = torch.Generator().manual_seed(seed)
+    for name, weight in network.named_parameters():
+        if "norm" in name:
+            weight.normal_(1.0, 0.1, generator=generator)
+        elif "embed" in name:
+            weight.normal_(0.0, 0.5, generator=generator)
+        elif weight.dim() == 1:
+            weight.normal_(0.0, 0.1, generator=generator)
+        else:
+            weight.normal_(0.0, weight.shape[1] ** -0.5, generator=generator)
+    network.llm_decoder.weight.mul_(3.0)
+    return network
+
+
+@dataclass
+class RecordingSampler:
+    """Lets ``choose`` pick each token and keeps what it was shown."""
+
+    choose: Any
+    scores: list[torch.Tensor] = field(default_factory=list)
+    forbidden: list[slice | None] = field(default_factory=list)
+
+    def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
+        self.scores.append(logits.clone())
+        self.forbidden.append(forbid)
+        return int(self.choose(logits, history, forbid=forbid))

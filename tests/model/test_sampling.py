@@ -1,0 +1,155 @@
+"""Repetition-aware sampling: the recorded draws, and the law of the one-draw form."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from speech_lm_cases import read_golden
+
+from studio.errors import ModelOverflow
+from studio.model.config import SamplingOptions
+from studio.model.speech_lm import ForcedSampler, GreedySampler, RepetitionAwareSampler, TwoDrawSampler
+from studio.model.speech_lm.sampling import _nucleus
+
+HISTORIES = ([], [0], [0, 1, 2], [5] * 10, [0, *range(30, 40)])
+
+
+def exact_law(scores: torch.Tensor, history: list[int], options: SamplingOptions) -> torch.Tensor:
+    """The closed form of performance 5.4, written out: q(x) over all tokens, float64."""
+    full = scores.double().softmax(dim=0)
+    order = full.argsort(descending=True, stable=True)
+    law = torch.zeros_like(full)
+    nucleus: dict[int, float] = {}
+    for token in order.tolist():
+        if sum(nucleus.values()) >= options.top_p or len(nucleus) >= options.top_k:
+            break
+        nucleus[token] = float(full[token])
+    mass = sum(nucleus.values())
+    recent = history[-options.window_tokens :]
+    for token, probability in nucleus.items():
+        if recent.count(token) < options.window_tokens * options.repetition_ratio:
+            law[token] += probability / mass
+        else:
+            others = full.clone()
+            others[token] = 0.0
+            law += probability / mass * others / others.sum()
+    return law
+
+
+def scores_of(num_tokens: int = 60, sharpness: float = 2.0, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return (sharpness * torch.randn(num_tokens, generator=generator)).sort(descending=True).values
+
+
+@pytest.mark.reference
+def test_two_draws_reproduce_the_recorded_ones(reference: Path, family: str) -> None:
+    golden = read_golden(reference, family)
+    recorded = {name.removeprefix("ras/"): array for name, array in golden.arrays.items() if name.startswith("ras/")}
+    facts = golden.facts["ras"]
+    options = SamplingOptions(facts["top_p"], facts["top_k"], facts["win_size"], facts["tau_r"])
+    num_resampled = 0
+    for case in range(facts["cases"]):
+        scores = recorded["scores"][case]
+        history = recorded["history"][case, : recorded["history_len"][case]].tolist()
+        tokens, probabilities = _nucleus(scores, options)
+        count = int(recorded["candidate_count"][case])
+        assert tokens == recorded["candidates"][case, :count].tolist()
+        assert torch.allclose(torch.tensor(probabilities), recorded["candidate_prob"][case, :count], rtol=1e-5, atol=0)
+        seed = int(recorded["seed"][case])
+        token = TwoDrawSampler(options, seed)(scores, history, forbid=None)
+        assert token == int(recorded["token"][case])
+        # Without the history the second draw never happens: that tells which cases made one.
+        first = TwoDrawSampler(options, seed)(scores, [], forbid=None)
+        was_resampled = first in history[-options.window_tokens :]
+        assert was_resampled == bool(recorded["resampled"][case])
+        num_resampled += was_resampled
+    assert num_resampled == facts["resampled"] > 0
+
+
+@pytest.mark.parametrize("history", HISTORIES, ids=[str(number) for number in range(len(HISTORIES))])
+@pytest.mark.parametrize(("sampler_type", "num_draws"), [(RepetitionAwareSampler, 60_000), (TwoDrawSampler, 15_000)])
+def test_draws_follow_the_closed_form(sampler_type: type, num_draws: int, history: list[int]) -> None:
+    """Gate E6: total variation within 1.5 times the noise of so many draws, chi-square not absurd."""
+    options, scores = SamplingOptions(), scores_of()
+    law = exact_law(scores, history, options)
+    assert float(law.sum()) == pytest.approx(1.0)
+    sampler = sampler_type(options, seed=11)
+    draws = torch.tensor([sampler(scores, history, forbid=None) for _ in range(num_draws)])
+    counts = draws.bincount(minlength=len(scores)).double()
+
+    # Expected |count/n - p| of a binomial, by the normal approximation, halved and summed.
+    noise = 0.5 * float((law * (1 - law) * 2 / (math.pi * num_draws)).sqrt().sum())
+    assert 0.5 * float((counts / num_draws - law).abs().sum()) <= 1.5 * noise
+
+    often = law * num_draws >= 5
+    assert counts[~often].sum() <= 5 * (law[~often].sum() * num_draws + 1)
+    expected = law[often] * num_draws
+    freedom = int(often.sum()) - 1
+    chi_square = float(((counts[often] - expected) ** 2 / expected).sum())
+    # p > 1e-3: 3.1 standard deviations, by the cube-root (Wilson and Hilferty) approximation.
+    assert (chi_square / freedom) ** (1 / 3) <= 1 - 2 / (9 * freedom) + 3.1 * math.sqrt(2 / (9 * freedom))
+
+
+@given(
+    seed=st.integers(0, 1000),
+    sharpness=st.sampled_from([0.0, 0.5, 3.0, 40.0]),
+    history=st.lists(st.integers(0, 59), max_size=15),
+    start=st.integers(2, 59),
+)
+def test_forbidden_tokens_and_immediate_repeats_never_come(
+    seed: int, sharpness: float, history: list[int], start: int
+) -> None:
+    scores = scores_of(sharpness=sharpness, seed=seed)
+    given_scores = scores.clone()
+    for sampler in (
+        RepetitionAwareSampler(SamplingOptions(), seed),
+        TwoDrawSampler(SamplingOptions(), seed),
+        GreedySampler(),
+    ):
+        assert 0 <= sampler(scores, history, forbid=slice(start, 60)) < start
+    assert torch.equal(scores, given_scores), "the scores belong to the caller"
+
+
+def test_a_certain_token_that_was_just_said_gives_way() -> None:
+    """Its probability is 1 in float32; the second draw is still made from the others."""
+    scores = torch.zeros(40)
+    scores[7] = 200.0
+    sampler = RepetitionAwareSampler(SamplingOptions(), 0)
+    assert sampler(scores, [], forbid=None) == 7
+    drawn = {sampler(scores, [7], forbid=None) for _ in range(300)}
+    assert 7 not in drawn
+    assert len(drawn) > 30
+
+
+def test_only_the_window_counts() -> None:
+    scores = torch.zeros(40)
+    scores[7] = 200.0
+    sampler = RepetitionAwareSampler(SamplingOptions(window_tokens=3), 0)
+    assert sampler(scores, [7, 1, 2, 3], forbid=None) == 7
+    assert sampler(scores, [7, 1, 2], forbid=None) != 7
+
+
+def test_equal_seeds_draw_alike() -> None:
+    scores = scores_of(sharpness=0.3)
+    first, again, other = (
+        [sampler(scores, [], forbid=None) for _ in range(20)]
+        for sampler in (RepetitionAwareSampler(SamplingOptions(), seed) for seed in (1, 1, 2))
+    )
+    assert first == again != other
+
+
+def test_scores_that_are_not_numbers_are_an_error() -> None:
+    with pytest.raises(ModelOverflow, match="not a number"):
+        RepetitionAwareSampler(SamplingOptions(), 0)(torch.full((40,), float("nan")), [], forbid=None)
+
+
+def test_forced_tokens_come_in_order_and_then_the_end() -> None:
+    sampler, history = ForcedSampler([4, 4, 9], end_id=50), list[int]()
+    for _ in range(5):
+        history.append(sampler(torch.zeros(60), history, forbid=slice(50, 60)))
+    assert history == [4, 4, 9, 50, 50]

@@ -1,0 +1,151 @@
+"""Forms of a matrix, reduced precision and its quality check."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+from speech_lm_cases import random_network, read_golden, small_config
+
+from studio.errors import UnsupportedPrecision
+from studio.model.config import Precision
+from studio.model.speech_lm import (
+    QualityReport,
+    arbitrary_request,
+    compare_with_reference,
+    load_speech_lm,
+    open_network,
+    speech_lm_of,
+)
+from studio.model.speech_lm.linear import PlainLinear, check_support, describe, pack
+
+CPU = torch.device("cpu")
+# Relative to the exact product: what rounding the weights (and for 16 bits, the rows) costs on normal numbers.
+ERROR_LIMITS = {
+    Precision.FLOAT32: 1e-6,
+    Precision.BFLOAT16: 5e-3,
+    Precision.FLOAT16: 6e-4,
+    Precision.INT8: 1e-2,
+}
+
+
+@pytest.fixture(params=list(Precision), ids=lambda precision: precision.value)
+def precision(request: pytest.FixtureRequest) -> Precision:
+    return Precision(request.param)
+
+
+def exact(weight: torch.Tensor, bias: torch.Tensor | None, rows: torch.Tensor) -> torch.Tensor:
+    product = rows.double() @ weight.double().T
+    return product if bias is None else product + bias.double()
+
+
+@pytest.mark.parametrize("num_rows", [1, 2, 9])
+@pytest.mark.parametrize("has_bias", [True, False])
+def test_every_form_multiplies(precision: Precision, num_rows: int, has_bias: bool) -> None:
+    generator = torch.Generator().manual_seed(num_rows)
+    weight = torch.randn(93, 61, generator=generator)
+    bias = torch.randn(93, generator=generator) if has_bias else None
+    rows = torch.randn(num_rows, 61, generator=generator)
+    given = rows.clone()
+    product = pack(weight, bias, precision, CPU)(rows)
+    assert product.shape == (num_rows, 93)
+    assert product.dtype == torch.float32
+    wanted = exact(weight, bias, rows)
+    assert (product - wanted).norm() / wanted.norm() <= ERROR_LIMITS[precision]
+    assert torch.equal(rows, given)
+
+
+def test_eight_bit_weights_keep_small_activations_beside_a_large_one() -> None:
+    """One scale of 8 bits for the row would round everything but the large one to a handful of levels."""
+    generator = torch.Generator().manual_seed(0)
+    weight = torch.randn(50, 64, generator=generator)
+    weight[:, 3] = 0.0  # the large one adds nothing, so that only the small ones are seen
+    rows = torch.randn(4, 64, generator=generator)
+    rows[:, 3] = 300.0
+    wanted = exact(weight, None, rows)
+    error = (pack(weight, None, Precision.INT8, CPU)(rows) - wanted).norm() / wanted.norm()
+    assert error <= 2e-2
+    one_scale = (rows / 300 * 127).round() / 127 * 300
+    assert (exact(weight, None, one_scale) - wanted).norm() / wanted.norm() > 0.5
+
+
+def test_rows_of_nothing_are_nothing(precision: Precision) -> None:
+    rows = torch.zeros(2, 8)
+    assert torch.equal(pack(torch.ones(5, 8), None, precision, CPU)(rows), torch.zeros(2, 5))
+    assert torch.equal(pack(torch.zeros(5, 8), None, precision, CPU)(rows + 1), torch.zeros(2, 5))
+
+
+def test_half_precision_does_not_turn_large_activations_into_infinity() -> None:
+    product = pack(torch.full((1, 2), 0.25), None, Precision.FLOAT16, CPU)(torch.tensor([[1e6, 1.0]]))
+    assert math.isfinite(float(product))
+
+
+def test_no_warning_escapes_while_packing(recwarn: pytest.WarningsRecorder) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pack(torch.randn(8, 8), None, Precision.INT8, CPU)
+    assert caught == []
+    before = torch.backends.quantized.engine
+    pack(torch.randn(8, 8), None, Precision.INT8, CPU)
+    assert torch.backends.quantized.engine == before
+
+
+def test_eight_bits_elsewhere_than_on_this_processor_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnsupportedPrecision, match="not on a graphics card") as caught:
+        check_support(Precision.INT8, torch.device("cuda"))
+    assert "bfloat16" in caught.value.remedy
+    monkeypatch.setattr(type(torch.backends.quantized), "supported_engines", ["none"])
+    with pytest.raises(UnsupportedPrecision, match="no fast 8-bit arithmetic"):
+        check_support(Precision.INT8, CPU)
+    check_support(Precision.FLOAT16, CPU)
+
+
+def test_without_onednn_plain_matrices_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    assert isinstance(pack(torch.ones(2, 2), None, Precision.FLOAT32, CPU), PlainLinear)
+    assert describe(Precision.FLOAT32, CPU) == "torch float32"
+    network = random_network(small_config())
+    report = compare_with_reference(speech_lm_of(network), network)
+    assert report.is_good_enough(Precision.FLOAT32)
+
+
+def test_precision_passes_its_check(precision: Precision) -> None:
+    network = random_network(small_config())
+    report = compare_with_reference(speech_lm_of(network, precision), network)
+    assert report.num_tokens == 32
+    assert report.is_good_enough(precision), report
+
+
+@pytest.mark.reference
+def test_precision_passes_its_check_on_the_reference_checkpoints(
+    reference: Path, family: str, precision: Precision
+) -> None:
+    golden = read_golden(reference, family)
+    speech_lm = load_speech_lm(golden.weights, golden.config, precision)
+    network = open_network(golden.weights, golden.config)
+    report = compare_with_reference(speech_lm, network, request=golden.request("zero_shot"))
+    assert report.is_good_enough(precision), report
+    assert report.top_agreement >= 0.8
+
+
+def test_a_model_that_says_something_else_fails_the_check() -> None:
+    network, other = random_network(small_config()), random_network(small_config())
+    other.speech_embedding.weight.add_(0.05)
+    report = compare_with_reference(speech_lm_of(other), network)
+    assert not report.is_good_enough(Precision.INT8)
+    assert report.divergence_nats > 0
+
+
+def test_numbers_that_are_none_fail_the_check() -> None:
+    assert not QualityReport(8, math.nan, math.nan, 0.0).is_good_enough(Precision.INT8)
+
+
+def test_the_arbitrary_request_fits_the_model() -> None:
+    config = small_config()
+    request = arbitrary_request(config)
+    assert request == arbitrary_request(config)
+    assert max(request.text_tokens + request.prompt_text_tokens) < config.backbone.vocabulary_size
+    assert max(request.prompt_speech_tokens) < config.layout.num_speech_tokens

@@ -1,0 +1,31 @@
+"""CosyVoice3's filter for long silences."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+
+from studio.model.speech_lm import filter_silent_tokens
+
+
+@pytest.mark.reference
+def test_the_recorded_tokens(reference: Path) -> None:
+    golden = reference / "cosyvoice3" / "golden"
+    arrays = load_file(golden / "e2e.safetensors")
+    silent = json.loads((golden / "e2e.json").read_text("utf-8"))["silent_tokens"]
+    kept = list(filter_silent_tokens(arrays["silent/in"].flatten().tolist(), silent))
+    assert kept == arrays["silent/out"].flatten().tolist()
+
+
+def test_runs_are_cut_after_five_and_counted_anew() -> None:
+    tokens = [9, *[1, 2] * 4, 9, *[2] * 5, 9]
+    assert list(filter_silent_tokens(tokens, {1, 2})) == [9, 1, 2, 1, 2, 1, 9, *[2] * 5, 9]
+
+
+def test_tokens_pass_one_at_a_time() -> None:
+    asked = []
+    tokens = filter_silent_tokens((asked.append(token) or token for token in range(5)), {1})
+    assert (next(tokens), asked) == (0, [0])
