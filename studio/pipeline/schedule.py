@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from studio.errors import OffGridCut
 
-# A first hop shorter than this leaves almost nothing to play after the vocoder's look-ahead of 8 frames.
+# A shorter first hop leaves almost nothing to play: the vocoder holds back 4 frames (CosyVoice3) or 8.
 _SHORTEST_FIRST_HOP_TOKENS = 7
 _LONGEST_HOP_TOKENS = 100
 
