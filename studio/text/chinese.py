@@ -1,0 +1,120 @@
+"""Chinese as it is read aloud: what the grammar gets wrong is put right before, and the official rules follow (B1).
+
+Every rule is one row of a table: what it finds, and what it writes instead.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+
+import regex
+
+from studio.text.grammar import spell_out
+from studio.text.language import Language
+from studio.text.spelled import chinese_cardinal, chinese_digits
+
+_Replacement = str | Callable[[regex.Match[str]], str]
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_SCORE_BEFORE = regex.compile(r"(?:比分|以|战胜|击败|打成|负于|不敌|大胜|险胜|逼平|[胜负平])\s*(?:为|是)?\s*\Z")
+_YEAR_AFTER = regex.compile(r"\s*(?:年|赛季|财年|学年)")
+
+
+def normalize_chinese(text: str) -> str:
+    """``text`` with numbers, dates, units and signs in words. It has been cleaned before."""
+    for pattern, replacement in _BEFORE:
+        text = pattern.sub(replacement, text)
+    text = spell_out(text, Language.CHINESE)
+    for pattern, replacement in _AFTER:
+        text = pattern.sub(replacement, text)
+    # A dash's blank is a breath, put in after the blanks of typing are gone.
+    return _DASH.sub(" ", drop_blanks(text))
+
+
+def drop_blanks(text: str) -> str:
+    """Removes blanks, except between two ASCII characters: Chinese is written without them.
+
+    A blank at either edge stays beside an ASCII character: another piece or a tag may follow there.
+    """
+    kept: list[str] = []
+    for index, character in enumerate(text):
+        if character == " ":
+            before, after = text[index - 1 : index] or "a", text[index + 1 : index + 2] or "a"
+            if not (before.isascii() and after.isascii()) or text.isspace():
+                continue
+        kept.append(character)
+    return "".join(kept)
+
+
+def _range(match: regex.Match[str]) -> str:
+    """A range, a score or a subtraction, whichever the neighbours make likely."""
+    low, high, dash = match["low"], match["high"], match["dash"]
+    before, after = match.string[: match.start()].rstrip(), match.string[match.end() :].lstrip()
+    if before[-1:] in tuple("=＝+×÷*") or after[:1] in tuple("=＝+×÷*"):
+        return match.group()
+    if len(low) == len(high) == 4 and _YEAR_AFTER.match(after):
+        return f"{low}-{high}"  # wetext reads these as years
+    if len(low) == 4 and len(high) == 2 and high > low[2:] and _YEAR_AFTER.match(after):
+        return f"{low}-{low[:2]}{high}"
+    is_score = dash in "-–—" and (_SCORE_BEFORE.search(before) or float(low) >= float(high))
+    if is_score and not match["percent"]:
+        return f"{low}比{high}"
+    return f"{low}{match['percent'] or ''}到{high}"
+
+
+def _version(match: regex.Match[str]) -> str:
+    return "点".join(chinese_cardinal(group) for group in match.group().split("."))
+
+
+def _ordinal(match: regex.Match[str]) -> str:
+    return spell_out(match.group(), Language.ENGLISH)
+
+
+def _compatible(match: regex.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", match.group()).replace("\u2044", "/")
+
+
+def _rule(pattern: str, replacement: _Replacement) -> tuple[regex.Pattern[str], _Replacement]:
+    return regex.compile(pattern), replacement
+
+
+_DASH = regex.compile(r"——+")
+_BEFORE = (
+    # Signs.
+    _rule(r"[\^_]|\*(?!\d)|(?<!\d)\*|#(?!\d)", " "),
+    _rule(r"−", "-"),
+    _rule(r"\s+[-–—]\s+", "，"),
+    _rule(r"[½⅓⅔¼¾⅛⅜⅝⅞Ⅰ-Ⅻ]", _compatible),
+    _rule(r"[①-⑳]", lambda match: chinese_cardinal(_compatible(match))),
+    _rule(rf"({_NUMBER})‰", r"千分之\1"),
+    _rule(r"㎡", "平方米"),
+    _rule(r"㎥", "立方米"),
+    _rule(r"[㎏㎎㎞㎝㎜㏄]", _compatible),
+    _rule(r"#(\d+)", r"\1号"),
+    _rule(r"(?:[Nn]o\.?|№)\s?(\d+)", r"\1号"),
+    _rule(r"(?<=\d[\p{L}%℃°]{0,2})\s?[~～]\s?(?=-?\d)", "~"),
+    _rule(r"(?<=\d\p{Han}{1,2})~(?=\d)", "到"),
+    _rule(r"(?<!\d[\p{L}%℃°]{0,2})[~～≈](?=\s?[¥￥$]?\d)", "约"),
+    _rule(r"\+(?=\d{1,3}[ -]?\d{6})", "加"),
+    # Numbers with commas, points and dashes in them.
+    _rule(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)", lambda match: match.group().replace(",", "")),
+    _rule(r"(?<![\d.])\d{12,}(?![\d.])", lambda match: chinese_digits(match.group())),
+    _rule(r"(?<![\d.])\d+\.\d+\.\d+(?!\.?\d|[日号])(?<!(?:19|20)\d\d\.\d\d?\.\d\d?)", _version),
+    _rule(r"(?<![A-Za-z0-9])\d+(?:st|nd|rd|th)(?![A-Za-z])", _ordinal),
+    _rule(r"(?<=[A-Za-z])-(?=\d)", " "),
+    _rule(
+        rf"(?<![\dA-Za-z.\-–/:])(?P<low>(?=[\d.]{{1,7}}\D){_NUMBER})(?P<percent>%)?\s?(?P<dash>[-–—~])\s?"
+        rf"(?P<high>(?!0\d)(?=[\d.]{{1,7}}(?:\D|$)){_NUMBER})(?![\d\-–/:]|\.\d|[A-Za-z]+\d|[月日])",
+        _range,
+    ),
+)
+_AFTER = (
+    _rule(r"²", "平方"),
+    _rule(r"³", "立方"),
+    _rule(r"(?<=[A-Za-z0-9零一二三四五六七八九十])\.(?=[A-Za-z0-9零一二三四五六七八九十])", "点"),
+    _rule(r"\.{2,}", "……"),
+    _rule(r"\.(?=[\"”’」』]*\s*\Z)", "。"),
+    _rule(r"(?<=\w)\s?=\s?(?=[\w-])", "等于"),
+    _rule(r"[~～]", ""),
+)

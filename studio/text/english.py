@@ -1,0 +1,167 @@
+"""English as it is read aloud: what the grammar gets wrong is put in words, or in a form it gets right, before.
+
+Every rule is one row of a table: what it finds, and what it writes instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import regex
+
+from studio.text.number_phrases import spell_out_number_phrases
+from studio.text.spelled import english_cardinal, english_decade, english_digits, english_number, english_ordinal
+
+_Replacement = str | Callable[[regex.Match[str]], str]
+
+_CURRENCIES = {"$": "dollars", "£": "pounds", "€": "euros", "₹": "rupees", "₩": "won", "₽": "roubles"}
+_TITLES = {
+    "Mr": "Mister", "Mrs": "Missus", "Ms": "Miz", "Dr": "doctor", "Prof": "professor", "Gen": "general",
+    "Gov": "governor", "Sgt": "sergeant", "Capt": "captain", "Lt": "lieutenant", "Rev": "reverend",
+    "Sen": "senator", "Mt": "Mount",
+}  # fmt: skip
+_MONEY = r"[$£€¥₹₩₽]"
+_UNITS = r"(?:kg|g|mg|km|m|cm|mm|mi|ft|in|lbs?|oz|mph|km/h|ml|l|kb|mb|gb|tb|hz|khz|mhz|ghz|kw|w|v|°c|°f|°|%|seconds?)"
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8"}
+_SQUARE_UNITS = {"m": "meters", "km": "kilometers", "cm": "centimeters", "mm": "millimeters", "ft": "feet"}
+_AMOUNT = r"\d[\d,]*+(?:[.:]\d+)*+"
+
+
+def normalize_english(text: str) -> str:
+    """``text`` with numbers, dates, units, signs and common abbreviations in words. It has been cleaned before."""
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    return _BLANKS.sub(" ", spell_out_number_phrases(text))
+
+
+def _quantity(match: regex.Match[str]) -> str:
+    # WORKAROUND for wetext: it loses the "one" of 1,000 to 1,999, and reads 1234 as a year.
+    sign, number, unit = match["sign"] or "", match["number"].replace(",", ""), match["unit"] or ""
+    scale = match["scale"] or ""
+    if unit:
+        return f"{sign}{number}{unit}"
+    words = english_number(number) + scale
+    if sign == "¥":
+        return f"{words} yen"
+    return f"{words} {_CURRENCIES[sign]}" if sign else words
+
+
+def _range(match: regex.Match[str]) -> str:
+    low, high = match["low"], match["high"]
+    low_sign, high_sign = match["low_sign"] or "", match["high_sign"] or ""
+    if low_sign and not high_sign:  # $5-10 is a range of dollars
+        low_sign, high_sign = "", low_sign
+    if len(low) == 4 and len(high) == 2 and low.isdigit() and high > low[2:]:
+        return f"{low} to {low[:2]}{high}"  # 1990-95
+    percent = "" if match["high_percent"] else match["low_percent"] or ""
+    return f"{low_sign}{low}{percent} to {high_sign}{high}"
+
+
+def _phone(match: regex.Match[str]) -> str:
+    plus = "plus " if match.group().startswith("+") else ""
+    return plus + ", ".join(english_digits(group) for group in regex.findall(r"\d+", match.group()))
+
+
+def _initials(match: regex.Match[str]) -> str:
+    return match[1].replace(".", "") + ("" if match[2] else ".")
+
+
+def _ratio(match: regex.Match[str]) -> str:
+    first, second = match[1], match[2]
+    is_fraction = int(first) < int(second) and (first, second) != ("9", "11")
+    return match.group() if is_fraction else f"{first} {second}"
+
+
+def _power(match: regex.Match[str]) -> str:
+    exponent = match.group().lstrip("^").translate(_SUPERSCRIPTS)
+    return {"2": " squared", "3": " cubed"}.get(exponent, f" to the power of {exponent}")
+
+
+def _rule(pattern: str, replacement: _Replacement) -> tuple[regex.Pattern[str], _Replacement]:
+    return regex.compile(pattern), replacement
+
+
+_BLANKS = regex.compile(r" {2,}")
+_RULES = (
+    # Signs.
+    _rule(r"(?<=\p{L})’(?=\p{L})", "'"),
+    _rule(r"(?<!\w)-\s?(?=−)|−", "-"),
+    _rule(r"(?<![\d\s])\*+|\*+(?!\s?\d)|(?<!\d)\s\*+(?=\s)", " "),  # **bold**, but not 3*4
+    _rule(r"_+", " "),
+    _rule(r"(?<!\w)#+(?=\s|$)", " "),
+    _rule(r"(?<=\w)#(?=\d)", " number "),
+    _rule(r"#(?=\d)", "number "),
+    _rule(r"(?<=\d)\s?[~～]\s?(?=\d)", "-"),
+    _rule(r"[~～≈]\s?(?=[$£€¥]?\d)", "about "),
+    _rule(r"[~～]", " "),
+    _rule(r"±\s?(?=\d)", "plus or minus "),
+    _rule(r"≥\s?(?=\d)", "at least "),
+    _rule(r"≤\s?(?=\d)", "at most "),
+    _rule(r"≠", " is not equal to "),
+    _rule(r"(?<=\d)\s?[x×]\s?(?=\d)", " by "),
+    _rule(r"×\s?(?=\d)", " times "),
+    _rule(r"÷\s?(?=\d)", " divided by "),
+    _rule(r"§\s?(?=\d)", "section "),
+    _rule(r"№\s?", "number "),
+    _rule(rf"(?<!\d)(\d[\d,.]*\d|\d)\s?({_MONEY})(?!\d)", r"\2\1"),
+    _rule(r"\b(?:US|USD)\s?\$", "$"),
+    _rule(
+        r"([$£€])(\d[\d,]*(?:\.\d+)?)\s?[kK]\b",
+        lambda match: f"{english_number(match[2].replace(',', ''))} thousand {_CURRENCIES[match[1]]}",
+    ),
+    _rule(r"(?<![\d.,]\s?)\b\d{1,3}(?: 000)+\b(?!\s?\d)", lambda match: match.group().replace(" ", ",")),
+    # Abbreviations that stand before a number, or whose point would end the sentence.
+    _rule(r"\b[Nn]os?\.\s?(?=\d)", "number "),
+    _rule(r"\b[Ff]igs?\.\s?(?=\d)", "figure "),
+    _rule(r"\bpp\.\s?(?=\d)", "pages "),
+    _rule(r"\bp\.\s?(?=\d)", "page "),
+    _rule(r"\b[Vv]ol\.\s?(?=\d)", "volume "),
+    _rule(r"\b[Ss]ec\.\s?(?=\d)", "section "),
+    _rule(r"\b[Cc]h\.\s?(?=\d)", "chapter "),
+    _rule(rf"\b({'|'.join(_TITLES)})\.(?=\s+\p{{Lu}})", lambda match: _TITLES[match[1]]),
+    _rule(r"\b((?:\p{Lu}\.){2,})(?=(\s*\S)?)", _initials),
+    _rule(r"(?<=\d\s?)([ap])\.m\.(?=\s+\p{Lu}|[\s\"”]*\Z)", r"\1m."),
+    _rule(r"(?<=\w)\.(?=[a-z]{2,})(?<!(?:://|www\.|@)\S*)", " dot "),
+    _rule(r"\bvs\.", "versus"),
+    _rule(r"\be\.g\.", "for example"),
+    _rule(r"\bi\.e\.", "that is"),
+    # Numbers with points, strokes and dashes in them.
+    _rule(r"(?<=\d)\s?(?=[½⅓⅔¼¾⅛⅜⅝⅞])", " and "),
+    _rule(r"[½⅓⅔¼¾⅛⅜⅝⅞]", lambda match: _VULGAR[match.group()]),
+    _rule(
+        r"(?<=\d)\s?(mm|cm|km|m|ft)([²³])",
+        lambda match: f" {'square' if match[2] == '²' else 'cubic'} {_SQUARE_UNITS[match[1]]}",
+    ),
+    _rule(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", _power),
+    _rule(r"(?<=\w)\^(\d+)", _power),
+    _rule(r"\^", " "),
+    _rule(r"\+\d[\d ()-]{5,18}\d", _phone),
+    _rule(r"(?<![\d-]|\)\s?)\d{3}-\d{4}(?![\d-])", _phone),
+    _rule(r"(?<![\d.])\d{13,}(?![\d.])", lambda match: english_digits(match.group())),
+    _rule(  # 2.5.1; four groups are a network address, which wetext reads well
+        r"(?<![\d.])\d+\.\d+\.\d{1,3}(?!\.?\d)|(?<![\d.])\d+(?:\.\d+){4,}(?!\.?\d)",
+        lambda match: " " + " point ".join(english_cardinal(group) for group in match.group().split(".")),
+    ),
+    _rule(r"(\d+)['’′]\s?(\d+)[\"”″]", r"\1 foot \2"),
+    _rule(r"(\d+)'(?=\s|$)(?<=\d')", r"\1 feet"),
+    _rule(r"(?<!\d)['’]?(1[1-9]|20)(\d)0['’]?s\b", lambda match: english_decade(match[1], match[2])),
+    # WORKAROUND for wetext: of all months it does not know May, the verb.
+    _rule(r"\bMay (\d{1,2})(?=,? \d{4}\b)", lambda match: "May " + english_ordinal(int(match[1]))),
+    _rule(r"(?<![\d/])(\d{1,3})/(\d{1,3})(?![\d/])", _ratio),
+    _rule(
+        rf"(?<![\w.,:/-]|\)\s?)(?P<low_sign>{_MONEY})?(?P<low>{_AMOUNT})(?P<low_percent>%)?\s?[-–—]\s?"
+        rf"(?P<high_sign>{_MONEY})?(?P<high>(?!0\d){_AMOUNT})(?P<high_percent>(?=%))?(?![-–/:\d])",
+        _range,
+    ),
+    _rule(
+        rf"(?<![\w.,:/-])(?P<sign>{_MONEY})?(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d{{4,}}\.\d+)(?![\d/:-]|[,.]\d)"
+        rf"(?P<unit>\s?(?i:{_UNITS})(?![\w/]))?(?P<scale> (?:thousand|million|billion|trillion))?",
+        _quantity,
+    ),
+    _rule(
+        r"(?<![\w.])(?P<sign>(?:[¥₹₩₽](?=\d)|[$£€](?=\d{4})))(?P<number>\d+(?:\.\d+)?)(?![\w/:-]|[,.]\d)"
+        r"(?P<unit>(?!))?(?P<scale> (?:thousand|million|billion|trillion))?",
+        _quantity,
+    ),
+)

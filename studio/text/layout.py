@@ -1,0 +1,168 @@
+"""A text with its marks covered up, so that rules for words and sentences see words only.
+
+The covered text has the length of the written one: an offset means the same in both.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+
+import regex
+
+from studio.text.tags import LONGEST_SPAN_CHARACTERS, Mark, MarkKind, TagSet, find_marks, spans
+
+# Private-use characters stand for marks; a person's own (a logo from some font) become blanks.
+SOUND, OPENING, CLOSING, PHONE, PAUSE = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
+_COVER = {
+    MarkKind.SOUND: SOUND,
+    MarkKind.OPENING: OPENING,
+    MarkKind.CLOSING: CLOSING,
+    MarkKind.PHONE: PHONE,
+    MarkKind.PAUSE: PAUSE,
+}
+_SPAN_EDGES = (MarkKind.OPENING, MarkKind.CLOSING, MarkKind.PAUSE)
+_SPEAKABLE = regex.compile(rf"[\p{{L}}\p{{N}}{SOUND}{PHONE}]")
+_PRIVATE_USE = regex.compile(r"\p{Co}")
+_LINE_BREAK = regex.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_ENDS_SENTENCE = regex.compile(r"[\p{STerm}…：:；;][\p{Pe}\p{Pf}\"'\s]*\Z")
+_WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u3000-\u303f\uff01-\uff60]")
+_FIRST_WORD = regex.compile(r"\s*(\p{Han}|\p{Hiragana}|\p{Katakana}|\S+)")
+_NARROWEST_WRAPPED_COLUMNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``covered`` is the text with every mark replaced by as many private-use characters."""
+
+    text: str
+    covered: str
+    marks: tuple[Mark, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, text: str, tags: TagSet) -> Layout:
+        marks = find_marks(text, tags)
+        covered: list[str] = []
+        position = 0
+        for mark in marks:
+            covered.append(_PRIVATE_USE.sub(" ", text[position : mark.start]))
+            covered.append(_COVER[mark.kind] * (mark.end - mark.start))
+            position = mark.end
+        covered.append(_PRIVATE_USE.sub(" ", text[position:]))
+        return cls(text, "".join(covered), marks, tuple(spans(marks)))
+
+    def marks_between(self, start: int, end: int) -> tuple[Mark, ...]:
+        low = bisect.bisect_left(self.marks, start, key=lambda mark: mark.start)
+        high = bisect.bisect_left(self.marks, end, key=lambda mark: mark.start)
+        return self.marks[low:high]
+
+    def is_speakable(self, start: int, end: int) -> bool:
+        """Whether anything there can be said: a letter, a number, a sound or a pronunciation."""
+        return _SPEAKABLE.search(self.covered, start, end) is not None
+
+    def is_within_span(self, offset: int) -> bool:
+        """Whether a cut at ``offset`` would tear an opening tag from its closing one."""
+        index = bisect.bisect_left(self.spans, offset, key=lambda span: span[0]) - 1
+        return index >= 0 and offset < self.spans[index][1]
+
+    def is_within_open_span(self, offset: int) -> bool:
+        """Whether a tag was opened before ``offset`` whose closing one may still come."""
+        last = None
+        for mark in self.marks_between(offset - LONGEST_SPAN_CHARACTERS, offset):
+            last = mark.kind if mark.kind in _SPAN_EDGES else last
+        return last is MarkKind.OPENING
+
+
+class BlockEnd(Enum):
+    """Why a block ends: the paragraph is over, or the writer asked for a pause in the middle of it."""
+
+    PARAGRAPH = "paragraph"
+    PAUSE = "pause"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """``covered[start:end]``, to be spoken in one breath with nothing of its neighbours."""
+
+    start: int
+    end: int
+    ending: BlockEnd
+    pause_seconds: float = 0.0
+
+
+def blocks(layout: Layout) -> Iterator[Block]:
+    """Paragraphs, cut again at pauses. A line break ends a paragraph unless the lines are merely wrapped."""
+    cuts = [(end, BlockEnd.PARAGRAPH, 0.0) for end in _paragraph_ends(layout.covered)]
+    cuts += [(mark.end, BlockEnd.PAUSE, mark.seconds) for mark in layout.marks if mark.kind is MarkKind.PAUSE]
+    start = 0
+    for end, ending, seconds in sorted(cuts, key=lambda cut: cut[0]):
+        yield Block(start, end, ending, seconds)
+        start = end
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    end: int  # behind its line break
+
+
+def _paragraph_ends(covered: str) -> list[int]:
+    """Offsets behind each line break that ends a paragraph; blank lines belong to the paragraph before them."""
+    ends: list[int] = []
+    gathered: list[_Line] = []
+    for line in _lines(covered):
+        if line.text.strip():
+            gathered.append(line)
+            continue
+        ends += _ends_within(gathered)
+        gathered = []
+        if ends:
+            ends[-1] = line.end
+    ends += _ends_within(gathered)
+    return sorted({*ends, len(covered)} - {0})
+
+
+def _lines(covered: str) -> Iterator[_Line]:
+    start = 0
+    for match in _LINE_BREAK.finditer(covered):
+        yield _Line(covered[start : match.start()], match.end())
+        start = match.end()
+    if start < len(covered):
+        yield _Line(covered[start:], len(covered))
+
+
+def _ends_within(lines: list[_Line]) -> list[int]:
+    """Where a group of lines without blank lines between ends: after every line, or only after the last."""
+    if lines and is_wrapped([line.text for line in lines]):
+        return [lines[-1].end]
+    return [line.end for line in lines]
+
+
+def is_wrapped(lines: list[str]) -> bool:
+    """Whether an editor broke these lines at a margin, rather than a person at a thought.
+
+    Every line is so full that the next line's first word would not have fitted, the margin is no
+    narrower than 50 columns, and some sentence plainly goes on in the next line.
+    """
+    margin = max(_columns(line) for line in lines)
+    if margin < _NARROWEST_WRAPPED_COLUMNS:
+        return False
+    goes_on = False
+    for line, following in pairwise(lines):
+        first = _FIRST_WORD.match(following)
+        assert first is not None, "blank lines end a group of lines"
+        needs_blank = not _WIDE.match(first[1])
+        if _columns(line) + needs_blank + _columns(first[1]) <= margin:
+            return False
+        is_open = not _ENDS_SENTENCE.search(line)
+        goes_on |= is_open and (first[1][0].islower() or (len(lines) > 2 and not needs_blank))
+    return goes_on
+
+
+def _columns(line: str) -> int:
+    line = line.strip()
+    return len(line) + len(_WIDE.findall(line))

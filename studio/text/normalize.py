@@ -1,0 +1,36 @@
+"""Words as they are spoken: the one door to cleaning, grammars and rules, with a memory of what it did.
+
+Works on text without tags: those were taken out before, and are put back after.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import regex
+
+from studio.text.chinese import drop_blanks, normalize_chinese
+from studio.text.clean import asides_to_commas, clean
+from studio.text.english import normalize_english
+from studio.text.grammar import spell_out
+from studio.text.language import Language
+
+_REMEMBERED_TEXTS = 4096
+_SIGNS = regex.compile(r"[\^*_#~～]+")
+_BLANKS = regex.compile(r" {2,}")
+_GROUPED = regex.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)")
+
+
+@lru_cache(maxsize=_REMEMBERED_TEXTS)
+def normalize(text: str, language: Language) -> str:
+    """``text`` in words, cleaned. White space at its edges becomes at most one blank each."""
+    text = asides_to_commas(clean(text), language)
+    if language is Language.ENGLISH:
+        return normalize_english(text)
+    if language is Language.CHINESE:
+        return normalize_chinese(text)
+    text = _BLANKS.sub(" ", _SIGNS.sub(" ", text))
+    if language is Language.JAPANESE:
+        text = _GROUPED.sub(lambda match: match.group().replace(",", ""), text)
+        return drop_blanks(spell_out(text, language))
+    return text

@@ -1,0 +1,58 @@
+"""English number phrases: the stretches of a sentence that the grammar has to see, and nothing else.
+
+Decided: wetext sees "$1.5 million" and "May 1st, 2024", not the words around them. Because its English
+grammar also rewrites words that need no rewriting (the Sun becomes Sunday, TV becomes Television), and
+one sign it does not know silences the whole sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import regex
+
+from studio.text.grammar import spell_out
+from studio.text.language import Language
+
+_WORD = regex.compile(r"\S+")
+_EDGES = "()\"“”'‘’.,;:!?…"
+_NEEDS_GRAMMAR = regex.compile(r"\d|[&@%+=°$£€¥πΩ]|://|\bwww\.")
+# Words that belong to a number beside them: how they are read depends on each other.
+_MONTH_NAMES = (
+    "January February March April May June July August September October November December "
+    "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
+)
+_MEASURES = (
+    "thousand million billion trillion am pm a.m p.m AM PM BC AD BCE CE kg g mg t km m cm mm mi ft in yd lb lbs oz "
+    "mph km/h l ml s sec ms min h hr hrs kb mb gb tb KB MB GB TB Hz kHz MHz GHz W kW V A mA kWh C F K dB px "
+    "square cubic meters kilometers centimeters millimeters"
+)
+_COMPANIONS = frozenset(f"{_MONTH_NAMES} {_MEASURES}".split())
+
+
+def spell_out_number_phrases(text: str) -> str:
+    """``text`` with every number phrase in words and everything else untouched."""
+    spoken: list[str] = []
+    position = 0
+    for start, end in _phrases(text):
+        spoken += (text[position:start], spell_out(text[start:end], Language.ENGLISH))
+        position = end
+    return "".join([*spoken, text[position:]])
+
+
+def _phrases(text: str) -> Iterator[tuple[int, int]]:
+    words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
+    needs = [_NEEDS_GRAMMAR.search(text, start, end) is not None for start, end in words]
+    belongs = [need or _is_companion(text[start:end]) for need, (start, end) in zip(needs, words, strict=True)]
+    index = 0
+    while index < len(words):
+        first = index
+        while index < len(words) and belongs[index]:
+            index += 1
+        if any(needs[first:index]):
+            yield words[first][0], words[index - 1][1]
+        index += 1
+
+
+def _is_companion(word: str) -> bool:
+    return word.strip(_EDGES) in _COMPANIONS

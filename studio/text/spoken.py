@@ -1,0 +1,130 @@
+"""A stretch of text in its spoken form: words in words, tags where they were.
+
+Tags are kept apart from words until the very end, so that nothing a person types as words can ever
+turn into a special token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import regex
+
+from studio.text.clean import strip_controls
+from studio.text.language import Language, is_english_inset
+from studio.text.layout import BlockEnd, Layout
+from studio.text.normalize import normalize
+from studio.text.tags import MarkKind
+
+_CLOSERS = "\"”’'」』〉》】）)]}"
+_END_MARKS = regex.compile(r"[\p{STerm}．…;:；：、]")
+_TRAILING_COMMAS = regex.compile(r"[，,、–—\s]+\Z")
+
+
+class Encoder(Protocol):
+    """The part of a text tokenizer that spoken text needs."""
+
+    special_ids: dict[str, int]
+
+    def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words, or (``is_tag``) one special token."""
+
+    text: str
+    is_tag: bool = False
+
+
+Spoken = tuple[Part, ...]
+
+
+def speak(layout: Layout, start: int, end: int, language: Language, *, is_normalized: bool) -> Spoken:
+    """The spoken form of ``layout.text[start:end]``, empty if that holds nothing to say; pauses are left out."""
+    if not layout.is_speakable(start, end):
+        return ()
+    if language is Language.CHINESE and is_english_inset(layout.covered[start:end]):
+        language = Language.ENGLISH
+    spoken: list[Part] = []
+    position = start
+    for mark in layout.marks_between(start, end):
+        spoken.append(_words(layout.text[position : mark.start], language, is_normalized=is_normalized))
+        if mark.kind is not MarkKind.PAUSE:
+            spoken.append(Part(mark.token, is_tag=True))
+        position = mark.end
+    spoken.append(_words(layout.text[position:end], language, is_normalized=is_normalized))
+    return tuple(part for part in spoken if part.text)
+
+
+def join(pieces: Sequence[Spoken]) -> Spoken:
+    """One after the other; neighbouring words become one part, as the tokenizer must see them."""
+    joined: list[Part] = []
+    for part in (part for piece in pieces for part in piece):
+        if joined and not joined[-1].is_tag and not part.is_tag:
+            joined[-1] = Part(joined[-1].text + part.text)
+        else:
+            joined.append(part)
+    return tuple(joined)
+
+
+def shown(spoken: Spoken) -> str:
+    return "".join(part.text for part in spoken)
+
+
+def length(spoken: Spoken, language: Language, tokenizer: Encoder) -> int:
+    """What the splitting rules count: characters in Chinese, text tokens elsewhere; a tag counts one."""
+    if language is Language.CHINESE:
+        return sum(1 if part.is_tag else len(part.text) for part in spoken)
+    return len(text_tokens(spoken, tokenizer))
+
+
+def text_tokens(spoken: Spoken, tokenizer: Encoder) -> tuple[int, ...]:
+    return tuple(_token_ids(spoken, tokenizer))
+
+
+def _token_ids(spoken: Spoken, tokenizer: Encoder) -> Iterator[int]:
+    for part in spoken:
+        if part.is_tag:
+            yield tokenizer.special_ids[part.text]
+        else:
+            yield from tokenizer.encode(part.text, allow_special=False)
+
+
+def finish(spoken: Spoken, language: Language, ending: BlockEnd) -> Spoken:
+    """``spoken`` with a mark at its end: the model falls silent at a full stop, and holds its voice at a comma.
+
+    At the end of a paragraph a missing mark, or a comma, becomes a full stop; before a pause, or where
+    an endless sentence had to be cut, a missing mark becomes a comma. Quotes and tags are looked through.
+    """
+    stop, comma = ("。", "，") if language.writes_without_spaces else (".", ",")
+    index = max((i for i, part in enumerate(spoken) if not part.is_tag and part.text.strip()), default=-1)
+    is_over = ending is BlockEnd.PARAGRAPH
+    if index < 0:
+        return (*spoken, Part(stop if is_over else comma))
+    body = spoken[index].text.rstrip()
+    words = body.rstrip(_CLOSERS + " ")
+    closers = body[len(words) :]
+    if is_over:
+        words = without_trailing_commas(words)
+    has_mark = bool(words) and (_END_MARKS.match(words[-1]) is not None or (not is_over and words[-1] in "，,"))
+    marked = words + closers + ("" if has_mark else stop if is_over else comma)
+    return (*spoken[:index], Part(marked), *spoken[index + 1 :])
+
+
+def without_trailing_commas(text: str) -> str:
+    return _TRAILING_COMMAS.sub("", text)
+
+
+def trim(spoken: Spoken) -> Spoken:
+    """Without white space at the beginning."""
+    if spoken and not spoken[0].is_tag:
+        first = spoken[0].text.lstrip()
+        return (Part(first), *spoken[1:]) if first else trim(spoken[1:])
+    return spoken
+
+
+def _words(text: str, language: Language, *, is_normalized: bool) -> Part:
+    return Part(strip_controls(text) if is_normalized else normalize(text, language))

@@ -1,0 +1,127 @@
+"""The styles a generation knows: instructions with a name, and labels for its inline tags.
+
+The strings are data (``resources/styles/``), byte for byte as the models were shown them. A model
+folder may bring its own ``styles.json`` of the same form; it then replaces the generation's list,
+for whoever trained the model knows what it was trained on.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import regex
+
+from studio import paths
+from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
+from studio.text.tags import Grade
+
+STYLES_FILE = "styles.json"
+# A generation's own prefix of an id: v3.dialect.sichuan and dialect.sichuan are one style.
+_GENERATION_PREFIX = regex.compile(r"\Av\d+\.")
+_SUGGESTIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """An instruction by name. ``family`` is the same for the like style of another generation.
+
+    ``grade`` tells where the words come from: A the official program, B its demo page, C elsewhere.
+    """
+
+    id: str
+    family: str
+    label_zh: str
+    label_en: str
+    instruction: str
+    grade: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TagLabel:
+    """An inline tag as a person is shown it; a span is named by its opening tag."""
+
+    tag: str
+    label_zh: str
+    label_en: str
+    grade: Grade
+
+
+@dataclass(frozen=True, slots=True)
+class Styles:
+    presets: tuple[Preset, ...]
+    tags: tuple[TagLabel, ...]
+
+    def preset(self, preset_id: str) -> Preset:
+        """The preset of that id or family; an id of another generation finds the like style of this one.
+
+        Raises ``UnknownPreset`` with the nearest names.
+        """
+        wanted = preset_id.strip().lower()
+        family = _GENERATION_PREFIX.sub("", wanted)
+        for preset in self.presets:
+            if wanted == preset.id or family == preset.family:
+                return preset
+        raise UnknownPreset(
+            f"The loaded model has no style “{preset_id}”.{self._did_you_mean(family)}",
+            remedy="Choose one of its styles, or describe the style in your own words.",
+        )
+
+    def _did_you_mean(self, family: str) -> str:
+        families = [preset.family for preset in self.presets]
+        last_word = family.rpartition(".")[2]
+        near = [known for known in families if known.rpartition(".")[2] == last_word]
+        near = near or difflib.get_close_matches(family, families, n=_SUGGESTIONS)
+        return f" Did you mean {' or '.join(near[:_SUGGESTIONS])}?" if near else ""
+
+
+def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
+    """The styles of a generation, or those that the model folder brings itself.
+
+    Raises ``DamagedModelFile`` for a file that is not of this form, and ``MissingModelFile`` where the
+    program's own list is gone.
+    """
+    own = folder / STYLES_FILE if folder is not None else None
+    if own is not None and own.is_file():
+        return _read(own, remedy="Remove it from the model folder, or mend it.")
+    path = paths.resources() / "styles" / f"{generation_name}.json"
+    if not path.is_file():
+        raise MissingModelFile(
+            f"There is no list of styles for {generation_name}.", remedy="Install the program again."
+        )
+    return _read(path, remedy="Install the program again.")
+
+
+def _read(path: Path, *, remedy: str) -> Styles:
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        return Styles(
+            presets=tuple(_preset(entry) for entry in values["presets"]),
+            tags=tuple(_tag_label(entry) for entry in values.get("tags", ())),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedModelFile(f"{path.name} in {path.parent} is not a list of styles.", remedy=remedy) from error
+
+
+def _preset(entry: dict[str, Any]) -> Preset:
+    names = ("id", "family", "label_zh", "label_en", "instruction", "grade")
+    return Preset(**{name: _text(entry[name]) for name in names}, note=_text(entry.get("note", "")))
+
+
+def _tag_label(entry: dict[str, Any]) -> TagLabel:
+    return TagLabel(
+        tag=_text(entry["tag"]),
+        label_zh=_text(entry["label_zh"]),
+        label_en=_text(entry["label_en"]),
+        grade=Grade(entry["grade"]),
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value

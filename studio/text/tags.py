@@ -1,0 +1,153 @@
+"""What a text may hold beside words: inline tags, pronunciation tokens, and the studio's own pauses.
+
+They are found before anything else touches the text, so that no rule for words can damage them, and
+only what is found here ever becomes a special token.
+
+Decided: a lone untoned token such as ``[a]`` or ``[B]`` is text, two in a row or one with a tone or a
+stress digit are pronunciation. Because footnotes and multiple-choice answers are written the same way.
+Decided: pronunciation on a generation without phones is refused, because reading out "j i" in the
+middle of a sentence helps nobody.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import regex
+
+from studio.errors import StyleNotSupported
+from studio.text.special_tokens import PHONES
+
+LONGEST_PAUSE_SECONDS = 30.0
+LONGEST_SPAN_CHARACTERS = 200
+
+_PAUSE = regex.compile(r"\[pause[ \t]+(\d{1,6}(?:\.\d{1,6})?|\.\d{1,6})[ \t]*(ms|s)?\]", regex.IGNORECASE)
+_BRACKETED = regex.compile(r"\[[\p{Latin}\p{Mn}0-2]{1,10}\]")
+# A stress digit, or a letter that carries a tone.
+_HAS_TONE = regex.compile(r"\d|[^\x00-\x7f]")
+_ALL_PHONES = frozenset(PHONES)
+
+
+class Grade(Enum):
+    """Whether the released model was trained to act on a tag, or merely has a token for it."""
+
+    SHIPPED = "shipped"
+    EXPERIMENTAL = "experimental"
+
+
+@dataclass(frozen=True, slots=True)
+class InlineTag:
+    """A tag a person may write: a sound (``[laughter]``), or the opening of a span (``<strong>``)."""
+
+    text: str
+    grade: Grade
+    closing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TagSet:
+    """The tags of a generation: ``inline`` by hand, ``phones`` to spell out a pronunciation."""
+
+    inline: tuple[InlineTag, ...] = ()
+    phones: frozenset[str] = frozenset()
+
+    def without_experimental(self) -> TagSet:
+        return TagSet(tuple(tag for tag in self.inline if tag.grade is Grade.SHIPPED), self.phones)
+
+
+class MarkKind(Enum):
+    SOUND = "sound"
+    OPENING = "opening"
+    CLOSING = "closing"
+    PHONE = "phone"
+    PAUSE = "pause"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something in ``text[start:end]`` that is no word. ``token`` is its special token (empty for a pause)."""
+
+    start: int
+    end: int
+    kind: MarkKind
+    token: str = ""
+    seconds: float = 0.0
+
+
+def find_marks(text: str, tags: TagSet) -> tuple[Mark, ...]:
+    """All marks of ``text``, in order, not overlapping.
+
+    Raises ``StyleNotSupported`` for a pause longer than 30 s, and for pronunciation tokens where the
+    generation has none.
+    """
+    marks = sorted([*_pauses(text), *_inline(text, tags), *_phones(text, tags)], key=lambda mark: mark.start)
+    return tuple(marks)
+
+
+def spans(marks: tuple[Mark, ...]) -> list[tuple[int, int]]:
+    """Where ``<strong>…</strong>`` and the like lie, tags included; unclosed or endless ones are left out."""
+    found: list[tuple[int, int]] = []
+    opened: Mark | None = None
+    for mark in marks:
+        if mark.kind is MarkKind.OPENING:
+            opened = mark
+        elif mark.kind is MarkKind.CLOSING and opened is not None:
+            if mark.token == f"</{opened.token[1:]}" and mark.end - opened.start <= LONGEST_SPAN_CHARACTERS:
+                found.append((opened.start, mark.end))
+            opened = None
+        elif mark.kind is MarkKind.PAUSE:
+            opened = None
+    return found
+
+
+def _pauses(text: str) -> Iterator[Mark]:
+    for match in _PAUSE.finditer(text):
+        seconds = float(match[1]) / (1000 if (match[2] or "").lower() == "ms" else 1)
+        if seconds > LONGEST_PAUSE_SECONDS:
+            raise StyleNotSupported(
+                f"{match.group()} is too long: a pause lasts at most {LONGEST_PAUSE_SECONDS:g} seconds.",
+                remedy="Write a shorter pause, or several in a row.",
+            )
+        yield Mark(match.start(), match.end(), MarkKind.PAUSE, seconds=seconds)
+
+
+def _inline(text: str, tags: TagSet) -> Iterator[Mark]:
+    kinds: dict[str, MarkKind] = {}
+    for tag in tags.inline:
+        kinds[tag.text] = MarkKind.OPENING if tag.closing else MarkKind.SOUND
+        if tag.closing:
+            kinds[tag.closing] = MarkKind.CLOSING
+    if not kinds:
+        return
+    pattern = regex.compile("|".join(regex.escape(token) for token in sorted(kinds, key=len, reverse=True)))
+    for match in pattern.finditer(text):
+        yield Mark(match.start(), match.end(), kinds[match.group()], match.group())
+
+
+def _phones(text: str, tags: TagSet) -> Iterator[Mark]:
+    run: list[Mark] = []
+    for match in _BRACKETED.finditer(text):
+        # File names and clipboards of some systems hold letters and accents apart.
+        token = unicodedata.normalize("NFC", match.group())
+        if token not in _ALL_PHONES:
+            continue
+        if run and run[-1].end != match.start():
+            yield from _checked_run(run, tags)
+            run = []
+        run.append(Mark(match.start(), match.end(), MarkKind.PHONE, token))
+    yield from _checked_run(run, tags)
+
+
+def _checked_run(run: list[Mark], tags: TagSet) -> list[Mark]:
+    is_pronunciation = len(run) > 1 or any(_HAS_TONE.search(mark.token) for mark in run)
+    if not is_pronunciation:
+        return []
+    if any(mark.token not in tags.phones for mark in run):
+        raise StyleNotSupported(
+            f"The loaded model does not know pronunciation tokens such as {''.join(mark.token for mark in run)}.",
+            remedy="Write the word as it sounds, or load a Fun-CosyVoice3 model.",
+        )
+    return run

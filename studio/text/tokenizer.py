@@ -1,0 +1,160 @@
+"""Text to token ids: the Qwen2 byte-level BPE of ``CosyVoice-BlankEN/`` and a generation's special tokens.
+
+Decided: special tokens are found by us, before the BPE sees the text, and only where the caller allows
+them. Because a library that always recognises them lets any typed text steer the model. Instead of:
+added tokens of the library, switched off and on again around every call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import regex
+from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
+from tokenizers.models import BPE
+
+from studio.errors import DamagedModelFile, MissingModelFile
+
+# Qwen2 cuts text into words with this pattern before merging bytes (specification B4).
+_WORD_PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_REMEDY = "Download the model again, or repair its folder."
+
+
+class HasSpecialTokens(Protocol):
+    """What the tokenizer needs to know of a generation."""
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]: ...
+
+
+class TextTokenizer:
+    """Token ids of one model folder. Safe to share between threads."""
+
+    def __init__(self, vocabulary: dict[str, int], merges: list[tuple[str, str]], special_ids: dict[str, int]) -> None:
+        self._bpe = Tokenizer(BPE(vocab=vocabulary, merges=merges))
+        self._bpe.normalizer = normalizers.NFC()
+        self._bpe.pre_tokenizer = pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Split(Regex(_WORD_PATTERN), "isolated"),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            ]
+        )
+        self._bpe.decoder = decoders.ByteLevel()
+        self.special_ids = special_ids
+        self.num_tokens = len(vocabulary.keys() | special_ids.keys())
+        self._special_values = frozenset(special_ids.values())
+        longest_first = sorted(special_ids, key=len, reverse=True)
+        self._special_pattern = regex.compile("|".join(regex.escape(token) for token in longest_first))
+
+    @classmethod
+    def from_folder(cls, folder: Path, generation: HasSpecialTokens) -> TextTokenizer:
+        """The tokenizer of a ``CosyVoice-BlankEN/`` folder, with the special tokens of ``generation``.
+
+        Raises ``MissingModelFile`` and ``DamagedModelFile``.
+        """
+        vocabulary = _read_vocabulary(folder / "vocab.json")
+        merges = _read_merges(folder / "merges.txt")
+        special_ids = _read_base_specials(folder / "tokenizer_config.json")
+        num_tokens = len(vocabulary.keys() | special_ids.keys())
+        for token in generation.special_tokens:
+            if token in special_ids:
+                continue
+            known = vocabulary.get(token)
+            special_ids[token] = num_tokens if known is None else known
+            num_tokens += known is None
+        try:
+            return cls(vocabulary, merges, special_ids)
+        except Exception as error:  # the library has no narrower one for merges that do not fit
+            raise DamagedModelFile(
+                f"vocab.json and merges.txt in {folder} do not fit together.", remedy=_REMEDY
+            ) from error
+
+    def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:
+        """Ids of ``text``, nothing added in front or behind.
+
+        With ``allow_special`` every special token in the text becomes its id; without, a typed
+        ``<|endofprompt|>`` or ``[breath]`` is spelled out like any other text. Lone surrogates, which
+        no UTF-8 text can hold, are dropped.
+        """
+        text = text.encode("utf-8", "ignore").decode("utf-8")
+        if not allow_special:
+            return self._encode_plain(text)
+        ids: list[int] = []
+        position = 0
+        for match in self._special_pattern.finditer(text):
+            ids += self._encode_plain(text[position : match.start()])
+            ids.append(self.special_ids[match.group()])
+            position = match.end()
+        return (*ids, *self._encode_plain(text[position:]))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ``ids``, special tokens left out."""
+        return str(self._bpe.decode([token for token in ids if token not in self._special_values]))
+
+    def _encode_plain(self, text: str) -> tuple[int, ...]:
+        return tuple(self._bpe.encode(text, add_special_tokens=False).ids) if text else ()
+
+
+def _read_text(path: Path) -> str:
+    if not path.is_file():
+        raise MissingModelFile(f"{path.name} is missing from {path.parent}.", remedy=_REMEDY)
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _damaged(path) from error
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(_read_text(path))
+    except ValueError as error:
+        raise _damaged(path) from error
+    if not isinstance(values, dict):
+        raise _damaged(path)
+    return values
+
+
+def _read_vocabulary(path: Path) -> dict[str, int]:
+    vocabulary = _read_json(path)
+    are_ids = all(type(token_id) is int for token_id in vocabulary.values())
+    if not are_ids or sorted(vocabulary.values()) != list(range(len(vocabulary))):
+        raise _damaged(path)
+    # A byte without a symbol would be dropped from every text without a word.
+    if not vocabulary.keys() >= set(pre_tokenizers.ByteLevel.alphabet()):
+        raise _damaged(path)
+    return vocabulary
+
+
+def _read_merges(path: Path) -> list[tuple[str, str]]:
+    merges: list[tuple[str, str]] = []
+    for line in _read_text(path).split("\n"):
+        if not line or line.startswith("#version"):
+            continue
+        left, separator, right = line.rstrip("\r").partition(" ")
+        if not separator or not left or not right or " " in right:
+            raise _damaged(path)
+        merges.append((left, right))
+    if not merges:
+        raise _damaged(path)
+    return merges
+
+
+def _read_base_specials(path: Path) -> dict[str, int]:
+    try:
+        added = _read_json(path)["added_tokens_decoder"]
+        specials = {str(entry["content"]): int(token_id) for token_id, entry in added.items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _damaged(path) from error
+    if "" in specials:
+        raise _damaged(path)
+    return specials
+
+
+def _damaged(path: Path) -> DamagedModelFile:
+    return DamagedModelFile(f"{path.name} in {path.parent} is damaged.", remedy=_REMEDY)

@@ -1,0 +1,32 @@
+"""What a reference clip says, as the language model is told it: in words, in one piece."""
+
+from __future__ import annotations
+
+from studio.text.language import detect_language
+from studio.text.layout import BlockEnd, Layout, blocks
+from studio.text.spoken import Encoder, Part, Spoken, finish, join, speak, text_tokens, trim, without_trailing_commas
+from studio.text.tags import TagSet
+
+
+def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) -> Spoken:
+    """The whole of ``transcript`` in spoken form: normalised, never split (specification B1).
+
+    Lines end like sentences; the last one keeps the end it has, for a clip may stop in mid-sentence.
+    """
+    layout = Layout.of(transcript.strip(), tags)
+    language = detect_language(layout.covered)
+    lines: list[Spoken] = []
+    for block in blocks(layout):
+        line = trim(speak(layout, block.start, block.end, language, is_normalized=not normalize))
+        if line:
+            lines.append(line)
+    blank: Spoken = () if language.writes_without_spaces else (Part(" "),)
+    inner = [piece for line in lines[:-1] for piece in (finish(line, language, BlockEnd.PARAGRAPH), blank)]
+    last = lines[-1] if lines else ()
+    if normalize and last and without_trailing_commas(last[-1].text) != last[-1].text.rstrip():
+        last = finish(last, language, BlockEnd.PARAGRAPH)
+    return join([*inner, last])
+
+
+def transcript_tokens(transcript: str, tags: TagSet, tokenizer: Encoder, *, normalize: bool = True) -> tuple[int, ...]:
+    return text_tokens(spoken_transcript(transcript, tags, normalize=normalize), tokenizer)
