@@ -1,0 +1,110 @@
+"""The way to the loudspeaker: a stream on the default device that asks for samples when it needs them.
+
+PortAudio is loaded on demand: a machine without it, or without a sound card, must still speak into files.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from studio.audio.resampling import Samples
+from studio.errors import NoAudioDevice
+
+_log = logging.getLogger(__name__)
+
+# Fills all of the samples it is given; is told whether the device ran dry since the last time.
+Fill = Callable[[Samples, bool], None]
+
+
+class OutputStream(Protocol):
+    """A running device, on its own thread calling the ``Fill`` it was opened with."""
+
+    @property
+    def sample_rate(self) -> int: ...
+
+    @property
+    def latency_seconds(self) -> float:
+        """How much later a sample is heard than it was filled in."""
+        ...
+
+    @property
+    def is_running(self) -> bool:
+        """False once the device has vanished."""
+        ...
+
+    def close(self) -> None:
+        """Silence at once; what was filled in and not yet heard is lost."""
+        ...
+
+
+OpenOutput = Callable[[int, Fill], OutputStream]
+
+
+def open_default_output(sample_rate: int, fill: Fill) -> OutputStream:
+    """The default device at ``sample_rate`` and mono if it can do that, else as it can. Raises ``NoAudioDevice``."""
+    try:
+        import sounddevice  # noqa: PLC0415 -- needs a system library
+    except OSError as error:  # how the missing library shows itself
+        raise NoAudioDevice(
+            "Sound cannot be played: the PortAudio library is missing.",
+            remedy="Install it (Debian, Ubuntu: apt-get install libportaudio2), or write to a file instead.",
+        ) from error
+    try:
+        return _PortAudioStream(sounddevice, sample_rate, fill)
+    except sounddevice.PortAudioError as error:
+        raise NoAudioDevice(
+            f"No sound card can be used here ({error.args[0]}).",
+            remedy="Connect loudspeakers or headphones, or write to a file instead.",
+        ) from error
+
+
+class _PortAudioStream:
+    def __init__(self, sounddevice: Any, sample_rate: int, fill: Fill) -> None:
+        self._fill = fill
+        # PortAudio forgets a stream when it is closed: asking about it then is a crash.
+        self._closing = threading.Lock()
+        self.sample_rate, num_channels = _settings(sounddevice, sample_rate)
+        self._stream = sounddevice.OutputStream(
+            samplerate=self.sample_rate,
+            channels=num_channels,
+            dtype="float32",
+            latency="high",
+            callback=self._on_samples_needed,
+        )
+        self._stream.start()
+
+    @property
+    def latency_seconds(self) -> float:
+        return float(self._stream.latency)
+
+    @property
+    def is_running(self) -> bool:
+        with self._closing:
+            return not self._stream.closed and bool(self._stream.active)
+
+    def close(self) -> None:
+        with self._closing:
+            if not self._stream.closed:
+                self._stream.abort(ignore_errors=True)
+                self._stream.close(ignore_errors=True)
+
+    def _on_samples_needed(self, output: Any, num_frames: int, times: Any, status: Any) -> None:  # noqa: ARG002
+        mono = output[:, 0]
+        self._fill(mono, bool(status.output_underflow))
+        output[:, 1:] = mono[:, None]
+
+
+def _settings(sounddevice: Any, sample_rate: int) -> tuple[int, int]:
+    """Rate and channels: the wanted ones first; some devices know only their own rate, or only stereo."""
+    own_rate = round(sounddevice.query_devices(kind="output")["default_samplerate"])
+    for rate, num_channels in ((sample_rate, 1), (sample_rate, 2), (own_rate, 1), (own_rate, 2)):
+        try:
+            sounddevice.check_output_settings(samplerate=rate, channels=num_channels, dtype="float32")
+        except sounddevice.PortAudioError as error:
+            _log.debug("not %d Hz with %d channels: %s", rate, num_channels, error)
+        else:
+            return rate, num_channels
+    return sample_rate, 1  # opening it tells why not

@@ -1,0 +1,212 @@
+"""Speech on the loudspeaker while it is still being made."""
+
+from __future__ import annotations
+
+import threading
+import time
+from enum import Enum
+from types import TracebackType
+
+import numpy as np
+import soxr
+
+from studio.audio.output_device import OpenOutput, open_default_output
+from studio.audio.resampling import Samples
+from studio.audio.sample_ring import SampleRing
+from studio.errors import NoAudioDevice
+
+_FADE_SECONDS = 0.01
+# After a gap this much is collected before play goes on, twice as much after each further gap: a few
+# longer pauses are better understood than a stutter.
+_REFILL_SECONDS = 0.5
+_LONGEST_REFILL_SECONDS = 4.0
+# Devices drop up to their latency of queued sound when they close (seen with ALSA on PulseAudio).
+_TAIL_MARGIN_SECONDS = 0.1
+_LONGEST_FADE_WAIT_SECONDS = 0.3
+_TICK_SECONDS = 0.1
+_DEAD_AFTER_TICKS = 50
+
+
+class _State(Enum):
+    COLLECTING = "collecting"
+    PLAYING = "playing"
+    FADING = "fading"
+    SILENT = "silent"
+
+
+class Player:
+    """Plays one stream of mono sound on the default device; lasts as long as the stream.
+
+    Play begins when ``start_after_seconds`` of sound have been collected, so that slow synthesis can be
+    played without a gap. As a context manager it finishes, or after an exception stops. Methods are
+    called from one thread, except ``stop``. The constructor, ``play`` and ``finish`` raise
+    ``NoAudioDevice``, also when the device vanishes.
+    """
+
+    def __init__(
+        self,
+        sample_rate: int,
+        *,
+        start_after_seconds: float = 0.0,
+        capacity_seconds: float = 600.0,
+        open_output: OpenOutput = open_default_output,
+    ) -> None:
+        """``capacity_seconds``: how far the player may lag behind before ``play`` waits for it."""
+        self._state = _State.COLLECTING
+        self._is_complete = False
+        self._is_after_gap = False
+        self._num_underruns = 0
+        self._refill_seconds = _REFILL_SECONDS
+        self._num_fills = 0
+        self._num_silent_after_end = 0
+        self._consumed = threading.Event()
+        self._silenced = threading.Event()
+        # The device may ask for sound before it says which rate it has chosen.
+        self._ring = SampleRing(1)
+        self._start_samples = 1
+        self._is_open = True
+        self._output = open_output(sample_rate, self._fill)
+        rate = self._output.sample_rate
+        self._fade_samples = round(_FADE_SECONDS * rate)
+        self._to_device_rate = (
+            soxr.ResampleStream(sample_rate, rate, 1, dtype="float32") if rate != sample_rate else None
+        )
+        ring = SampleRing(round(capacity_seconds * rate))
+        self._start_samples = min(max(1, round(start_after_seconds * rate)), ring.capacity_samples)
+        self._ring = ring
+
+    @property
+    def num_underruns(self) -> int:
+        """How often there was a gap: sound came too late, or the device ran dry."""
+        return self._num_underruns
+
+    @property
+    def heard_seconds(self) -> float:
+        """How much of what was given has reached the device."""
+        return self._ring.num_read / self._output.sample_rate
+
+    @property
+    def waiting_seconds(self) -> float:
+        """How much has been given and not yet reached the device."""
+        return self._ring.num_waiting / self._output.sample_rate
+
+    def play(self, samples: Samples) -> None:
+        """Adds ``samples`` (n,) in -1..1; waits only while ``capacity_seconds`` are full."""
+        self._require_device()
+        if self._to_device_rate is not None:
+            samples = self._to_device_rate.resample_chunk(samples)
+        self._enqueue(samples)
+
+    def finish(self) -> None:
+        """Returns when all that was given has been heard, and closes the device."""
+        if not self._is_open:
+            return
+        self._require_device()
+        if self._to_device_rate is not None:
+            self._enqueue(self._to_device_rate.resample_chunk(np.zeros(0, np.float32), last=True))
+        self._is_complete = True
+        try:
+            if self._ring.num_read or self._ring.num_waiting:
+                tail_seconds = self._output.latency_seconds + _TAIL_MARGIN_SECONDS
+                self._wait_until_silent(round(tail_seconds * self._output.sample_rate))
+        finally:
+            self._close()
+
+    def stop(self) -> None:
+        """Silence at once, by a short fade; what was not heard yet is dropped. From any thread."""
+        if not self._is_open:
+            return
+        if self._state is _State.PLAYING and self._output.is_running:
+            self._state = _State.FADING
+            if self._silenced.wait(_LONGEST_FADE_WAIT_SECONDS):
+                # The fade is queued in the device and must be heard, or the end is a click.
+                time.sleep(min(self._output.latency_seconds, _LONGEST_FADE_WAIT_SECONDS))
+        self._state = _State.SILENT
+        self._consumed.set()
+        self._close()
+
+    def __enter__(self) -> Player:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self.stop()
+
+    def _enqueue(self, samples: Samples) -> None:
+        while len(samples) and self._is_open:
+            samples = samples[self._ring.write(samples) :]
+            if len(samples):
+                self._wait_for_device()
+
+    def _wait_until_silent(self, num_samples: int) -> None:
+        while self._num_silent_after_end < num_samples and self._is_open:
+            self._wait_for_device()
+
+    def _wait_for_device(self) -> None:
+        """Returns when the device has taken something."""
+        for _ in range(_DEAD_AFTER_TICKS):
+            num_fills = self._num_fills
+            self._consumed.clear()
+            if self._consumed.wait(_TICK_SECONDS) or self._num_fills != num_fills:
+                return
+            self._require_device()
+        self._vanished("does not answer any more")
+
+    def _require_device(self) -> None:
+        if self._is_open and not self._output.is_running and self._state is not _State.SILENT:
+            self._vanished("vanished while it was playing")
+
+    def _vanished(self, what: str) -> None:
+        self._close()
+        raise NoAudioDevice(
+            f"The sound device {what}.", remedy="Check that it is connected and play again, or write to a file instead."
+        )
+
+    def _close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._output.close()
+
+    # What follows runs on the device's thread.
+
+    def _fill(self, output: Samples, has_run_dry: bool) -> None:
+        self._num_fills += 1
+        is_complete = self._is_complete  # before looking at the ring: what comes last is written before this is set
+        if has_run_dry and self._state is _State.PLAYING:
+            self._num_underruns += 1
+        if self._state is _State.COLLECTING and (is_complete or self._ring.num_waiting >= self._start_samples):
+            self._state = _State.PLAYING
+        num_given = 0
+        if self._state is _State.PLAYING:
+            num_given = self._ring.read_into(output)
+            if self._is_after_gap and num_given:
+                self._is_after_gap = False
+                self._num_underruns += 1
+                _fade(output[: min(num_given, self._fade_samples)], 0.0, 1.0)
+            if num_given < len(output) and is_complete:
+                self._num_silent_after_end += len(output) - num_given
+            elif num_given < len(output):
+                self._await_refill(output[:num_given])
+        elif self._state is _State.FADING:
+            num_given = self._ring.read_into(output[: self._fade_samples])
+            _fade(output[:num_given], 1.0, 0.0)
+            self._state = _State.SILENT
+            self._silenced.set()
+        output[num_given:] = 0.0
+        self._consumed.set()
+
+    def _await_refill(self, last: Samples) -> None:
+        _fade(last[-self._fade_samples :], 1.0, 0.0)
+        refill_samples = round(self._refill_seconds * self._output.sample_rate)
+        self._start_samples = min(refill_samples, self._ring.capacity_samples)
+        self._refill_seconds = min(2 * self._refill_seconds, _LONGEST_REFILL_SECONDS)
+        self._is_after_gap = True
+        self._state = _State.COLLECTING
+
+
+def _fade(samples: Samples, start_gain: float, end_gain: float) -> None:
+    samples *= np.linspace(start_gain, end_gain, len(samples), dtype=np.float32)

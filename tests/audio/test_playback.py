@@ -1,0 +1,402 @@
+"""What is given is heard, whole and in order; gaps are few; a device that goes is a sentence."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from studio.audio import playback
+from studio.audio.output_device import Fill, open_default_output
+from studio.audio.playback import Player
+from studio.audio.sample_ring import SampleRing
+from studio.errors import NoAudioDevice
+
+RATE = 24_000
+Samples = npt.NDArray[np.float32]
+
+
+class SoundCard:
+    """A sound card without sound: asks when told to, and remembers what it got."""
+
+    latency_seconds = 0.05
+
+    def __init__(self, own_rate: int | None = None) -> None:
+        self._own_rate = own_rate
+        self._blocks: list[Samples] = []
+        self._stop_asking = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.is_running = True
+        self.sample_rate = 0
+        self.fill: Fill | None = None
+
+    def open(self, sample_rate: int, fill: Fill) -> SoundCard:
+        self.sample_rate = self._own_rate or sample_rate
+        self.fill = fill
+        self.ask(64)
+        return self
+
+    def ask(self, num_samples: int, *, has_run_dry: bool = False) -> Samples:
+        assert self.fill is not None
+        block = np.full(num_samples, 9.0, np.float32)
+        self.fill(block, has_run_dry)
+        self._blocks.append(block)
+        return block
+
+    @property
+    def heard(self) -> Samples:
+        """Without the silence before and after."""
+        return np.trim_zeros(np.concatenate(self._blocks))
+
+    def keep_asking(self, num_samples: int = 480) -> None:
+        def ask() -> None:
+            while not self._stop_asking.wait(0.0005):
+                self.ask(num_samples)
+
+        self._thread = threading.Thread(target=ask)
+        self._thread.start()
+
+    def close(self) -> None:
+        self.is_running = False
+        self._stop_asking.set()
+        if self._thread is not None:
+            self._thread.join()
+
+
+@pytest.fixture
+def card() -> Iterator[SoundCard]:
+    card = SoundCard()
+    yield card
+    card.close()
+
+
+def sound(num_samples: int, seed: int = 0) -> Samples:
+    """Never zero, so that nothing heard can be mistaken for silence."""
+    return np.random.default_rng(seed).uniform(0.1, 0.9, num_samples).astype(np.float32)
+
+
+def test_all_is_heard_in_order(card: SoundCard) -> None:
+    player = Player(RATE, open_output=card.open)
+    card.keep_asking()
+    pieces = [sound(num_samples, seed) for seed, num_samples in enumerate((100, 4800, 1, 24_000, 777))]
+    player.play(np.concatenate(pieces))
+    player.finish()
+    assert np.array_equal(card.heard, np.concatenate(pieces))
+    assert player.num_underruns == 0
+    assert player.heard_seconds == pytest.approx(sum(map(len, pieces)) / RATE)
+    assert not card.is_running
+
+
+def test_the_end_is_followed_by_enough_silence_for_the_device(card: SoundCard) -> None:
+    """Devices drop up to their latency of queued sound when they close."""
+    player = Player(RATE, open_output=card.open)
+    player.play(sound(1000))
+    finishing = threading.Thread(target=player.finish)
+    finishing.start()
+    while player.waiting_seconds or card.ask(480).any():
+        card.ask(480)
+    for _ in range(5):
+        card.ask(480)
+    assert finishing.is_alive()  # 0.12 s so far, 0.15 s are due
+    for _ in range(5):
+        card.ask(480)
+    finishing.join(5.0)
+    assert not finishing.is_alive()
+
+
+def test_play_begins_when_enough_is_collected(card: SoundCard) -> None:
+    player = Player(RATE, start_after_seconds=0.5, open_output=card.open)
+    player.play(sound(11_999))
+    assert not card.ask(480).any()
+    assert player.waiting_seconds == pytest.approx(0.5, abs=1e-3)
+    player.play(sound(1))
+    assert card.ask(480).all()
+    player.stop()
+
+
+def test_less_than_enough_is_played_when_it_is_all(card: SoundCard) -> None:
+    player = Player(RATE, start_after_seconds=0.5, open_output=card.open)
+    player.play(sound(300))
+    card.keep_asking()
+    player.finish()
+    assert np.array_equal(card.heard, sound(300))
+    assert player.num_underruns == 0
+
+
+def test_a_gap_is_counted_faded_and_refilled(card: SoundCard) -> None:
+    player = Player(RATE, open_output=card.open)
+    player.play(np.ones(1000, np.float32))
+    assert card.ask(900).all()
+    end = card.ask(500)
+    assert np.array_equal(end[:100], np.linspace(1.0, 0.0, 100, dtype=np.float32))
+    assert not end[100:].any()
+    player.play(np.ones(11_999, np.float32))
+    assert not card.ask(480).any()
+    assert player.num_underruns == 0  # perhaps that was all
+    player.play(np.ones(1, np.float32))
+    start = card.ask(480)
+    assert np.array_equal(start[:240], np.linspace(0.0, 1.0, 240, dtype=np.float32))
+    assert (start[240:] == 1.0).all()
+    assert player.num_underruns == 1
+
+    card.ask(24_000)
+    player.play(np.ones(23_999, np.float32))
+    assert not card.ask(480).any()  # the second time twice as much is collected
+    player.play(np.ones(1, np.float32))
+    assert card.ask(480)[240:].all()
+    assert player.num_underruns == 2
+    player.stop()
+
+
+def test_silence_before_a_late_finish_is_no_gap(card: SoundCard) -> None:
+    player = Player(RATE, open_output=card.open)
+    player.play(sound(480))
+    for _ in range(3):
+        card.ask(480)
+    card.keep_asking()
+    player.finish()
+    assert player.num_underruns == 0
+
+
+def test_a_device_that_ran_dry_is_counted(card: SoundCard) -> None:
+    player = Player(RATE, open_output=card.open)
+    card.ask(480, has_run_dry=True)
+    assert player.num_underruns == 0  # nothing was playing yet
+    player.play(sound(4800))
+    card.ask(480)
+    card.ask(480, has_run_dry=True)
+    assert player.num_underruns == 1
+    player.stop()
+
+
+def test_stop_is_immediate_with_a_short_fade(card: SoundCard) -> None:
+    player = Player(RATE, open_output=card.open)
+    player.play(np.ones(10 * RATE, np.float32))
+    card.ask(480)
+    stopping = threading.Thread(target=player.stop)
+    stopping.start()
+    while player._state is playback._State.PLAYING:
+        time.sleep(0.001)
+    faded = card.ask(480)
+    assert np.array_equal(faded[:240], np.linspace(1.0, 0.0, 240, dtype=np.float32))
+    assert not faded[240:].any()
+    assert not card.ask(480).any()
+    stopping.join(5.0)
+    assert not card.is_running
+    player.play(sound(10))  # what still arrives is dropped
+    player.finish()
+    player.stop()
+
+
+def test_stop_does_not_wait_for_a_device_that_hangs(card: SoundCard) -> None:
+    player = Player(RATE, open_output=card.open)
+    player.play(sound(4800))
+    card.ask(480)
+    started = time.monotonic()
+    player.stop()
+    assert time.monotonic() - started < 2.0
+    assert not card.is_running
+
+
+def test_play_waits_while_the_player_is_full_and_stop_frees_it(card: SoundCard) -> None:
+    player = Player(RATE, capacity_seconds=0.1, start_after_seconds=5.0, open_output=card.open)
+    playing = threading.Thread(target=player.play, args=(sound(10_000),))
+    playing.start()
+    playing.join(0.05)
+    assert playing.is_alive()
+    assert player.waiting_seconds == pytest.approx(0.1)
+    assert np.array_equal(card.ask(480), sound(10_000)[:480])  # full is enough to begin
+    stopping = threading.Thread(target=player.stop)
+    stopping.start()
+    while stopping.is_alive():
+        card.ask(480)
+        time.sleep(0.001)
+    playing.join(5.0)
+    assert not playing.is_alive()
+
+
+def test_a_longer_text_than_the_player_holds_is_heard_whole(card: SoundCard) -> None:
+    player = Player(RATE, capacity_seconds=0.1, open_output=card.open)
+    card.keep_asking(1000)
+    player.play(sound(20_000))
+    player.finish()
+    assert player.heard_seconds == pytest.approx(20_000 / RATE)
+    if player.num_underruns == 0:  # the threads were scheduled so that no gap had to be faded
+        assert np.array_equal(card.heard, sound(20_000))
+
+
+def test_the_device_may_have_its_own_rate() -> None:
+    card = SoundCard(own_rate=48_000)
+    player = Player(RATE, open_output=card.open)
+    tone = (0.5 * np.sin(2 * np.pi * 440 * np.arange(RATE) / RATE)).astype(np.float32)
+    for piece in np.array_split(tone, 9):
+        player.play(piece)
+    card.keep_asking()
+    player.finish()
+    expected = 0.5 * np.sin(2 * np.pi * 440 * np.arange(48_000) / 48_000)
+    assert player.heard_seconds == pytest.approx(1.0, abs=1e-3)
+    np.testing.assert_allclose(card.heard[1000:40_000], expected[1000:40_000], atol=1e-3)
+
+
+def test_a_device_that_vanishes_is_a_sentence(card: SoundCard) -> None:
+    player = Player(RATE, open_output=card.open)
+    player.play(sound(10))
+    card.is_running = False
+    with pytest.raises(NoAudioDevice, match="vanished while it was playing") as caught:
+        player.play(sound(10))
+    assert caught.value.code == "no-audio-device"
+
+    finishing = Player(RATE, open_output=(other := SoundCard()).open)
+    finishing.play(sound(10))
+    threading.Timer(0.15, other.close).start()
+    with pytest.raises(NoAudioDevice, match="vanished"):
+        finishing.finish()
+
+
+def test_a_device_that_stops_asking_is_a_sentence(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playback, "_TICK_SECONDS", 0.001)
+    player = Player(RATE, open_output=card.open)
+    player.play(sound(10))
+    with pytest.raises(NoAudioDevice, match="does not answer any more"):
+        player.finish()
+    assert not card.is_running
+
+
+def test_as_a_context_it_finishes_or_stops() -> None:
+    card = SoundCard()
+    with Player(RATE, open_output=card.open) as player:
+        card.keep_asking()
+        player.play(sound(2000))
+    assert np.array_equal(card.heard, sound(2000))
+
+    card = SoundCard()
+
+    def speak() -> None:
+        with Player(RATE, open_output=card.open) as player:
+            player.play(sound(100 * RATE))
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        speak()
+    assert not card.is_running
+    assert not card.heard.any()
+
+
+def test_nothing_to_play_ends_at_once(card: SoundCard) -> None:
+    Player(RATE, open_output=card.open).finish()
+    assert not card.is_running
+
+
+@settings(max_examples=50, deadline=None)
+@given(capacity=st.integers(1, 50), data=st.data())
+def test_the_ring_is_a_queue(capacity: int, data: st.DataObject) -> None:
+    ring = SampleRing(capacity)
+    written: list[float] = []
+    read: list[float] = []
+    for _ in range(data.draw(st.integers(0, 20))):
+        if data.draw(st.booleans()):
+            samples = sound(data.draw(st.integers(0, 70)), len(written))
+            num_taken = ring.write(samples)
+            assert num_taken == min(len(samples), capacity - (len(written) - len(read)))
+            written += samples[:num_taken].tolist()
+        else:
+            destination = np.full(data.draw(st.integers(0, 70)), -1.0, np.float32)
+            num_given = ring.read_into(destination)
+            assert num_given == min(len(destination), len(written) - len(read))
+            assert (destination[num_given:] == -1.0).all()
+            read += destination[:num_given].tolist()
+        assert ring.num_waiting == len(written) - len(read)
+        assert ring.num_read == len(read)
+    assert read == written[: len(read)]
+
+
+class FakePortAudio(SimpleNamespace):
+    """The part of the sounddevice module we use; knows only ``settings`` (rate, channels)."""
+
+    class PortAudioError(Exception):
+        pass
+
+    def __init__(self, *settings: tuple[int, int], own_rate: int = 48_000) -> None:
+        super().__init__()
+        self.settings = settings
+        self.own_rate = own_rate
+        self.opened: dict[str, Any] = {}
+
+    def query_devices(self, kind: str) -> dict[str, float]:
+        if not self.settings:
+            raise self.PortAudioError("Error querying device -1")
+        return {"default_samplerate": float(self.own_rate)}
+
+    def check_output_settings(self, *, samplerate: int, channels: int, dtype: str) -> None:
+        if (samplerate, channels) not in self.settings:
+            raise self.PortAudioError("Invalid sample rate")
+
+    def OutputStream(self, **options: Any) -> SimpleNamespace:  # noqa: N802 -- as it is called there
+        self.check_output_settings(**{name: options[name] for name in ("samplerate", "channels", "dtype")})
+        self.opened = options
+        stream = SimpleNamespace(active=True, closed=False, latency=0.02, start=lambda: None)
+        stream.abort = lambda ignore_errors: setattr(stream, "active", False)
+        stream.close = lambda ignore_errors: setattr(stream, "closed", True)
+        return stream
+
+
+@pytest.mark.parametrize(
+    ("known", "rate", "num_channels"),
+    [
+        ([(RATE, 1), (48_000, 2)], RATE, 1),
+        ([(RATE, 2), (48_000, 1)], RATE, 2),
+        ([(48_000, 1), (48_000, 2)], 48_000, 1),
+        ([(48_000, 2)], 48_000, 2),
+    ],
+)
+def test_devices_are_opened_as_they_can(
+    monkeypatch: pytest.MonkeyPatch, known: list[tuple[int, int]], rate: int, num_channels: int
+) -> None:
+    port_audio = FakePortAudio(*known)
+    monkeypatch.setitem(sys.modules, "sounddevice", port_audio)
+
+    def fill(samples: Samples, has_run_dry: bool) -> None:
+        samples[:] = 0.5 if has_run_dry else 0.25
+
+    stream = open_default_output(RATE, fill)
+    assert stream.sample_rate == rate
+    assert stream.latency_seconds == 0.02
+    assert port_audio.opened["channels"] == num_channels
+    output = np.zeros((10, num_channels), np.float32)
+    port_audio.opened["callback"](output, 10, None, SimpleNamespace(output_underflow=True))
+    assert (output == 0.5).all()
+    assert stream.is_running
+    stream.close()
+    stream.close()
+    assert not stream.is_running
+
+
+def test_no_device_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio())
+    with pytest.raises(NoAudioDevice, match=r"No sound card can be used here \(Error querying device -1\)"):
+        Player(RATE)
+    monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
+    with pytest.raises(NoAudioDevice, match="Invalid sample rate"):
+        Player(RATE)
+
+
+def test_a_missing_library_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Finder:
+        def find_spec(self, name: str, path: object, target: object = None) -> None:
+            if name == "sounddevice":
+                raise OSError("PortAudio library not found")
+
+    monkeypatch.delitem(sys.modules, "sounddevice", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
+    with pytest.raises(NoAudioDevice, match="PortAudio library is missing") as caught:
+        Player(RATE)
+    assert "libportaudio2" in caught.value.remedy
