@@ -71,7 +71,9 @@ class IncrementalSplitter:
             if is_decided and not layout.is_within_span(end) and not layout.is_within_open_span(end):
                 sentences.append(known[start:end])
                 start = end
-        if is_whole_line:
+        if is_whole_line and sentences and not line[start:].strip():
+            sentences[-1] += line[start:]
+        elif is_whole_line:
             sentences.append(line[start:])
         elif len(known) - start > _LONGEST_WAIT_CHARACTERS:
             sentences.append(known[start : start + middle_cut(layout.covered[start:])])

@@ -26,6 +26,7 @@ _COVER = {
 }
 _SPAN_EDGES = (MarkKind.OPENING, MarkKind.CLOSING, MarkKind.PAUSE)
 _SPEAKABLE = regex.compile(rf"[\p{{L}}\p{{N}}{SOUND}{PHONE}]")
+_LAST_SPEAKABLE = regex.compile(_SPEAKABLE.pattern, regex.REVERSE)
 _PRIVATE_USE = regex.compile(r"\p{Co}")
 _LINE_BREAK = regex.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _ENDS_SENTENCE = regex.compile(r"[\p{STerm}…：:；;][\p{Pe}\p{Pf}\"'\s]*\Z")
@@ -78,30 +79,40 @@ class Layout:
 
 
 class BlockEnd(Enum):
-    """Why a block ends: the paragraph is over, or the writer asked for a pause in the middle of it."""
+    """How the voice ends a block: at the end of a paragraph, or held where the paragraph goes on after a pause."""
 
     PARAGRAPH = "paragraph"
-    PAUSE = "pause"
+    HELD = "held"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """``covered[start:end]``, to be spoken in one breath with nothing of its neighbours."""
+    """``covered[start:text_end]``, to be spoken in one breath with nothing of its neighbours.
+
+    A pause the writer asked for follows in ``covered[text_end:end]``.
+    """
 
     start: int
+    text_end: int
     end: int
     ending: BlockEnd
-    pause_seconds: float = 0.0
+    pause_seconds: float | None = None
 
 
 def blocks(layout: Layout) -> Iterator[Block]:
     """Paragraphs, cut again at pauses. A line break ends a paragraph unless the lines are merely wrapped."""
-    cuts = [(end, BlockEnd.PARAGRAPH, 0.0) for end in _paragraph_ends(layout.covered)]
-    cuts += [(mark.end, BlockEnd.PAUSE, mark.seconds) for mark in layout.marks if mark.kind is MarkKind.PAUSE]
     start = 0
-    for end, ending, seconds in sorted(cuts, key=lambda cut: cut[0]):
-        yield Block(start, end, ending, seconds)
-        start = end
+    for paragraph_end in _paragraph_ends(layout.covered):
+        last_words = _LAST_SPEAKABLE.search(layout.covered, start, paragraph_end)
+        words_end = last_words.end() if last_words else start
+        for mark in layout.marks_between(start, paragraph_end):
+            if mark.kind is MarkKind.PAUSE:
+                ending = BlockEnd.HELD if mark.end < words_end else BlockEnd.PARAGRAPH
+                yield Block(start, mark.start, mark.end, ending, mark.seconds)
+                start = mark.end
+        if start < paragraph_end:
+            yield Block(start, paragraph_end, paragraph_end, BlockEnd.PARAGRAPH)
+        start = paragraph_end
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,18 +156,22 @@ class _Reader:
 
     def _unfinished_items(self) -> Iterator[Sentence | Pause]:
         for block in blocks(self._layout):
-            language = detect_language(self._layout.covered[block.start : block.end], self._text_language)
-            held: list[_Piece] = []
-            is_first = True
-            for group in _sentences(self._pieces(block, language)):
-                if held:
-                    yield self._sentence(held, language, None, is_first=is_first)
-                    is_first = False
-                held = group
-            if held:
-                yield self._sentence(held, language, block.ending, is_first=is_first)
-            if block.ending is BlockEnd.PAUSE:
+            if self._layout.is_speakable(block.start, block.text_end):
+                yield from self._block_sentences(block)
+            if block.pause_seconds is not None:
                 yield Pause(self._take(block.end), block.pause_seconds)
+
+    def _block_sentences(self, block: Block) -> Iterator[Sentence]:
+        language = detect_language(self._layout.covered[block.start : block.text_end], self._text_language)
+        held: list[_Piece] = []
+        is_first = True
+        for group in _sentences(self._pieces(block, language)):
+            if held:
+                yield self._sentence(held, language, None, is_first=is_first)
+                is_first = False
+            held = group
+        if held:
+            yield self._sentence(held, language, block.ending, is_first=is_first)
 
     def _sentence(
         self, group: list[_Piece], language: Language, ending: BlockEnd | None, *, is_first: bool
@@ -177,7 +181,7 @@ class _Reader:
             spoken = trim(spoken)
         if not self._is_normalized:
             # Inside a block only a clause that had to be cut lacks a mark.
-            spoken = finish(spoken, language, ending or BlockEnd.PAUSE)
+            spoken = finish(spoken, language, ending or BlockEnd.HELD)
         return Sentence(self._take(group[-1].end), shown(spoken), text_tokens(spoken, self._tokenizer))
 
     def _take(self, end: int) -> str:
@@ -186,10 +190,10 @@ class _Reader:
         return written
 
     def _pieces(self, block: Block, language: Language) -> Iterator[_Piece]:
-        covered = self._layout.covered[block.start : block.end]
+        covered = self._layout.covered[block.start : block.text_end]
         cuts = [block.start + cut for cut in cut_points(covered, language)]
         start = block.start
-        for cut in [*(cut for cut in cuts if not self._layout.is_within_span(cut)), block.end]:
+        for cut in [*(cut for cut in cuts if not self._layout.is_within_span(cut)), block.text_end]:
             if cut > start:
                 yield from self._short_pieces(start, cut, language)
             start = cut

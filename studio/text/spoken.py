@@ -43,19 +43,20 @@ Spoken = tuple[Part, ...]
 
 
 def speak(layout: Layout, start: int, end: int, language: Language, *, is_normalized: bool) -> Spoken:
-    """The spoken form of ``layout.text[start:end]``, empty if that holds nothing to say; pauses are left out."""
-    if not layout.is_speakable(start, end):
-        return ()
+    """The spoken form of ``layout.text[start:end]``: its tags alone if it has no words; pauses are left out."""
+    has_words = layout.is_speakable(start, end)
     if language is Language.CHINESE and is_english_inset(layout.covered[start:end]):
         language = Language.ENGLISH
     spoken: list[Part] = []
     position = start
     for mark in layout.marks_between(start, end):
-        spoken.append(_words(layout.text[position : mark.start], language, is_normalized=is_normalized))
+        if has_words:
+            spoken.append(_words(layout.text[position : mark.start], language, is_normalized=is_normalized))
         if mark.kind is not MarkKind.PAUSE:
             spoken.append(Part(mark.token, is_tag=True))
         position = mark.end
-    spoken.append(_words(layout.text[position:end], language, is_normalized=is_normalized))
+    if has_words:
+        spoken.append(_words(layout.text[position:end], language, is_normalized=is_normalized))
     return tuple(part for part in spoken if part.text)
 
 

@@ -17,7 +17,9 @@ def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) 
     language = detect_language(layout.covered)
     lines: list[Spoken] = []
     for block in blocks(layout):
-        line = trim(speak(layout, block.start, block.end, language, is_normalized=not normalize))
+        if not layout.is_speakable(block.start, block.text_end):
+            continue
+        line = trim(speak(layout, block.start, block.text_end, language, is_normalized=not normalize))
         if line:
             lines.append(line)
     blank: Spoken = () if language.writes_without_spaces else (Part(" "),)

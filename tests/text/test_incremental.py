@@ -1,0 +1,74 @@
+"""Text arriving in pieces is given out in sentences, as soon as they are certain and no sooner."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.text.incremental import IncrementalSplitter
+from studio.text.prompt_form import COSYVOICE3_TEXT
+
+
+def _fed(*pieces: str) -> list[list[str]]:
+    splitter = IncrementalSplitter(COSYVOICE3_TEXT.tags)
+    return [*(splitter.feed(piece) for piece in pieces), splitter.finish()]
+
+
+def test_a_sentence_is_certain_when_the_next_word_begins() -> None:
+    assert _fed("This sentence is complete. ", "A", "nd so on.") == [
+        [],
+        ["This sentence is complete."],
+        [],
+        [" And so on."],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (("It costs about 3.", "14 dollars today. X"), [[], ["It costs about 3.14 dollars today."], [" X"]]),
+        (("This was made by Dr. ", "Smith himself."), [[], [], ["This was made by Dr. Smith himself."]]),
+        (("“他说的话真的很有道理，我都听他的。", "”他走"), [[], ["“他说的话真的很有道理，我都听他的。”"], ["他走"]]),
+        (("What on earth is he saying?", "! Y"), [[], ["What on earth is he saying?!"], [" Y"]]),
+        (("我……", "不知道"), [[], [], ["我……不知道"]]),
+    ],
+)
+def test_what_follows_may_still_change_the_end(pieces: tuple[str, ...], expected: list[list[str]]) -> None:
+    assert _fed(*pieces) == expected
+
+
+def test_the_enter_key_is_always_an_end() -> None:
+    assert _fed("hello", "\n", "again\r", "\nmore") == [[], ["hello\n"], [], ["again\r\n"], ["more"]]
+
+
+def test_wrapped_lines_are_put_together_but_a_long_typed_line_is_not_kept_waiting() -> None:
+    line = "It was the best of times, it was the worst of times, it was the age"
+    assert _fed(line + "\n", "of wisdom. Then") == [[], [line + " of wisdom."], [" Then"]]
+    assert _fed(line + "\n", "Of wisdom. Then") == [[], [line + "\n", "Of wisdom."], [" Then"]]
+    assert _fed(line + ".\n") == [[line + ".\n"], []]
+
+
+def test_short_sentences_of_one_piece_stay_together() -> None:
+    assert _fed("Yes. No. Maybe. This is a somewhat longer sentence. It") == [
+        ["Yes. No. Maybe. This is a somewhat longer sentence."],
+        [" It"],
+    ]
+
+
+def test_tags_are_never_torn() -> None:
+    pieces = list("Well[laughter] he said <strong>now. Really</strong> and left[pause 0.5]. Z")
+    assert [part for parts in _fed(*pieces) for part in parts] == [
+        "Well[laughter] he said <strong>now. Really</strong> and left[pause 0.5].",
+        " Z",
+    ]
+
+
+def test_endless_text_is_cut_at_a_comma() -> None:
+    given = [part for parts in _fed(*(["and then, "] * 60)) for part in parts]
+    assert len(given) > 2
+    assert all((len(part) <= 241 and part.endswith(",")) or part is given[-1] for part in given)
+    assert "".join(given) == "and then, " * 60
+
+
+def test_nothing_left_is_no_sentence() -> None:
+    assert _fed("Done.\n") == [["Done.\n"], []]
+    assert _fed() == [[]]

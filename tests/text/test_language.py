@@ -1,0 +1,44 @@
+"""The language a text's numbers are read in."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.text.language import Language, detect_language, is_english_inset
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("你好，世界", Language.CHINESE),
+        ("他说 hello world 然后 走了 ok", Language.CHINESE),
+        ("iPhone 15 Pro Max 256GB 很好", Language.CHINESE),
+        ("第1-3章", Language.CHINESE),
+        # The official program takes these for Chinese, and reads their numbers so.
+        ("The word 你好 means hello in 2024.", Language.ENGLISH),
+        ("東京に行きます", Language.JAPANESE),
+        ("コーヒー", Language.JAPANESE),
+        ("안녕하세요 5", Language.KOREAN),
+        ("Привет, 5 друзей", Language.RUSSIAN),
+        ("Ich habe 5 Äpfel und ein Brot.", Language.GERMAN),
+        ("J'ai 5 pommes et le pain est bon", Language.FRENCH),
+        ("Tengo 5 manzanas y el pan", Language.SPANISH),
+        ("Ho 5 mele e il pane", Language.ITALIAN),
+        ("Hello world", Language.ENGLISH),
+        ("La La Land won 6 Oscars", Language.ENGLISH),
+        ("El Niño hit in 1998.", Language.ENGLISH),
+    ],
+)
+def test_languages(text: str, language: Language) -> None:
+    assert detect_language(text) is language
+
+
+def test_digits_alone_are_in_the_language_around_them() -> None:
+    assert detect_language("123 !", Language.CHINESE) is Language.CHINESE
+    assert detect_language("123 !") is Language.ENGLISH
+
+
+def test_an_english_clause_in_chinese_needs_three_words() -> None:
+    assert is_english_inset("I have 3 apples.")
+    assert not is_english_inset("iPhone 15 Pro")
+    assert not is_english_inset("I have 3 苹果 here.")

@@ -1,0 +1,111 @@
+"""The lists of styles: the strings the models know, found by any of their names."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from studio import paths
+from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
+from studio.text.prompt_form import PromptForm
+from studio.text.styles import load_styles
+
+# The official list of Fun-CosyVoice3 (specification B7), byte for byte.
+OFFICIAL3 = {
+    *(f"请用{dialect}表达。" for dialect in ["广东话", "东北话", "甘肃话", "贵州话", "河南话", "湖北话", "湖南话", "江西话", "闽南话", "宁夏话", "山西话", "陕西话", "山东话", "上海话", "四川话", "天津话", "云南话"]),
+    "Please say a sentence as loudly as possible.",
+    "Please say a sentence in a very soft voice.",
+    "请用尽可能慢地语速说一句话。",
+    "请用尽可能快地语速说一句话。",
+    "请非常开心地说一句话。",
+    "请非常伤心地说一句话。",
+    "请非常生气地说一句话。",
+    "我想体验一下小猪佩奇风格，可以吗？",
+    "你可以尝试用机器人的方式解答吗？",
+}  # fmt: skip
+
+
+def test_cosyvoice3_has_the_official_list_and_nothing_else() -> None:
+    presets = load_styles("cosyvoice3").presets
+    assert {preset.instruction for preset in presets} == OFFICIAL3
+    assert {preset.grade for preset in presets} == {"A"}
+
+
+def test_cosyvoice2_strings() -> None:
+    styles = load_styles("cosyvoice2")
+    assert styles.preset("v2.dialect.sichuan").instruction == "用四川话说这句话"
+    assert styles.preset("emotion.happy").instruction == "用开心的语气说"
+    assert styles.preset("emotion.fear").instruction == "用恐惧的情感表达"
+    assert styles.preset("speed.very_slow").instruction == "非常慢速"
+    assert styles.preset("role.robot").instruction == "模仿机器人风格"
+
+
+def test_lists_are_consistent(family: str, form: PromptForm) -> None:
+    styles = load_styles(family)
+    prefix = "v" + family[-1]
+    assert len({preset.id for preset in styles.presets}) == len(styles.presets)
+    for preset in styles.presets:
+        assert preset.id == f"{prefix}.{preset.family}"
+        assert preset.grade in ("A", "B", "C")
+        assert preset.label_zh
+        assert preset.label_en
+        assert "<|" not in preset.instruction
+        assert "佩奇" not in preset.label_zh, "a brand is no label"
+        if preset.family.startswith("dialect."):
+            assert "dialect" in preset.note
+    assert {(label.tag, label.grade) for label in styles.tags} == {(tag.text, tag.grade) for tag in form.tags.inline}
+
+
+def test_a_preset_is_found_by_id_family_or_the_id_of_another_generation() -> None:
+    styles = load_styles("cosyvoice3")
+    assert styles.preset("v3.dialect.sichuan") is styles.preset("dialect.sichuan")
+    assert styles.preset("v2.dialect.sichuan") is styles.preset(" Dialect.Sichuan ")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [("dialect.sichaun", "dialect.sichuan"), ("sichuan", "dialect.sichuan"), ("v2.emotion.hapy", "emotion.happy")],
+)
+def test_an_unknown_preset_names_the_nearest(wrong: str, meant: str) -> None:
+    with pytest.raises(UnknownPreset, match=f"Did you mean .*{meant}") as caught:
+        load_styles("cosyvoice3").preset(wrong)
+    assert caught.value.remedy
+
+
+def test_an_unknown_preset_like_nothing_we_know() -> None:
+    with pytest.raises(UnknownPreset) as caught:
+        load_styles("cosyvoice3").preset("zzz")
+    assert "Did you mean" not in caught.value.message
+
+
+def test_a_model_folder_brings_its_own_styles(tmp_path: Path) -> None:
+    assert load_styles("cosyvoice3", tmp_path) == load_styles("cosyvoice3")
+    shutil.copyfile(paths.resources() / "styles" / "cosyvoice2.json", tmp_path / "styles.json")
+    assert load_styles("cosyvoice3", tmp_path) == load_styles("cosyvoice2")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"presets": [{}]}', '{"presets": [[]]}', '{"presets": [], "tags": [{"tag": 1}]}',
+     '{"presets": [], "tags": [{"tag": "x", "label_zh": "x", "label_en": "x", "grade": "best"}]}', "\udcff"],
+)  # fmt: skip
+def test_damaged_styles_are_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "styles.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DamagedModelFile, match=r"styles\.json"):
+        load_styles("cosyvoice3", tmp_path)
+
+
+def test_a_note_must_be_text(tmp_path: Path) -> None:
+    names = ("id", "family", "label_zh", "label_en", "instruction", "grade")
+    preset = {**dict.fromkeys(names, "x"), "note": 5}
+    (tmp_path / "styles.json").write_text(json.dumps({"presets": [preset]}))
+    with pytest.raises(DamagedModelFile):
+        load_styles("cosyvoice3", tmp_path)
+
+
+def test_a_generation_without_a_list() -> None:
+    with pytest.raises(MissingModelFile, match="cosyvoice9"):
+        load_styles("cosyvoice9")

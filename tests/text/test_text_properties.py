@@ -1,0 +1,79 @@
+"""What holds for any text whatever."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from studio.errors import NothingToSpeak, StyleNotSupported
+from studio.text.incremental import IncrementalSplitter
+from studio.text.prepare import Pause, Sentence, prepare_text
+from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.tags import find_marks
+from studio.text.tokenizer import TextTokenizer
+
+TAGS = ["[breath]", "[laughter]", "<strong>", "</strong>", "[j][ǐ]", "[W][AY1][N][D]"]
+_BITS = [
+    *TAGS, "[pause 1]", "<|endofprompt|>", "<|im_start|>", "Dr. ", "U.S. ", "3.14", "$1,234.56", "1-3", "2024-05-01",
+    "10:30", " hello", " the", " May ", "\n", "\n\n", "\r\n", "。", "！", "，", "、", "……", "——", "（", "）", "【", '"',
+    "'", "”", "“", ".", "!", "?", ",", ";", ":", " ", "  ", "你好", "第", "章", "个", "年", "5", "12", "1998", "%", "~",
+    "-", "–", "@", "#", "&", "*", "_", "/", "\\", "|", "^", "`", "=", "+", "<", ">", "[", "]", "{", "}", "😀", "\u200b",
+    "\x00", "\ud800", "e\u0301", "カナ", "안녕", "Привет", "½", "²", "①", "㎡", "°", "€", "\ue000", "a" * 40, "好" * 40,
+    "v2.5.1", "1st", "5kg", "+86 13800138000",
+]  # fmt: skip
+texts = st.one_of(
+    st.lists(st.sampled_from(_BITS), max_size=40).map("".join),
+    st.text(st.characters(exclude_categories=()), max_size=80),
+)
+_few = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@_few
+@given(text=texts, normalize=st.booleans())
+def test_any_text_becomes_sentences_or_a_sentence_of_ours(
+    text: str, normalize: bool, tokenizer3: TextTokenizer
+) -> None:
+    try:
+        items = prepare_text(text, form=COSYVOICE3_TEXT, tokenizer=tokenizer3, normalize=normalize)
+    except (NothingToSpeak, StyleNotSupported):
+        return
+    assert "".join(item.written for item in items) == text
+    control_ids = {token_id for token, token_id in tokenizer3.special_ids.items() if token.startswith("<|")}
+    for item in items:
+        if isinstance(item, Sentence):
+            assert item.text_tokens
+            assert not control_ids & set(item.text_tokens)
+
+
+@_few
+@given(bits=st.lists(st.sampled_from([*TAGS, "你好", " hello ", "5", "。", ". ", "，"]), min_size=1, max_size=30))
+def test_tags_survive_in_order(bits: list[str], tokenizer3: TextTokenizer) -> None:
+    text = "好" + "".join(bits) + "好"
+    items = prepare_text(text, form=COSYVOICE3_TEXT, tokenizer=tokenizer3)
+    expected = [tokenizer3.special_ids[mark.token] for mark in find_marks(text, COSYVOICE3_TEXT.tags)]
+    special_ids = set(tokenizer3.special_ids.values())
+    spoken = [token for item in items if isinstance(item, Sentence) for token in item.text_tokens]
+    assert [token for token in spoken if token in special_ids] == expected
+
+
+@_few
+@given(text=texts, cuts=st.lists(st.integers(0, 200), max_size=20))
+def test_pieces_give_out_all_they_were_fed(text: str, cuts: list[int]) -> None:
+    splitter = IncrementalSplitter(COSYVOICE3_TEXT.tags)
+    borders = sorted({0, len(text), *(min(cut, len(text)) for cut in cuts)})
+    given_out = [part for start, end in pairwise(borders) for part in splitter.feed(text[start:end])]
+    given_out += splitter.finish()
+    assert "".join("".join(given_out).split()) == "".join(text.split())
+    assert all(given_out)
+
+
+@_few
+@given(text=texts)
+def test_pauses_are_never_spoken(text: str, tokenizer3: TextTokenizer) -> None:
+    items = prepare_text(
+        f"hello [pause 2]{text.replace('[', '')}[pause 3] you", form=COSYVOICE3_TEXT, tokenizer=tokenizer3
+    )
+    assert [item.seconds for item in items if isinstance(item, Pause)] == [2.0, 3.0]
+    assert not any("pause 2" in item.spoken or "pause 3" in item.spoken for item in items if isinstance(item, Sentence))
