@@ -30,8 +30,3 @@ class Waveform:
         if sample_rate == self.sample_rate:
             return self
         return Waveform(resample(self.samples, self.sample_rate, sample_rate), sample_rate)
-
-    def between(self, start_seconds: float, end_seconds: float) -> Waveform:
-        """The part between two times, clamped to what there is."""
-        start, end = (max(0, round(seconds * self.sample_rate)) for seconds in (start_seconds, end_seconds))
-        return Waveform(self.samples[start:end], self.sample_rate)

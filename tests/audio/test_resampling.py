@@ -56,11 +56,3 @@ def test_a_tone_keeps_frequency_loudness_and_phase(resampler: object, from_rate:
 def test_equal_rates_give_the_same_object() -> None:
     waveform = Waveform(np.ones(5, np.float32), 24_000)
     assert waveform.resampled(24_000) is waveform
-
-
-def test_between_clamps_to_what_there_is() -> None:
-    waveform = Waveform(np.arange(10, dtype=np.float32), 10)
-    assert waveform.between(0.2, 0.5).samples.tolist() == [2.0, 3.0, 4.0]
-    assert waveform.between(-1.0, 0.1).samples.tolist() == [0.0]
-    assert waveform.between(0.9, 7.0).samples.tolist() == [9.0]
-    assert waveform.between(0.5, 0.2).samples.tolist() == []

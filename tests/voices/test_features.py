@@ -133,7 +133,7 @@ def test_filter_banks_of_two_models_in_one_process_stay_apart() -> None:
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(num_samples=st.integers(400, 9000), seed=st.integers(0, 1000), loudness=st.sampled_from([1e-3, 0.1, 0.9]))
 def test_fbank_of_any_sound_equals_a_second_kaldi(num_samples: int, seed: int, loudness: float) -> None:
     samples = (np.random.default_rng(seed).normal(0, loudness, num_samples)).astype(np.float32)
@@ -145,7 +145,9 @@ def test_fbank_of_any_sound_equals_a_second_kaldi(num_samples: int, seed: int, l
     kaldi.input_finished()
     expected = np.stack([kaldi.get_frame(frame) for frame in range(kaldi.num_frames_ready)])
     fbank = kaldi_fbank(Waveform(samples, 16_000), subtract_mean=False)
-    np.testing.assert_allclose(fbank, expected, rtol=0, atol=FBANK_TOLERANCE)
+    # As powers: a band that noise happens to leave empty holds nothing but the other library's float32 rounding.
+    powers = np.exp(expected)
+    np.testing.assert_allclose(np.exp(fbank), powers, rtol=FBANK_TOLERANCE, atol=2.0**-24 * powers.max() / 10)
 
 
 @settings(max_examples=30, deadline=None)
