@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 import regex
 
@@ -115,16 +116,20 @@ def _pauses(text: str) -> Iterator[Mark]:
 
 
 def _inline(text: str, tags: TagSet) -> Iterator[Mark]:
+    kinds, pattern = _recogniser(tags)
+    for match in pattern.finditer(text) if pattern else ():
+        yield Mark(match.start(), match.end(), kinds[match.group()], match.group())
+
+
+@cache
+def _recogniser(tags: TagSet) -> tuple[dict[str, MarkKind], regex.Pattern[str] | None]:
     kinds: dict[str, MarkKind] = {}
     for tag in tags.inline:
         kinds[tag.text] = MarkKind.OPENING if tag.closing else MarkKind.SOUND
         if tag.closing:
             kinds[tag.closing] = MarkKind.CLOSING
-    if not kinds:
-        return
-    pattern = regex.compile("|".join(regex.escape(token) for token in sorted(kinds, key=len, reverse=True)))
-    for match in pattern.finditer(text):
-        yield Mark(match.start(), match.end(), kinds[match.group()], match.group())
+    longest_first = sorted(kinds, key=len, reverse=True)
+    return kinds, regex.compile("|".join(map(regex.escape, longest_first))) if kinds else None
 
 
 def _phones(text: str, tags: TagSet) -> Iterator[Mark]:

@@ -1,0 +1,39 @@
+"""Marks are found before anything else, and only those the generation knows."""
+
+from __future__ import annotations
+
+from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
+from studio.text.tags import Mark, MarkKind, TagSet, find_marks, spans
+
+
+def test_a_generation_without_tags_finds_none() -> None:
+    assert find_marks("[breath] <strong>x</strong>", TagSet()) == ()
+
+
+def test_experimental_tags_can_be_left_out() -> None:
+    text = "[breath][cough]"
+    assert [mark.token for mark in find_marks(text, COSYVOICE2_TEXT.tags)] == ["[breath]", "[cough]"]
+    assert [mark.token for mark in find_marks(text, COSYVOICE2_TEXT.tags.without_experimental())] == ["[breath]"]
+
+
+def test_tags_are_spelled_exactly() -> None:
+    assert find_marks("[BREATH] [ breath ] [unknown] < strong >", COSYVOICE3_TEXT.tags) == ()
+    assert find_marks("<|endofsystem|><|endofprompt|>", COSYVOICE3_TEXT.tags) == ()
+
+
+def test_marks_carry_kind_and_place() -> None:
+    assert find_marks("a<strong>[ā][pause 1]", COSYVOICE3_TEXT.tags) == (
+        Mark(1, 9, MarkKind.OPENING, "<strong>"),
+        Mark(9, 12, MarkKind.PHONE, "[ā]"),
+        Mark(12, 21, MarkKind.PAUSE, seconds=1.0),
+    )
+
+
+def test_spans_close_what_they_opened() -> None:
+    def found(text: str) -> list[str]:
+        return [text[start:end] for start, end in spans(find_marks(text, COSYVOICE3_TEXT.tags))]
+
+    assert found("a <strong>b</strong> c <laughter>d</laughter>") == ["<strong>b</strong>", "<laughter>d</laughter>"]
+    assert found("<strong>b</laughter> </strong>") == []
+    assert found("<strong>b[pause 1]c</strong>") == []
+    assert found(f"<strong>{'x' * 300}</strong>") == []
