@@ -8,7 +8,9 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,17 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def imported_by(path: Path) -> set[str]:
+    """The top-level packages that a module imports, at once or later."""
+    names = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names.add(node.module.split(".")[0])
+    return names
+
+
 def calls_in(path: Path) -> Iterator[tuple[str, ast.Call]]:
     """Every call of a dotted name, the usual abbreviation of numpy written out."""
     for node in ast.walk(tree_of(path)):
@@ -97,6 +110,21 @@ def test_files_can_be_read_in_one_sitting() -> None:
     assert {name: lines for name, lines in num_lines.items() if lines > MOST_LINES} == {}
 
 
+def test_every_library_that_is_imported_is_declared() -> None:
+    """A library that is only here because the tests need it would be missing on a person's machine."""
+    project = tomllib.loads((HOUSE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    requirements = project["dependencies"] + project["optional-dependencies"]["media"]
+    declared = {re.split(r"[^\w.-]", requirement)[0].lower() for requirement in requirements}
+    distributions_of = packages_distributions()
+    missing = [
+        f"{name_of(path)} imports {name}"
+        for path in MODULES
+        for name in imported_by(path) - set(sys.stdlib_module_names) - {"studio"}
+        if not declared & {distribution.lower() for distribution in distributions_of.get(name, [name])}
+    ]
+    assert missing == []
+
+
 def test_every_module_says_what_it_is() -> None:
     assert [name_of(path) for path in MODULES if not ast.get_docstring(tree_of(path))] == []
 
@@ -128,8 +156,7 @@ def test_randomness_is_private_to_whoever_draws() -> None:
                 or re.fullmatch(r"numpy\.random\.(?!default_rng)[a-z_]+", name)
             ):
                 offenders.append(f"{name_of(path)}:{call.lineno} {name}")
-        imported = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import)]
-        if any(alias.name == "random" for node in imported for alias in node.names):
+        if "random" in imported_by(path):
             offenders.append(f"{name_of(path)} imports random, which has one state for all")
     assert offenders == []
 
