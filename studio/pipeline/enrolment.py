@@ -22,7 +22,7 @@ from studio.model.config import PromptMelConfig
 from studio.model.speaker_encoder import SpeakerEncoder
 from studio.model.speech_tokenizer import SpeechTokenizer
 from studio.pipeline.request import VoiceReference
-from studio.voices.clip_check import check_prompt_clip, trailing_silence_seconds
+from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip, trailing_silence_seconds
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 from studio.voices.prompt import VoicePrompt
 
@@ -70,7 +70,8 @@ def enrol(voice: VoiceReference, front_end: FrontEnd, key: str, *, keep_length: 
     """
     if voice.clip.suffix == FEATURE_FILE_SUFFIX:
         return _stored_prompt(voice, key)
-    waveform = read_audio(voice.clip)
+    # Twice the limit: whoever comes with a little too much hears how much it is.
+    waveform = read_audio(voice.clip, longest_seconds=2 * LONGEST_SECONDS)
     verdict = check_prompt_clip(waveform)
     if not keep_length:
         waveform = _cut_to_good_length(waveform)

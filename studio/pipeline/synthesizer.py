@@ -6,15 +6,13 @@ let ``Speech`` turn feeds into chunks, report what it cost.
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from studio.audio.files import read_audio
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
-from studio.errors import NothingToSpeak, UnusableSetting
+from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, TokenSampler, Vocoder
@@ -38,8 +36,7 @@ from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.speech import Speech, SpeechOptions
 from studio.pipeline.token_feed import InlineFeed, KnownTokens, ThreadedFeed, TokenFeed
 from studio.pipeline.utterance import Decoder
-from studio.text.incremental import IncrementalSplitter
-from studio.text.prepare import Pause, Sentence, prepare_text
+from studio.text.prepare import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.styles import Styles
 from studio.text.tokenizer import TextTokenizer
 from studio.voices.clip_check import require_sound
@@ -96,31 +93,23 @@ class Synthesizer:
         Raises ``Cancelled``, and ``StudioError`` for everything a person can do something about.
         """
         started = time.perf_counter()
-        return (yield from self._speak(request, self._items(request.text, request), control, started))
-
-    def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
-        """The same for text that is still being typed: each sentence is spoken as soon as it is complete."""
-        started = time.perf_counter()
-        return (yield from self._speak(request, self._arriving_items(request, pieces), control, started))
-
-    def _items(self, text: str, request: SynthesisRequest) -> list[Sentence | Pause]:
-        return prepare_text(
-            text,
+        items = prepare_text(
+            request.text,
             form=self.checkpoint.generation.text,
             tokenizer=self.stages.text_tokenizer,
             normalize=not request.text_is_normalized,
         )
+        return (yield from self._speak(request, items, control, started))
 
-    def _arriving_items(self, request: SynthesisRequest, pieces: Iterator[str]) -> Iterator[Sentence | Pause]:
-        splitter = IncrementalSplitter(self.checkpoint.generation.text.tags)
-        has_spoken = False
-        for complete in itertools.chain(map(splitter.feed, pieces), (splitter.finish() for _ in range(1))):
-            for text in complete:
-                with contextlib.suppress(NothingToSpeak):  # a lone dash between sentences
-                    yield from self._items(text, request)
-                    has_spoken = True
-        if not has_spoken:
-            raise NothingToSpeak("There is nothing to speak in this text.", remedy="Write at least one word or number.")
+    def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
+        """The same for text that is still being typed: each sentence is spoken as soon as it is complete."""
+        started = time.perf_counter()
+        arriving = IncrementalText(
+            form=self.checkpoint.generation.text,
+            tokenizer=self.stages.text_tokenizer,
+            normalize=not request.text_is_normalized,
+        )
+        return (yield from self._speak(request, arriving.items(pieces), control, started))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """The recording's speech tokens spoken by another voice: no text, no language model."""

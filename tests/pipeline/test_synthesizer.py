@@ -14,7 +14,15 @@ import soundfile
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from studio.errors import ClipTooShort, NothingToSpeak, OffGridCut, UnknownPreset, UnreadableClip
+from studio.errors import (
+    ClipTooLong,
+    ClipTooShort,
+    NothingToSpeak,
+    OffGridCut,
+    UnknownPreset,
+    UnreadableClip,
+    UnusableSetting,
+)
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.opening import open_synthesizer
 from studio.pipeline.request import (
@@ -180,13 +188,19 @@ def test_typed_text_is_spoken_sentence_by_sentence_as_it_arrives(
     typed: list[str] = []
 
     def typing() -> Iterator[str]:
-        for piece in ("Here is the fir", "st sentence of it. And th", "en there is a second one. ", "Bye."):
+        for piece in (
+            "Here is the fir",
+            "st sentence of it. And th",
+            "en there is a second one. ",
+            "[pause 0.2] ",
+            "Bye.",
+        ):
             typed.append(piece)
             yield piece
 
     stream = synthesizer.stream_pieces(short(voice, text=""), typing(), control=RequestControl())
     next(stream)
-    assert len(typed) < 4, "sound came before the text was complete"
+    assert len(typed) < 5, "sound came before the text was complete"
     _, report = run(stream)
     assert " ".join(report.spoken_text) == "Here is the first sentence of it. And then there is a second one. Bye."
 
@@ -263,6 +277,13 @@ def test_wrong_wishes_are_sentences(synthesizer: Synthesizer, voice: VoiceRefere
     soundfile.write(tmp_path / "click.wav", np.sin(np.arange(1600) / 5).astype(np.float32) * 0.3, 16_000)
     with pytest.raises(ClipTooShort):
         speak(synthesizer, short(VoiceReference(tmp_path / "click.wav")))
+    for seconds in (31, 90):
+        soundfile.write(tmp_path / "long.wav", np.sin(np.arange(16_000 * seconds) / 5).astype(np.float32), 16_000)
+        with pytest.raises(ClipTooLong):
+            speak(synthesizer, short(VoiceReference(tmp_path / "long.wav")))
+    for speed in (0.4, 2.1):
+        with pytest.raises(UnusableSetting, match=r"from 0\.5 to 2"):
+            speak(synthesizer, short(voice, speed=speed))
 
 
 def test_a_cache_that_cannot_be_written_costs_only_time(
