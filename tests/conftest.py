@@ -35,7 +35,8 @@ def reference(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 def _own_copy(folder: Path) -> Path:
     """The golden arrays kept here, together with the checkpoints that ship with the program."""
-    _show(_TESTS / "reference" / "inputs", folder / "inputs")
+    for part in ("inputs", "state-dicts"):
+        _show(_TESTS / "reference" / part, folder / part)
     for family in ("cosyvoice2", "cosyvoice3"):
         (folder / family).mkdir()
         _show(_TESTS / "reference" / family / "golden", folder / family / "golden")
