@@ -40,13 +40,24 @@ def open_fake(folder: Path, options: EngineOptions) -> FakeModel:
             raise ImportError("No module named 'torch'")
         case "slow-load":
             time.sleep(60)
-    print("the fake model is open")  # noqa: T201 - as libraries do; it must end in the log
     return FakeModel(folder, options)
 
 
+def open_talkative(folder: Path, options: EngineOptions) -> FakeModel:
+    print("the fake model is open")  # noqa: T201 - as libraries do
+    return open_fake(folder, options)
+
+
 class FakeModel:
+    """``requests``: all it was asked."""
+
+    promised_seconds = 0.25
+    warnings: tuple[str, ...] = ()
+
     def __init__(self, folder: Path, options: EngineOptions) -> None:
+        self.options = options
         self.is_closed = False
+        self.requests: list[SynthesisRequest | ConversionRequest] = []
         self.description = EngineDescription(
             model_name=folder.name,
             generation="CosyVoice3",
@@ -63,16 +74,19 @@ class FakeModel:
         return VoiceSummary(voice.name, 3.0, 75, 10, 1000, warnings=("a little quiet",))
 
     def stream(self, request: SynthesisRequest, *, control: RequestControl) -> Chunks:
+        self.requests.append(request)
         yield from self._say(iter([request.text]), request.mode, control)
         return self._report(request.mode, request.text)
 
     def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
+        self.requests.append(request)
         spoken: list[str] = []
         heard = (spoken.append(piece) or piece for piece in pieces)
         yield from self._say(heard, request.mode, control)
         return self._report(request.mode, "".join(spoken))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
+        self.requests.append(request)
         yield from self._say(iter(["converted speech"]), Mode.CONVERSION, control)
         return self._report(Mode.CONVERSION, "")
 
@@ -87,7 +101,7 @@ class FakeModel:
                 position += 1
                 yield AudioChunk(np.full(CHUNK_SAMPLES, 0.1 * (position % 10), np.float32), SAMPLE_RATE)
                 if position == 1:
-                    control.report_estimate(0.25)
+                    control.report_estimate(self.promised_seconds)
                 control.report_progress("speech", position / 10)
 
     def _obey(self, word: str, control: RequestControl) -> None:
@@ -109,6 +123,8 @@ class FakeModel:
                 control.raise_if_cancelled()
             case "stuck":
                 time.sleep(600)
+            case "rest":
+                time.sleep(0.1)
             case "breathe":
                 time.sleep(0.01)
 
@@ -123,4 +139,5 @@ class FakeModel:
             stages={"speech_lm": 0.1, "flow": 0.2, "vocoder": 0.1},
             engine={"speech_lm": "fake"},
             spoken_text=(text,),
+            warnings=self.warnings,
         )

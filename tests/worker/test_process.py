@@ -37,7 +37,7 @@ class Workers:
         self.made: list[WorkerProcess] = []
 
     def __call__(self) -> WorkerProcess:
-        self.made.append(WorkerProcess("fake_model:open_fake"))
+        self.made.append(WorkerProcess("fake_model:open_talkative"))
         return self.made[-1]
 
     async def pid(self) -> int:

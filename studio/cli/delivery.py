@@ -1,0 +1,102 @@
+"""Brings one request's sound to its destination, and tells a person how it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.cli.destination import Destination
+from studio.cli.loudspeaker import Loudspeaker
+from studio.cli.progress import ProgressLine
+from studio.cli.recording import Recording
+from studio.cli.surroundings import Surroundings
+from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport
+from studio.worker.running import Hooks, RunningRequest, StartTime
+
+# Shorter waits are not worth a sentence.
+_NOTICEABLE_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What became of a request. Seconds count from when it was made, the model being loaded.
+
+    ``promised_start_seconds``: when, after the first chunk, play was said to be able to begin.
+    """
+
+    report: SynthesisReport
+    output: Path | None
+    promised_start_seconds: float | None = None
+    play_start_seconds: float | None = None
+    num_underruns: int | None = None
+
+
+class Delivery:
+    """Lasts as long as one request."""
+
+    def __init__(
+        self, destination: Destination, description: EngineDescription, surroundings: Surroundings, line: ProgressLine
+    ) -> None:
+        self._destination = destination
+        self._line = line
+        rate = description.sample_rate
+        self._loudspeaker = Loudspeaker(rate, surroundings.open_output) if destination.is_played else None
+        self._recording = Recording(destination.path, rate) if destination.path else None
+        self._audio_seconds = 0.0
+        self._promise: StartTime | None = None
+
+    async def deliver(self, begin: Callable[[Hooks], RunningRequest]) -> Delivered:
+        """Begins the request and sees it through. Whatever goes wrong leaves silence and no half file."""
+        begun = time.monotonic()
+        listening = asyncio.create_task(self._loudspeaker.listen()) if self._loudspeaker else None
+        speech = begin(Hooks(self._take, self._line.stage, self._announce))
+        if listening:
+            # A loudspeaker that fails need not wait for the rest of the speech.
+            listening.add_done_callback(lambda _: speech.cancel())
+        try:
+            report = await speech.finished()
+            if self._loudspeaker and listening:
+                self._loudspeaker.complete()
+                self._line.show("playing")
+                await listening
+            assert report is not None, "only a failing loudspeaker cancels, and it has raised"
+            if self._recording:
+                await asyncio.to_thread(self._recording.complete)
+        finally:
+            self._line.clear()
+            speech.cancel()
+            if self._recording:
+                self._recording.discard()
+            if self._loudspeaker and listening:
+                self._loudspeaker.stop()
+                await asyncio.wait([listening])
+        started = self._loudspeaker.started if self._loudspeaker else None
+        return Delivered(
+            report=report,
+            output=self._destination.path,
+            promised_start_seconds=self._promise.seconds_after_start if self._promise else None,
+            play_start_seconds=started - begun if started is not None else None,
+            num_underruns=self._loudspeaker.num_underruns if self._loudspeaker else None,
+        )
+
+    def _take(self, chunk: AudioChunk) -> None:
+        """On the worker's reading thread."""
+        if self._recording:
+            self._recording.add(chunk)
+        if self._loudspeaker:
+            self._loudspeaker.add(chunk)
+        self._audio_seconds += chunk.seconds
+        self._line.spoken(self._audio_seconds, chunk.sentence_index + 1, chunk.num_sentences)
+
+    def _announce(self, start: StartTime) -> None:
+        self._promise = start
+        if self._loudspeaker is None:
+            return
+        loop = asyncio.get_running_loop()
+        wait_seconds = start.loop_time - loop.time()
+        if wait_seconds > _NOTICEABLE_SECONDS:
+            self._line.say(f"about {wait_seconds:.0f} s until it can play without a gap")
+        loop.call_at(start.loop_time, self._loudspeaker.start)

@@ -1,0 +1,83 @@
+"""The command ``timbre``. The one place where errors become words on a terminal and exit statuses.
+
+Statuses: 0 done, 2 wrong usage, 130 Ctrl+C, 143 ended by `kill`, else ``StudioError.exit_status``
+(the README lists them). Standard output holds what was asked for, standard error everything for people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+import studio
+from studio.cli import bench, convert, doctor, say, styles, voices
+from studio.cli.surroundings import Surroundings
+from studio.errors import StudioError
+
+_DESCRIPTION = "Says texts in any voice, from a few seconds of it."
+_EXAMPLES = """\
+begin with:
+  timbre say "Hello there." --voice someone.wav     a few seconds of any voice will do
+  timbre voices add Anna someone.wav --transcript "What is said in it."
+  timbre say "Hello again." --voice Anna -o hello.wav
+  timbre doctor                                     if something does not work
+
+`timbre COMMAND --help` explains each command with examples.
+"""
+_COMMANDS = (say, convert, voices, styles, doctor, bench)
+
+
+def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None = None) -> int:
+    """Runs the command line ``argv`` (by default this process's) and returns its exit status."""
+    _speak_utf8()
+    parser = _build_parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if arguments.command is None and not rest:
+        parser.print_help()
+        return 0
+    if rest and arguments.command != "bench":
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    arguments.rest = rest
+    try:
+        status: int = arguments.run(arguments, surroundings or Surroundings())
+    except StudioError as error:
+        print(f"timbre: {error} ({error.code})", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except asyncio.CancelledError:
+        return 128 + signal.SIGTERM
+    except BrokenPipeError:  # `timbre voices list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="timbre",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"Timbre Studio {studio.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for command in _COMMANDS:
+        command.add_parser(commands)
+    return parser
+
+
+def _speak_utf8() -> None:
+    """Texts are in any script, whatever an old console or a bare environment thinks it can show."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""Which model is to speak, and how it is to be run: ``--model`` and the options that go with it."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from pathlib import Path
+
+from studio import paths
+from studio.errors import ModelNotFound
+from studio.pipeline.request import EngineOptions
+
+# Until a voice model ships with the program. It makes noise, and says so.
+DEFAULT_MODEL = "noise-cosyvoice3"
+
+
+def add_model_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        metavar="DIR|NAME",
+        help=f"a model folder as officially released, or the name of an installed one (default {DEFAULT_MODEL})",
+    )
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("engine", "how the model is run; the defaults are right for this machine")
+    group.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="where it is run (default cpu)")
+    group.add_argument(
+        "--precision",
+        default="auto",
+        choices=("auto", "float32", "bfloat16", "float16", "int8"),
+        help="of the speech language model; auto takes the fastest that passes its quality check here",
+    )
+    group.add_argument(
+        "--flow-precision", default="float32", choices=("float32", "bfloat16", "float16"), help="of the flow"
+    )
+    group.add_argument("--threads", type=positive, metavar="N", help="instead of the number chosen from the machine")
+    group.add_argument("--variant", choices=("rl",), help="the language model after reinforcement learning, llm.rl.pt")
+    group.add_argument("--flow-steps", type=positive, metavar="N", help="fewer than 10: faster, less exact")
+    group.add_argument(
+        "--flow-left-context",
+        type=positive,
+        metavar="FRAMES",
+        help="how far the flow looks back (50 frames a second): less memory, less exact",
+    )
+
+
+def engine_options(arguments: argparse.Namespace) -> EngineOptions:
+    return EngineOptions(
+        device=arguments.device,
+        speech_lm_precision=arguments.precision,
+        flow_precision=arguments.flow_precision,
+        variant=arguments.variant,
+        num_threads=arguments.threads,
+        flow_steps=arguments.flow_steps,
+        flow_left_context_frames=arguments.flow_left_context,
+    )
+
+
+def model_folder(choice: str | None) -> Path:
+    """The folder of ``--model``. Raises ``ModelNotFound`` with the nearest names."""
+    if choice is None:
+        choice = DEFAULT_MODEL
+    elif Path(choice).is_dir():
+        return Path(choice)
+    installed = installed_models()
+    if choice in installed:
+        return installed[choice]
+    near = difflib.get_close_matches(choice, installed, n=3)
+    did_you_mean = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise ModelNotFound(
+        f"There is no model {choice}.{did_you_mean}",
+        remedy=f"Give a folder, or one of: {', '.join(sorted(installed)) or 'none is installed'}.",
+    )
+
+
+def installed_models() -> dict[str, Path]:
+    """Folders of models by name; the user's hide the program's of the same name."""
+    found: dict[str, Path] = {}
+    for base in (paths.resources() / "models", paths.data_folder() / "models"):
+        if base.is_dir():
+            found.update({folder.name: folder for folder in sorted(base.iterdir()) if folder.is_dir()})
+    return found
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number

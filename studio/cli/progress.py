@@ -1,0 +1,56 @@
+"""What a person is told while they wait: a line that changes, and sentences that stay. On standard error only."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import TextIO
+
+_REDRAW_SECONDS = 0.1
+_WORDS = {"load": "loading the model", "voice": "preparing the voice", "speech": "speaking"}
+_ERASE_LINE = "\r\x1b[K"
+
+
+class ProgressLine:
+    """One line at the bottom of a terminal; nothing at all where nobody looks (a pipe, a file)."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._is_shown = self._stream.isatty()
+        self._line = ""
+        self._drawn = 0.0
+        self._lock = threading.RLock()  # sound is reported from the worker's reading thread
+
+    def stage(self, stage: str, share: float) -> None:
+        """``share`` of ``stage`` is done, 0..1, as measured."""
+        words = _WORDS.get(stage, stage)
+        self.show(f"{words} {share:.0%}" if share else f"{words} …")
+
+    def spoken(self, audio_seconds: float, sentence: int, num_sentences: int) -> None:
+        of_sentences = f", sentence {sentence} of {num_sentences}" if num_sentences > 1 else ""
+        self.show(f"{audio_seconds:.1f} s of speech{of_sentences}")
+
+    def show(self, line: str) -> None:
+        with self._lock:
+            now = time.monotonic()
+            if not self._is_shown or (self._line and now - self._drawn < _REDRAW_SECONDS):
+                return
+            self._line, self._drawn = line, now
+            self._write(f"{_ERASE_LINE}{line}")
+
+    def say(self, sentence: str) -> None:
+        """A sentence that stays, above the line. Shown to pipes and files as well."""
+        with self._lock:
+            self.clear()
+            self._write(f"{sentence}\n")
+
+    def clear(self) -> None:
+        with self._lock:
+            if self._line:
+                self._line = ""
+                self._write(_ERASE_LINE)
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()

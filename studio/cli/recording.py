@@ -1,0 +1,51 @@
+"""Speech into a file while it is made; the file appears under its name only when all of it is there."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from studio.audio.files import WavWriter
+from studio.pipeline.request import AudioChunk
+
+
+class Recording:
+    """Written on the worker's reading thread, completed or discarded on another."""
+
+    def __init__(self, path: Path, sample_rate: int) -> None:
+        self._writer = WavWriter(path, sample_rate)
+        self._lock = threading.Lock()
+        self._is_over = False
+
+    def add(self, chunk: AudioChunk) -> None:
+        """Raises ``DiskFull`` and ``CannotWrite``."""
+        with self._lock:
+            if not self._is_over:
+                self._writer.write(chunk.samples)
+
+    def complete(self) -> None:
+        """Raises ``DiskFull`` and ``CannotWrite``."""
+        with self._lock:
+            self._is_over = True
+            self._writer.close()
+
+    def discard(self) -> None:
+        """Leaves no file behind, unless it is complete."""
+        with self._lock:
+            if not self._is_over:
+                self._is_over = True
+                self._writer.discard()
+
+
+def require_writable(path: Path) -> None:
+    """Raises ``CannotWrite`` or ``DiskFull`` now rather than after a minute of work."""
+    WavWriter(path, 24_000).discard()
+
+
+def free_path(path: Path) -> Path:
+    """``path``, or ``name-2``, ``name-3`` … beside it: the first that does not exist."""
+    candidate, number = path, 1
+    while candidate.exists():
+        number += 1
+        candidate = path.with_stem(f"{path.stem}-{number}")
+    return candidate

@@ -1,0 +1,104 @@
+"""What `say` and `convert` have in common: load, say what must be known, speak, tell what it cost."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.cli.delivery import Delivered, Delivery
+from studio.cli.destination import Destination
+from studio.cli.model_choice import engine_options
+from studio.cli.progress import ProgressLine
+from studio.cli.summary import as_json, as_words
+from studio.cli.surroundings import Surroundings
+from studio.pipeline.request import EngineDescription
+from studio.worker.client import WorkerClient
+from studio.worker.running import Hooks, RunningRequest
+
+Begin = Callable[[WorkerClient, Hooks], RunningRequest]
+
+
+def add_manner_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--speed", type=_speed, default=1.0, help=f"{SLOWEST_SPEED:g} to {FASTEST_SPEED:g} times as fast (default 1)"
+    )
+    parser.add_argument("--seed", type=_seed, default=0, help="another number, another take (default 0)")
+    parser.add_argument(
+        "--whole", action="store_true", help="make each sentence as a whole: slower to begin, slightly better"
+    )
+
+
+def speak(
+    arguments: argparse.Namespace, folder: Path, destination: Destination, surroundings: Surroundings, begin: Begin
+) -> int:
+    """Loads the model of ``folder``, begins, and delivers. Returns the exit status; raises ``StudioError``."""
+    asyncio.run(_until_told_to_stop(_speak(arguments, folder, destination, surroundings, begin)))
+    return 0
+
+
+async def _speak(
+    arguments: argparse.Namespace, folder: Path, destination: Destination, surroundings: Surroundings, begin: Begin
+) -> None:
+    line = ProgressLine()
+    options = engine_options(arguments)
+    async with WorkerClient(folder, options, start_worker=surroundings.start_worker) as client:
+        try:
+            line.stage("load", 0.0)
+            load_started = time.monotonic()
+            description = await client.load()
+            load_seconds = time.monotonic() - load_started
+            _say_what_must_be_known(description, line)
+            delivery = Delivery(destination, description, surroundings, line)
+            delivered = await delivery.deliver(lambda hooks: begin(client, hooks))
+        finally:
+            line.clear()
+        _tell(delivered, destination, line)
+        if arguments.json:
+            print(as_json(delivered, description, load_seconds=load_seconds, seed=arguments.seed), flush=True)
+
+
+def _say_what_must_be_known(description: EngineDescription, line: ProgressLine) -> None:
+    if description.makes_noise:
+        line.say(
+            f"{description.model_name} makes noise, not speech: its weights are random. "
+            "Give a folder of released weights with --model to hear speech."
+        )
+
+
+def _tell(delivered: Delivered, destination: Destination, line: ProgressLine) -> None:
+    for warning in delivered.report.warnings:
+        line.say(f"the voice: {warning}")
+    line.say(as_words(delivered))
+    if destination.path is not None:
+        reason = " (there is no sound card to play it on)" if destination.is_unasked else ""
+        line.say(f"wrote {destination.path}{reason}")
+
+
+async def _until_told_to_stop(work: Coroutine[Any, Any, None]) -> None:
+    """`kill` ends the work as Ctrl+C does: no half file, no process left. (asyncio sees to Ctrl+C itself.)"""
+    task = asyncio.current_task()
+    assert task is not None
+    with contextlib.suppress(NotImplementedError):  # Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await work
+
+
+def _speed(text: str) -> float:
+    speed = float(text)
+    if not SLOWEST_SPEED <= speed <= FASTEST_SPEED:
+        raise argparse.ArgumentTypeError(f"{text} is not between {SLOWEST_SPEED:g} and {FASTEST_SPEED:g}")
+    return speed
+
+
+def _seed(text: str) -> int:
+    seed = int(text)
+    if not 0 <= seed < 2**63:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2^63")
+    return seed

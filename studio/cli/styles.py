@@ -1,0 +1,52 @@
+"""`timbre styles`: how a model can be asked to say something."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+
+from studio.cli.model_choice import add_model_option, model_folder
+from studio.cli.surroundings import Surroundings
+from studio.model.recognition import recognise
+from studio.text.styles import load_styles
+
+EXAMPLES = """\
+examples:
+  timbre styles
+  timbre styles --model CosyVoice2-0.5B
+  timbre say "We have won!" --voice Anna --preset emotion.happy
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "styles",
+        help="list the styles and inline tags a model knows",
+        description="Lists the styles a model knows by name, and the tags that may stand in its texts.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    add_model_option(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+    folder = model_folder(arguments.model)
+    generation, _ = recognise(folder)
+    styles = load_styles(generation.name, folder)
+    if arguments.json:
+        values = dataclasses.asdict(styles)
+        print(
+            json.dumps({"generation": generation.name, **values}, ensure_ascii=False, default=lambda grade: grade.value)
+        )
+        return 0
+    width = max((len(preset.family) for preset in styles.presets), default=0)
+    for preset in styles.presets:
+        print(f"{preset.family:<{width}}  {preset.label_en} ({preset.label_zh})")
+    if styles.tags:
+        print("\nin the text:")
+        for tag in styles.tags:
+            print(f"{tag.tag:<{width}}  {tag.label_en} ({tag.label_zh}), {tag.grade.value}")
+    return 0

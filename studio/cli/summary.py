@@ -1,0 +1,55 @@
+"""What a request came to: in words for people, as JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from studio.cli.delivery import Delivered
+from studio.pipeline.request import EngineDescription
+
+
+def as_words(delivered: Delivered) -> str:
+    """Two or three lines."""
+    report = delivered.report
+    stages = " · ".join(f"{name} {seconds:.2f} s" for name, seconds in report.stages.items())
+    lines = [
+        f"{report.audio_seconds:.2f} s of speech in {report.total_seconds:.2f} s "
+        f"(real-time factor {report.real_time_factor:.2f}), first sound after {report.first_audio_seconds:.2f} s",
+        stages,
+    ]
+    if delivered.num_underruns:
+        lines.append(f"the sound paused {delivered.num_underruns} times")
+    return "\n".join(lines)
+
+
+def as_json(delivered: Delivered, description: EngineDescription, *, load_seconds: float, seed: int) -> str:
+    """One object; keys are only ever added."""
+    report = delivered.report
+    values: dict[str, Any] = {
+        "first_audio_seconds": report.first_audio_seconds,
+        "audio_seconds": report.audio_seconds,
+        "total_seconds": report.total_seconds,
+        "real_time_factor": report.real_time_factor,
+        "sample_rate": report.sample_rate,
+        "stages": report.stages,
+        "engine": {"device": description.device, **report.engine},
+        "notes": list(description.notes),
+        "model": {
+            "name": description.model_name,
+            "generation": description.generation,
+            "folder": description.folder,
+            "makes_noise": description.makes_noise,
+        },
+        "load_seconds": load_seconds,
+        "mode": report.mode.value,
+        "seed": seed,
+        "num_speech_tokens": report.num_speech_tokens,
+        "spoken_text": list(report.spoken_text),
+        "warnings": list(report.warnings),
+        "output": str(delivered.output) if delivered.output else None,
+        "promised_start_seconds": delivered.promised_start_seconds,
+        "play_start_seconds": delivered.play_start_seconds,
+        "underruns": delivered.num_underruns,
+    }
+    return json.dumps(values, ensure_ascii=False)

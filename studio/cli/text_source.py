@@ -1,0 +1,70 @@
+"""What is to be spoken: the argument, a file, or what arrives on standard input."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import codecs
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from studio.errors import NothingToSpeak, UnreadableText
+
+_BLOCK_BYTES = 4096
+ARRIVING = "-"
+
+
+def add_text_options(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("text", nargs="?", metavar="TEXT", help="what to say; - reads standard input as it arrives")
+    source.add_argument("--file", type=Path, metavar="FILE", help="say what is in a text file")
+
+
+def written_text(arguments: argparse.Namespace) -> str:
+    """The text of the argument or the file; empty if it is still to arrive.
+
+    Raises ``NothingToSpeak`` and ``UnreadableText``.
+    """
+    if arguments.text == ARRIVING:
+        return ""
+    text: str = arguments.text if arguments.file is None else _read(arguments.file)
+    if not text.strip():
+        raise NothingToSpeak("The text is empty.", remedy="Write at least one word.")
+    return text
+
+
+async def arriving_text(file_descriptor: int) -> AsyncIterator[str]:
+    """Pieces as they come, until the other side ends. Undecodable bytes become question marks."""
+    encoding = getattr(sys.stdin, "encoding", None) or "utf-8"
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding.lower() == "utf-8" else encoding)("replace")
+    loop = asyncio.get_running_loop()
+    blocks: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def read() -> None:
+        # Not through sys.stdin: a buffered reader that waits would keep the program from ending.
+        block = b"-"
+        while block:
+            try:
+                block = os.read(file_descriptor, _BLOCK_BYTES)
+            except OSError:
+                block = b""
+            loop.call_soon_threadsafe(blocks.put_nowait, block)
+
+    threading.Thread(target=read, name="standard-input", daemon=True).start()
+    while block := await blocks.get():
+        yield decoder.decode(block)
+    yield decoder.decode(b"", final=True)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableText(f"{path.name} is not text in UTF-8.", remedy="Save it as UTF-8 text.") from error
+    except OSError as error:
+        raise UnreadableText(
+            f"{path} cannot be read ({error.strerror}).", remedy="Check the spelling of its name and folder."
+        ) from error

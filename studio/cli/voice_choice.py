@@ -1,0 +1,68 @@
+"""Whose voice is to speak: ``--voice`` names a sound file or a voice of the library."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from studio.errors import UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
+from studio.model.recognition import recognise
+from studio.pipeline.request import VoiceReference
+from studio.voices.library import Voice, VoiceLibrary
+
+
+def add_voice_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--voice",
+        metavar="CLIP|NAME",
+        help="a recording of 3 to 10 seconds of the voice, or the name of one kept with `timbre voices add`",
+    )
+    parser.add_argument(
+        "--transcript", metavar="TEXT", help="what is said in the recording, word for word: the likeness gains by it"
+    )
+
+
+def voice_reference(
+    choice: str | None, transcript: str | None, library: VoiceLibrary, model_folder: Path
+) -> VoiceReference:
+    """The voice of ``--voice``, or the one at hand where none is named.
+
+    Raises ``VoiceNotFound``, ``UnreadableClip``, ``VoiceOfAnotherModel``.
+    """
+    if choice is None:
+        voice = _voice_at_hand(library)
+    elif Path(choice).is_file():
+        return VoiceReference(Path(choice), transcript, Path(choice).stem)
+    elif _looks_like_a_path(choice):
+        raise UnreadableClip(f"There is no file {choice}.", remedy="Check the spelling of its name and folder.")
+    else:
+        voice = library.get(choice)
+    if voice.generation is not None:
+        _require_generation(voice, model_folder)
+    return VoiceReference(voice.clip, voice.transcript if transcript is None else transcript, voice.name)
+
+
+def _voice_at_hand(library: VoiceLibrary) -> Voice:
+    """The first voice that comes with the program; else the only one there is."""
+    voices = library.voices()
+    if voices and (voices[0].is_built_in or len(voices) == 1):
+        return voices[0]
+    known = f" You have {', '.join(voice.name for voice in voices)}." if voices else ""
+    raise VoiceNotFound(
+        f"No voice was chosen.{known}",
+        remedy="Give a recording of the voice, or the name of one, with --voice.",
+    )
+
+
+def _looks_like_a_path(choice: str) -> bool:
+    return "/" in choice or "\\" in choice or Path(choice).suffix != ""
+
+
+def _require_generation(voice: Voice, model_folder: Path) -> None:
+    generation, _ = recognise(model_folder)
+    if generation.name != voice.generation:
+        raise VoiceOfAnotherModel(
+            f"{voice.name} has no recording, only what a {voice.generation} model stored of it; "
+            f"{model_folder.name} is a {generation.name} model.",
+            remedy=f"Choose a {voice.generation} model with --model, or make the voice from a recording.",
+        )

@@ -1,0 +1,26 @@
+"""`timbre convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import soundfile
+from conftest import Terminal
+from fake_model import CHUNK_SAMPLES
+
+from studio.pipeline.request import ConversionRequest, VoiceReference
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def test_a_recording_is_said_by_another_voice(timbre: Terminal, clip: Path) -> None:
+    ran = timbre(
+        "convert", clip, "--voice", clip, "--speed", "0.8", "--seed", "5", "--whole", "-o", "out.wav", "--json"
+    )
+    assert ran.status == 0
+    assert ran.json["mode"] == "voice conversion"
+    assert timbre.opened[0].requests == [
+        ConversionRequest(clip, VoiceReference(clip, None, "prompt_a"), speed=0.8, seed=5, is_streaming=False)
+    ]
+    assert soundfile.info("out.wav").frames == 2 * CHUNK_SAMPLES

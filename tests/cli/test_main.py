@@ -1,0 +1,137 @@
+"""Help, usage, and the one place where errors become words and exit statuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from conftest import Terminal
+
+import studio
+from studio.cli.main import main
+
+pytestmark = pytest.mark.timeout(60)
+COMMANDS = ["say", "convert", "voices", "styles", "doctor", "bench"]
+
+
+def test_alone_it_helps(timbre: Terminal) -> None:
+    ran = timbre()
+    assert ran.status == 0
+    assert "begin with:" in ran.out
+    for command in COMMANDS:
+        assert f"    {command} " in ran.out
+
+
+@pytest.mark.parametrize("command", COMMANDS[:-1])
+def test_every_command_teaches_with_examples(timbre: Terminal, command: str) -> None:
+    ran = timbre(command, "--help")
+    assert ran.status == 0
+    assert "examples:" in ran.out
+    assert f"timbre {command}" in ran.out.partition("examples:")[2]
+
+
+def test_the_version(timbre: Terminal) -> None:
+    assert timbre("--version").out == f"Timbre Studio {studio.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sing"], "invalid choice: 'sing'"),
+        (["say"], "one of the arguments TEXT --file is required"),
+        (["say", "x", "--file", "y"], "not allowed with argument"),
+        (["say", "x", "--instruct", "a", "--preset", "b"], "not allowed with argument"),
+        (["say", "x", "--speed", "3"], "3 is not between 0.5 and 2"),
+        (["say", "x", "--speed", "nan"], "nan is not between 0.5 and 2"),
+        (["say", "x", "--speed", "fast"], "invalid"),
+        (["say", "x", "--seed", "-1"], "-1 is not between 0 and 2^63"),
+        (["say", "x", "--top-p", "0"], "0 is not between 0 and 1"),
+        (["say", "x", "--top-k", "0"], "0 is not above 0"),
+        (["say", "x", "--precision", "int4"], "invalid choice: 'int4'"),
+        (["say", "x", "--laud"], "unrecognized arguments: --laud"),
+        (["convert"], "the following arguments are required: RECORDING"),
+        (["voices"], "the following arguments are required: ACTION"),
+        (["--laud"], "unrecognized arguments: --laud"),
+    ],
+)
+def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: str) -> None:
+    ran = timbre(*arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert words in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code", "words"),
+    [
+        (["say", ""], 6, "nothing-to-speak", "The text is empty. Write at least one word."),
+        (["say", " \n"], 6, "nothing-to-speak", "The text is empty."),
+        (["say", "nothing"], 6, "nothing-to-speak", "There is nothing to speak. Write a word."),
+        (["say", "--file", "no.txt"], 6, "unreadable-text", "no.txt cannot be read (No such file or directory)."),
+        (["say", "--file", "."], 6, "unreadable-text", "cannot be read"),
+        (["say", "--file", "latin.txt"], 6, "unreadable-text", "latin.txt is not text in UTF-8."),
+        (["say", "x", "--model", "nowhere/at/all"], 3, "model-not-found", "There is no model nowhere/at/all."),
+        (["say", "x", "--model", "noise-cosyvoice4"], 3, "model-not-found", "Did you mean noise-cosyvoice"),
+        (["say", "x", "--model", "missing"], 3, "model-not-found", "There is no model folder"),
+        (["say", "x", "--model", "no-torch"], 70, "incomplete-installation", "No module named 'torch'"),
+        (["say", "x", "--voice", "no.wav"], 4, "unreadable-clip", "There is no file no.wav."),
+        (["say", "x", "--voice", "Nobody"], 7, "voice-not-found", "There is no voice named Nobody."),
+        (["say", "x", "--play"], 5, "no-audio-device", "No sound card can be used here."),
+        (["say", "x", "-o", "no/such/folder.wav"], 10, "cannot-write", "There is no folder"),
+        (["say", "x", "-o", "x.docx"], 10, "cannot-write", "We cannot write .docx"),
+        (["say", "memory"], 8, "out-of-memory", "There was not enough memory"),
+        (["say", "bug"], 70, "internal-error", "ZeroDivisionError: division by zero"),
+        (["convert", "no.wav"], 4, "unreadable-clip", "There is no file no.wav."),
+        (["styles", "--model", "quiet"], 3, "model-not-found", "is not a CosyVoice model folder"),
+        (["voices", "add", "Anna", "no.wav"], 4, "unreadable-clip", "There is no file no.wav."),
+        (["voices", "add", "Anna", "silent.wav"], 4, "silent-clip", "silent"),
+        (["voices", "add", "a/b", "good.wav"], 7, "bad-voice-name", "cannot be the name of a voice"),
+        (["voices", "show", "Nobody"], 7, "voice-not-found", "There is no voice named Nobody."),
+        (["voices", "import", "no.voice"], 7, "bad-voice-file", "There is no file no.voice."),
+        (["voices", "import", "good.wav"], 7, "bad-voice-file", "is not a voice file"),
+        (["voices", "import", "no.pt"], 3, "model-not-found", "does not lie in a model folder"),
+    ],
+)
+def test_bad_input_is_a_sentence_a_remedy_a_code_and_a_status(
+    timbre: Terminal, clip: Path, arguments: list[str], status: int, code: str, words: str
+) -> None:
+    Path("latin.txt").write_bytes("schön".encode("latin-1"))
+    Path("good.wav").write_bytes(clip.read_bytes())
+    soundfile.write("silent.wav", np.zeros(24_000 * 4), 24_000)
+    before = timbre.files()
+    if arguments[0] in ("say", "convert"):
+        arguments = [*arguments, *(["--voice", str(clip)] if "--voice" not in arguments else [])]
+        arguments = [*arguments, *(["-o", "x.wav"] if not {"-o", "--play"} & set(arguments) else [])]
+    ran = timbre(*arguments)
+    assert (ran.status, ran.out) == (status, "")
+    complaint = ran.err.strip().splitlines()[-1]
+    assert complaint.startswith("timbre: ")
+    assert words in complaint
+    assert complaint.endswith(f"({code})")
+    assert "Traceback" not in ran.err
+    assert timbre.files() == before, "something is left behind"
+
+
+def test_the_command_needs_no_engine_to_start() -> None:
+    engines = "('torch', 'onnxruntime', 'sounddevice')"
+    code = f"import sys; from studio.cli.main import main; main([]); sys.exit(any(e in sys.modules for e in {engines}))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    """As in `timbre | head -0`."""
+    command = f"{sys.executable} -m studio.cli.main | true; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_bench_gets_its_words_as_they_are(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as usage:
+        sys.exit(main(["bench", "--random", "cosyvoice1", "--json"]))
+    assert usage.value.code == 2
+    assert "cosyvoice1" in capfd.readouterr().err
+    assert main(["bench", "--help"]) == 0
+    assert "usage: timbre bench" in capfd.readouterr().out

@@ -1,0 +1,232 @@
+"""`timbre say`: what is asked for arrives at the model, and what the model makes arrives where it should."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from conftest import Terminal
+from fake_model import CHUNK_SAMPLES, SAMPLE_RATE, FakeModel
+from sound_card import SoundCard
+
+from studio.audio.files import WavWriter
+from studio.audio.resampling import Samples
+from studio.errors import DiskFull
+from studio.model.config import SamplingOptions
+from studio.pipeline.request import SynthesisRequest
+
+pytestmark = pytest.mark.timeout(60)
+EXPECTED_KEYS = {
+    "first_audio_seconds", "audio_seconds", "total_seconds", "real_time_factor", "sample_rate", "stages", "engine",
+    "notes", "model", "load_seconds", "mode", "seed", "num_speech_tokens", "spoken_text", "warnings", "output",
+    "promised_start_seconds", "play_start_seconds", "underruns",
+}  # fmt: skip
+
+
+def asked(timbre: Terminal) -> SynthesisRequest:
+    (request,) = timbre.opened[-1].requests
+    assert isinstance(request, SynthesisRequest)
+    return request
+
+
+def test_speech_is_written_complete_and_nothing_else_is_left(timbre: Terminal, clip: Path) -> None:
+    ran = timbre("say", "one two three", "--voice", clip, "-o", "out.wav", "--model", "quiet")
+    assert ran.status == 0
+    samples, rate = soundfile.read("out.wav")
+    assert rate == SAMPLE_RATE
+    assert len(samples) == 3 * CHUNK_SAMPLES
+    np.testing.assert_allclose(samples[::CHUNK_SAMPLES], [0.1, 0.2, 0.3], atol=1e-4)
+    assert timbre.files() == {"out.wav"}
+    assert ran.out == ""
+    assert "real-time factor" in ran.err
+    assert "first sound after 0.20 s" in ran.err
+    assert "speech_lm 0.10 s · flow 0.20 s · vocoder 0.10 s" in ran.err
+    assert "wrote out.wav" in ran.err
+    assert timbre.opened[0].is_closed
+
+
+def test_json_is_one_object_with_every_key(timbre: Terminal, clip: Path) -> None:
+    ran = timbre("say", "你好 two", "--voice", clip, "-o", "out.wav", "--json", "--seed", "7")
+    assert ran.out.count("\n") == 1
+    assert set(ran.json) == EXPECTED_KEYS
+    assert ran.json["spoken_text"] == ["你好 two"]
+    assert ran.json["audio_seconds"] == pytest.approx(0.2)
+    assert ran.json["real_time_factor"] == pytest.approx(2.0)
+    assert ran.json["stages"] == {"speech_lm": 0.1, "flow": 0.2, "vocoder": 0.1}
+    assert ran.json["engine"] == {"device": "cpu", "speech_lm": "fake"}
+    assert ran.json["model"]["name"] == "noise-cosyvoice3"
+    assert (ran.json["output"], ran.json["seed"], ran.json["mode"]) == ("out.wav", 7, "cross-lingual")
+    assert ran.json["promised_start_seconds"] == 0.25
+    assert ran.json["play_start_seconds"] is None
+
+
+def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
+    ran = timbre(
+        "say", "text", "--voice", clip, "--transcript", "What is said.", "--instruct", "softly", "--speed", "1.5",
+        "--seed", "3", "--whole", "--as-written", "--top-p", "0.5", "--top-k", "9", "--first-hop", "25", "-o", "o.wav",
+        "--device", "cuda", "--precision", "int8", "--flow-precision", "bfloat16", "--threads", "2", "--variant", "rl",
+        "--flow-steps", "5", "--flow-left-context", "100", "--repetition-window", "8", "--repetition-ratio", "0.2",
+    )  # fmt: skip
+    assert ran.status == 0, ran.err
+    request = asked(timbre)
+    assert (request.voice.clip, request.voice.transcript, request.voice.name) == (clip, "What is said.", "prompt_a")
+    assert (request.instruct, request.preset, request.speed, request.seed) == ("softly", None, 1.5, 3)
+    assert (request.is_streaming, request.text_is_normalized, request.first_hop_tokens) == (False, True, 25)
+    assert request.sampling == SamplingOptions(top_p=0.5, top_k=9, window_tokens=8, repetition_ratio=0.2)
+    options = timbre.opened[0].options
+    assert (options.device, options.speech_lm_precision, options.flow_precision) == ("cuda", "int8", "bfloat16")
+    assert (options.num_threads, options.variant, options.flow_steps) == (2, "rl", 5)
+    assert options.flow_left_context_frames == 100
+
+
+def test_the_usual_request_is_plain(timbre: Terminal, clip: Path) -> None:
+    timbre("say", "text", "--voice", clip, "-o", "o.wav")
+    request = asked(timbre)
+    assert request == SynthesisRequest("text", request.voice)
+    assert request.voice.transcript is None
+
+
+def test_a_text_file_is_read(timbre: Terminal, clip: Path) -> None:
+    Path("text.txt").write_text("\ufeffZeile eins\nZeile zwei ü\n", "utf-8")
+    assert timbre("say", "--file", "text.txt", "--voice", clip, "-o", "o.wav").status == 0
+    assert asked(timbre).text == "Zeile eins\nZeile zwei ü\n"
+
+
+def test_text_on_standard_input_is_spoken_as_it_arrives(timbre: Terminal, clip: Path) -> None:
+    """The second half is only written once the first has been heard."""
+    card = timbre.with_sound_card()
+    reading, writing = os.pipe()
+    timbre.change(text_input=reading)
+
+    def type_text() -> None:
+        os.write(writing, "ünd ".encode()[:1])
+        os.write(writing, "ünd ".encode()[1:])
+        deadline = time.monotonic() + 20
+        while card.first_sound is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.write(writing, b"two" if card.first_sound is not None else b"silence")
+        os.close(writing)
+
+    typing = threading.Thread(target=type_text)
+    typing.start()
+    ran = timbre("say", "-", "--voice", clip, "--play", "--json")
+    typing.join()
+    os.close(reading)
+    assert ran.status == 0
+    assert ran.json["spoken_text"] == ["ünd two"]
+    assert asked(timbre).text == ""
+
+
+def test_speech_is_played_from_the_promised_moment(timbre: Terminal, clip: Path) -> None:
+    card = timbre.with_sound_card()
+    begun = time.monotonic()
+    ran = timbre("say", "one " + "breathe " * 7, "--voice", clip, "--play", "-o", "out.wav", "--json")
+    assert ran.status == 0
+    assert len(card.heard) == 8 * CHUNK_SAMPLES
+    np.testing.assert_allclose(card.heard, soundfile.read("out.wav")[0], atol=1e-4)
+    assert ran.json["underruns"] == 0
+    assert 0.0 < ran.json["play_start_seconds"] < time.monotonic() - begun
+
+
+def test_a_long_wait_is_announced_and_kept(timbre: Terminal, clip: Path) -> None:
+    card = timbre.with_sound_card()
+    FakeModel.promised_seconds = 1.2
+    try:
+        ran = timbre("say", "one " + "rest " * 15, "--voice", clip, "--play", "--json")
+    finally:
+        FakeModel.promised_seconds = 0.25
+    assert "about 1 s until it can play without a gap" in ran.err
+    assert ran.json["promised_start_seconds"] == 1.2
+    assert ran.json["play_start_seconds"] == pytest.approx(1.2, rel=0.15)
+    assert card.first_sound is not None
+
+
+def test_without_a_destination_it_is_played_where_that_is_possible(timbre: Terminal, clip: Path) -> None:
+    card = timbre.with_sound_card()
+    assert timbre("say", "one", "--voice", clip).status == 0
+    assert len(card.heard) == CHUNK_SAMPLES
+    assert timbre.files() == set()
+
+
+def test_without_a_destination_and_a_sound_card_a_new_file_is_written(timbre: Terminal, clip: Path) -> None:
+    for name in ("timbre.wav", "timbre-2.wav"):
+        ran = timbre("say", "one", "--voice", clip, "--json")
+        assert ran.json["output"] == name
+        assert f"wrote {name} (there is no sound card to play it on)" in ran.err
+    assert timbre.files() == {"timbre.wav", "timbre-2.wav"}
+
+
+def test_a_model_that_makes_noise_is_called_that(timbre: Terminal, clip: Path) -> None:
+    ran = timbre("say", "one", "--voice", clip, "-o", "o.wav")
+    assert "noise-cosyvoice3 makes noise, not speech" in ran.err
+    assert "makes noise" not in timbre("say", "one", "--voice", clip, "-o", "o.wav", "--model", "quiet").err
+
+
+def test_a_voice_of_the_library_is_found_by_name(timbre: Terminal, clip: Path) -> None:
+    timbre.library.add(clip, "Anna", "What she said.")
+    timbre("say", "one", "--voice", "anna", "-o", "o.wav")
+    assert asked(timbre).voice.transcript == "What she said."
+    assert asked(timbre).voice.name == "Anna"
+    timbre("say", "one", "--voice", "anna", "--transcript", "Other.", "-o", "o.wav")
+    assert asked(timbre).voice.transcript == "Other."
+
+
+def test_the_only_voice_and_then_the_programs_own_need_no_name(timbre: Terminal, clip: Path) -> None:
+    timbre.library.add(clip, "Anna")
+    timbre("say", "one", "-o", "o.wav")
+    assert asked(timbre).voice.name == "Anna"
+    timbre.library.add(clip, "Ben")
+    ran = timbre("say", "one", "-o", "o.wav")
+    assert ran.status == 7
+    assert "You have Anna, Ben." in ran.err
+    (timbre.folder / "built-in").mkdir()
+    (timbre.folder / "built-in" / "Harbour.wav").write_bytes(clip.read_bytes())
+    timbre("say", "one", "-o", "o.wav")
+    assert asked(timbre).voice.name == "Harbour"
+
+
+def test_warnings_about_the_voice_are_told(timbre: Terminal, clip: Path) -> None:
+    FakeModel.warnings = ("The clip is quiet.",)
+    try:
+        ran = timbre("say", "one", "--voice", clip, "-o", "o.wav", "--json")
+    finally:
+        FakeModel.warnings = ()
+    assert "the voice: The clip is quiet." in ran.err
+    assert ran.json["warnings"] == ["The clip is quiet."]
+
+
+def test_a_loudspeaker_that_vanishes_ends_it_with_a_sentence(timbre: Terminal, clip: Path) -> None:
+    timbre.with_sound_card(SoundCard(vanishes_after=0.3))
+    ran = timbre("say", "one " + "breathe " * 60, "--voice", clip, "--play", "-o", "o.wav")
+    assert ran.status == 5
+    assert "(no-audio-device)" in ran.err
+    assert timbre.files() == set()
+
+
+def test_a_disk_that_fills_up_leaves_no_half_file(
+    timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = WavWriter.write
+
+    def fill_up(writer: WavWriter, samples: Samples) -> None:
+        write(writer, samples)
+        raise DiskFull("The disk is full: o.wav could not be completed.", remedy="Free some space and try again.")
+
+    monkeypatch.setattr(WavWriter, "write", fill_up)
+    ran = timbre("say", "one wait", "--voice", clip, "-o", "o.wav")
+    assert ran.status == 10
+    assert ran.err.endswith("Free some space and try again. (disk-full)\n")
+    assert timbre.files() == set()
+
+
+def test_a_file_that_was_there_stays_until_the_new_one_is_complete(timbre: Terminal, clip: Path) -> None:
+    Path("o.wav").write_bytes(b"precious")
+    assert timbre("say", "one bug", "--voice", clip, "-o", "o.wav").status == 70
+    assert Path("o.wav").read_bytes() == b"precious"
+    assert timbre("say", "one", "--voice", clip, "-o", "o.wav").status == 0
+    assert soundfile.info("o.wav").frames == CHUNK_SAMPLES

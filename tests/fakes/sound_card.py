@@ -1,0 +1,67 @@
+"""A sound card without sound, in real time: it remembers what was heard, and when."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+
+from studio.audio.output_device import Fill
+from studio.audio.resampling import Samples
+from studio.errors import NoAudioDevice
+
+_BLOCK_SAMPLES = 480
+
+
+class SoundCard:
+    """``SoundCard().open`` is an ``OpenOutput``. ``vanishes_after`` seconds it is gone."""
+
+    latency_seconds = 0.02
+
+    def __init__(self, *, vanishes_after: float | None = None) -> None:
+        self.sample_rate = 0
+        self.num_opened = 0
+        self.first_sound: float | None = None
+        self._vanishes_after = vanishes_after
+        self._blocks: list[Samples] = []
+        self._is_closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def open(self, sample_rate: int, fill: Fill) -> SoundCard:
+        self.sample_rate = sample_rate
+        self.num_opened += 1
+        self._is_closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(fill, self._is_closed), daemon=True)
+        self._thread.start()
+        return self
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def heard(self) -> Samples:
+        """All that was heard, silence at both ends left out."""
+        sound = np.concatenate([np.zeros(0, np.float32), *self._blocks])
+        (places,) = np.nonzero(sound)
+        return sound[places[0] : places[-1] + 1] if len(places) else sound[:0]
+
+    def close(self) -> None:
+        self._is_closed.set()
+
+    def _run(self, fill: Fill, is_closed: threading.Event) -> None:
+        started = time.monotonic()
+        while not is_closed.is_set():
+            if self._vanishes_after is not None and time.monotonic() - started > self._vanishes_after:
+                return
+            block = np.zeros(_BLOCK_SAMPLES, np.float32)
+            fill(block, False)
+            if self.first_sound is None and block.any():
+                self.first_sound = time.monotonic()
+            self._blocks.append(block)
+            time.sleep(_BLOCK_SAMPLES / self.sample_rate)
+
+
+def no_sound_card(sample_rate: int, fill: Fill) -> SoundCard:
+    raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers, or write to a file instead.")
