@@ -78,11 +78,12 @@ class Assembly:
     def _set_up(self, environment: Environment, wanted: Stamp, lock: int) -> None:
         require_supported(self._machine)
         is_new = self._needs_new(environment, wanted)
+        if is_new:
+            require_venv(self._machine, self._apt_get)
         self._progress.note(f"Setting up Timbre Studio in {environment.folder}; the next start will skip this.")
         environment.begin()
         if is_new:
             environment.clear()
-            require_venv(self._machine, self._apt_get)
             with self._progress.stage(f"Making an environment for Python {self._machine.python}"):
                 self._make_venv(environment.folder)
         # A Windows lock forbids others the file itself, so only elsewhere can pip inherit it.
