@@ -47,6 +47,7 @@ class Delivery:
         self._recording = Recording(destination.path, rate) if destination.path else None
         self._audio_seconds = 0.0
         self._promise: StartTime | None = None
+        self._start_timer: asyncio.TimerHandle | None = None
 
     async def deliver(self, begin: Callable[[Hooks], RunningRequest]) -> Delivered:
         """Begins the request and sees it through. Whatever goes wrong leaves silence and no half file."""
@@ -92,11 +93,13 @@ class Delivery:
         self._line.spoken(self._audio_seconds, chunk.sentence_index + 1, chunk.num_sentences)
 
     def _announce(self, start: StartTime) -> None:
-        self._promise = start
-        if self._loudspeaker is None:
-            return
+        """The last word counts, the first is told."""
         loop = asyncio.get_running_loop()
         wait_seconds = start.loop_time - loop.time()
-        if wait_seconds > _NOTICEABLE_SECONDS:
+        if self._promise is None and self._loudspeaker and wait_seconds > _NOTICEABLE_SECONDS:
             self._line.say(f"about {wait_seconds:.0f} s until it can play without a gap")
-        loop.call_at(start.loop_time, self._loudspeaker.start)
+        self._promise = self._promise or start
+        if self._start_timer:
+            self._start_timer.cancel()
+        if self._loudspeaker:
+            self._start_timer = loop.call_at(start.loop_time, self._loudspeaker.start)

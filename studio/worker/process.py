@@ -136,6 +136,10 @@ def _serve(connection: Connection, engine: str, log_path: Path) -> None:
     server = importlib.import_module("studio.worker.server")
     open_model = _engine_by_name(engine)
     server.Server(connection, open_model, when_abandoned=_end_soon).serve()
+    # The model is closed; what is left (libraries taking themselves apart) takes a second and frees nothing more.
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def _engine_by_name(name: str) -> Callable[..., object]:

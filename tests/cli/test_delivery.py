@@ -1,0 +1,80 @@
+"""Delivery when it is broken off: silence at once, nothing left, nobody waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sound_card import SoundCard
+from thread_worker import ThreadWorker
+
+from studio.cli.delivery import Delivery
+from studio.cli.destination import Destination
+from studio.cli.loudspeaker import Loudspeaker
+from studio.cli.progress import ProgressLine
+from studio.cli.surroundings import Surroundings
+from studio.pipeline.request import AudioChunk, SynthesisRequest, VoiceReference
+from studio.worker.client import WorkerClient
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.mark.parametrize("text", ["one wait", "one " * 300], ids=["while speech is made", "while it is heard"])
+def test_breaking_off_is_silence_at_once_and_leaves_nothing(tmp_path: Path, text: str) -> None:
+    card = SoundCard()
+
+    async def break_off() -> None:
+        request = SynthesisRequest(text, VoiceReference(tmp_path / "anna.wav"))
+        async with WorkerClient(Path("fake"), start_worker=ThreadWorker) as client:
+            destination = Destination(tmp_path / "out.wav", is_played=True)
+            surroundings = Surroundings(open_output=card.open)
+            delivery = Delivery(destination, await client.load(), surroundings, ProgressLine())
+            delivering = asyncio.create_task(delivery.deliver(lambda hooks: client.synthesize(request, hooks=hooks)))
+            while card.first_sound is None:
+                await asyncio.sleep(0.01)
+            delivering.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await delivering
+
+    asyncio.run(asyncio.wait_for(break_off(), 30))
+    assert len(card.heard) < 24_000 * 3, "it went on playing"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_loudspeaker_stopped_before_it_may_start_opens_no_device() -> None:
+    card = SoundCard()
+    loudspeaker = Loudspeaker(24_000, card.open)
+
+    async def stop() -> None:
+        listening = asyncio.create_task(loudspeaker.listen())
+        loudspeaker.add(AudioChunk(np.ones(240, np.float32), 24_000))
+        await asyncio.sleep(0.05)
+        loudspeaker.stop()
+        await listening
+
+    asyncio.run(asyncio.wait_for(stop(), 10))
+    assert card.num_opened == 0
+
+
+def test_what_arrives_while_it_plays_is_heard_after_what_was_there() -> None:
+    card = SoundCard()
+    loudspeaker = Loudspeaker(24_000, card.open)
+
+    def add_later() -> None:
+        time.sleep(0.1)
+        loudspeaker.add(AudioChunk(np.full(2400, 0.5, np.float32), 24_000))
+        loudspeaker.complete()
+
+    async def listen() -> None:
+        loudspeaker.add(AudioChunk(np.full(4800, 0.25, np.float32), 24_000))
+        loudspeaker.start()
+        threading.Thread(target=add_later).start()
+        await loudspeaker.listen()
+
+    asyncio.run(asyncio.wait_for(listen(), 10))
+    np.testing.assert_array_equal(card.heard, np.repeat([0.25, 0.5], [4800, 2400]).astype(np.float32))
+    assert loudspeaker.num_underruns == 0

@@ -1,0 +1,40 @@
+"""The program as it is: a real process, a real worker, the model that ships."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import soundfile
+
+pytestmark = pytest.mark.timeout(300)
+HOUSE = Path(__file__).parent.parent.parent
+CLIP = HOUSE / "tests" / "reference" / "inputs" / "prompt_a.wav"
+
+
+def test_from_a_clip_and_a_text_to_a_sound_file(tmp_path: Path) -> None:
+    places = {f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CACHE", "LOGS")}
+    words = ["say", "Good morning.", "--voice", CLIP, "-o", tmp_path / "out.wav", "--json", "--precision", "float32"]
+    said = subprocess.run(
+        [sys.executable, "-m", "studio.cli.main", *words],
+        capture_output=True, text=True, check=False, env={**os.environ, **places}, cwd=HOUSE,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    values = json.loads(said.stdout)
+    sound = soundfile.info(tmp_path / "out.wav")
+    assert (sound.samplerate, sound.channels) == (24_000, 1)
+    assert sound.frames == round(values["audio_seconds"] * 24_000)
+    assert sound.frames > 0
+    assert values["sample_rate"] == 24_000
+    assert 0.0 < values["first_audio_seconds"] <= values["total_seconds"]
+    assert values["real_time_factor"] == pytest.approx(values["total_seconds"] / values["audio_seconds"])
+    assert {"text", "voice", "speech_lm", "flow", "vocoder"} <= set(values["stages"])
+    assert values["engine"]["speech_lm"].startswith("torch float32")
+    assert values["model"]["makes_noise"] is True
+    assert "makes noise, not speech" in said.stderr
+    assert list((tmp_path / "logs").glob("worker-*.log"))
+    assert "Traceback" not in said.stderr
