@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import studio  # noqa: F401 - before torch: it decides how OpenMP threads wait
+
 _TESTS = Path(__file__).resolve().parent
 _MODELS = _TESTS.parent / "resources" / "models"
 
