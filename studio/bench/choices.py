@@ -58,16 +58,13 @@ def choose_threads(
     )
 
 
-def choose_speech_lm_precision(checkpoint: Checkpoint, chosen: str, because: str, device: str) -> Choice:
-    """Speed of each precision that runs here, and how far its distributions are from those of float32.
-
-    ``because`` is the program's own reason for ``chosen``.
-    """
+def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Figure]:
+    """Speed of the speech LM in each precision that runs here, and how far its distributions are from float32's."""
     path = checkpoint.speech_lm_path(None)
     num_speech_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     request = speech_lm_request(num_speech_tokens, _COMPARED_TOKENS)
     tokens = random_tokens(_COMPARED_TOKENS, num_speech_tokens)
-    measured: list[Figure] = []
+    figures: list[Figure] = []
     for precision in Precision:
         try:
             speech_lm = checkpoint.load_speech_lm(precision, device)
@@ -75,10 +72,10 @@ def choose_speech_lm_precision(checkpoint: Checkpoint, chosen: str, because: str
             continue
         _, per_token = time_speech_lm(speech_lm, request, tokens)
         quality = compare_with_reference(speech_lm, open_network(path, checkpoint.speech_lm))
-        measured += _precision_figures(precision, per_token, quality)
+        figures += _precision_figures(precision, per_token, quality)
         del speech_lm
         release_pages(path)
-    return Choice("speech LM", chosen, because, tuple(measured))
+    return figures
 
 
 def _precision_figures(precision: Precision, per_token: float, quality: QualityReport) -> Iterator[Figure]:

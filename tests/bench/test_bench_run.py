@@ -59,6 +59,7 @@ def test_every_promised_number_is_there(measured: tuple[BenchReport, list[str]])
     report, _ = measured
     assert {figure.name for figure in report.figures} >= {
         "loading.time",
+        "loading.first_time",
         "loading.weight_files",
         "loading.peak_memory",
         "speech_lm.prefill_new_voice",
