@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from studio.pipeline.pacing import ComingChunk
+from studio.pipeline.pacing import ComingChunk, FlowChunk
 from studio.pipeline.prompt_store import PreparedVoice
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_feed import TokenFeed
@@ -67,12 +67,11 @@ class Forecast:
         made = len(part.feed.tokens) if part.is_open else 0
         is_known = part.is_open and part.feed.is_finished
         total = made if is_known else max(made + 1, pace.tokens_for(part.num_text_tokens))
-        ratio, prompt_tokens = flow.frames_per_token, self.voice.prompt.num_tokens
         cuts = schedule.coming(done_tokens, total, flow.look_ahead_tokens) if schedule else [(done_tokens, total)]
         for start, end in cuts:
             needed = min(end + flow.look_ahead_tokens, total)
             production = pace.speech_lm_seconds(max(0, needed - made))
-            production += pace.decode_seconds(ratio * (end - start), ratio * (prompt_tokens + start))
+            production += pace.decode_seconds(FlowChunk(self.voice.prompt.num_tokens, start, end))
             made = max(made, needed)
-            samples = ratio * (end - start) * self.decoder.vocoder.samples_per_frame
+            samples = flow.frames_per_token * (end - start) * self.decoder.vocoder.samples_per_frame
             yield ComingChunk(production, samples / self.decoder.vocoder.sample_rate / self.speed)

@@ -29,6 +29,15 @@ class _Rate:
         return sum(s for s, _ in self.seen) / sum(u for _, u in self.seen) if self.seen else unknown
 
 
+@dataclass(frozen=True, slots=True)
+class FlowChunk:
+    """Tokens ``start_tokens`` to ``end_tokens`` of an utterance after a prompt."""
+
+    prompt_tokens: int
+    start_tokens: int
+    end_tokens: int
+
+
 class Pace:
     """Measured costs of one loaded model on this machine; lasts as long as the model."""
 
@@ -42,8 +51,8 @@ class Pace:
     def saw_speech_lm(self, seconds: float, num_tokens: int) -> None:
         self._speech_lm.add(seconds, num_tokens)
 
-    def saw_flow(self, seconds: float, num_frames: int, context_frames: int) -> None:
-        self._flow.add(seconds, flow_work(self._flow_config, num_frames, context_frames))
+    def saw_flow(self, seconds: float, chunk: FlowChunk) -> None:
+        self._flow.add(seconds, flow_work(self._flow_config, *self._computed(chunk)))
 
     def saw_vocoder(self, seconds: float, num_frames: int) -> None:
         self._vocoder.add(seconds, num_frames)
@@ -59,10 +68,26 @@ class Pace:
     def speech_lm_seconds(self, num_tokens: int) -> float:
         return num_tokens * self._speech_lm.per_unit()
 
-    def decode_seconds(self, num_frames: int, context_frames: int) -> float:
-        """Flow and vocoder for ``num_frames`` after ``context_frames`` of prompt and utterance."""
-        work = flow_work(self._flow_config, num_frames, context_frames)
+    def decode_seconds(self, chunk: FlowChunk) -> float:
+        """Flow and vocoder for ``chunk``."""
+        work = flow_work(self._flow_config, *self._computed(chunk))
+        num_frames = self._flow_config.frames_per_token * (chunk.end_tokens - chunk.start_tokens)
         return work * self._flow.per_unit() + num_frames * self._vocoder.per_unit()
+
+    def _computed(self, chunk: FlowChunk) -> tuple[int, int]:
+        """The frames the flow computes for ``chunk``, and those it sees before them."""
+        start = chunk.prompt_tokens + chunk.start_tokens
+        if chunk.start_tokens == 0:
+            start -= unfinished_prompt_tokens(chunk.prompt_tokens, self._flow_config)
+        end = chunk.prompt_tokens + chunk.end_tokens
+        ratio = self._flow_config.frames_per_token
+        return ratio * (end - start), ratio * start
+
+
+def unfinished_prompt_tokens(prompt_tokens: int, config: FlowConfig) -> int:
+    """The prompt's last tokens, whose block or look-ahead reaches into the utterance: made with its first chunk."""
+    whole_blocks = max(0, prompt_tokens - config.look_ahead_tokens) // config.grid_tokens
+    return prompt_tokens - config.grid_tokens * whole_blocks
 
 
 def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float:

@@ -50,7 +50,7 @@ class Speech:
     spoken_text: list[str] = field(default_factory=list)
     _known: deque[Part] = field(default_factory=deque)
     _num_parts: int = 0
-    _is_announced: bool = False
+    _announced_start: float | None = None
 
     def stream(self, parts: Sequence[Part] | Iterator[Part]) -> Generator[AudioChunk, None, None]:
         """Chunks in order of play. Raises ``Cancelled``, ``StudioError`` and what the stages raise."""
@@ -84,7 +84,7 @@ class Speech:
                 if not len(samples):
                     continue
                 yield self._chunk(samples, index)
-                if not self._is_announced:
+                if self._announced_start is None or self._now() < self._announced_start:
                     self._announce(utterance, part, schedule)
         finally:
             self._account(part)
@@ -118,12 +118,11 @@ class Speech:
             _ = self._known[0].feed
 
     def _announce(self, utterance: Utterance, part: Part, schedule: ChunkSchedule | None) -> None:
-        """Says when play may begin without a gap, once per request, after its first chunk.
+        """Says when play may begin without a gap, after the first chunk; until then, each chunk makes it surer.
 
         Where that is later than now, the language model first runs ahead: how long the speech will be
         is then known instead of guessed, and the promise can be kept.
         """
-        self._is_announced = True
         ready_seconds = self.audio_seconds
         forecast = Forecast(self.voice, self.decoder, self.options.speed)
         coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
@@ -132,6 +131,7 @@ class Speech:
             self._run_ahead(part)
             coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
             start = gapless_start_seconds(self._now(), ready_seconds, coming)
+        self._announced_start = start
         self.control.report_estimate(start)
 
     def _run_ahead(self, part: Part) -> None:

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from studio.errors import NoSpeechMade
 from studio.model.stages import FlowDecoder, SourceNoise, Vocoder
 from studio.pipeline.control import RequestControl
-from studio.pipeline.pacing import Pace
+from studio.pipeline.pacing import FlowChunk, Pace
 from studio.pipeline.prompt_store import PreparedVoice
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_feed import TokenFeed
@@ -111,9 +111,8 @@ class Utterance:
 
     def _saw_flow(self, seconds: float, num_tokens: int) -> None:
         self.clock.flow += seconds
-        ratio = self.decoder.flow.frames_per_token
-        context_tokens = self.voice.prompt.num_tokens + self.decoded_tokens
-        self.decoder.pace.saw_flow(seconds, ratio * num_tokens, ratio * context_tokens)
+        end = self.decoded_tokens + num_tokens
+        self.decoder.pace.saw_flow(seconds, FlowChunk(self.voice.prompt.num_tokens, self.decoded_tokens, end))
 
     def _saw_vocoder(self, seconds: float, num_frames: int) -> None:
         self.clock.vocoder += seconds

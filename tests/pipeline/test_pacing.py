@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
-from studio.pipeline.pacing import ComingChunk, Pace, flow_work, gapless_start_seconds
+from studio.pipeline.pacing import (
+    ComingChunk,
+    FlowChunk,
+    Pace,
+    flow_work,
+    gapless_start_seconds,
+    unfinished_prompt_tokens,
+)
 
 FLOW = FlowConfig(
     num_speech_tokens=6561,
@@ -39,12 +46,21 @@ def test_a_slow_machine_waits_for_what_it_lacks() -> None:
 
 def test_cost_follows_what_was_seen() -> None:
     pace = Pace(FLOW)
-    assert pace.decode_seconds(50, 0) == 0.0
-    pace.saw_flow(4.0, 50, 150)
+    # P = 90: 75 tokens are cached, so the first 10 are made together with 15 of the prompt: one 50-frame block.
+    first, next_block = FlowChunk(90, 0, 10), FlowChunk(90, 10, 35)
+    assert pace.decode_seconds(first) == 0.0
+    pace.saw_flow(4.0, first)
     pace.saw_vocoder(0.5, 50)
     pace.saw_speech_lm(1.0, 25)
-    assert pace.decode_seconds(50, 150) == pytest.approx(4.5)
+    assert pace.decode_seconds(first) == pytest.approx(4.0 + 20 * 0.01)
+    growth = flow_work(FLOW, 50, 200) / flow_work(FLOW, 50, 150)
+    assert pace.decode_seconds(next_block) == pytest.approx(4.0 * growth + 50 * 0.01)
     assert pace.speech_lm_seconds(50) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(("prompt", "unfinished"), [(3, 3), (25, 25), (27, 27), (28, 3), (75, 25), (90, 15)])
+def test_the_prompts_end_is_made_with_the_first_chunk(prompt: int, unfinished: int) -> None:
+    assert unfinished_prompt_tokens(prompt, FLOW) == unfinished
 
 
 def test_context_costs_what_the_architecture_says() -> None:
