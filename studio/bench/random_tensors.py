@@ -18,6 +18,7 @@ from studio.model.config import VocoderConfig, VocoderKind
 # The first pattern found in a tensor's name decides its gain; 1 otherwise.
 _GAINS: tuple[tuple[str, float], ...] = (
     (r"(linear_[qk]|[qk]_proj|to_[qk])\.weight", 1.5),  # attention far from uniform, so that masks matter
+    (r"(o_proj|down_proj)\.weight", 0.2),  # a layer adds a little, as in a trained network; else 24 amplify rounding
     (r"embed_tokens|speech_embedding|llm_embedding", 0.5),
     (r"llm_decoder\.weight", 3.0),  # a nucleus of some dozens of tokens
     (r"spk_embed_affine_layer", 6.0),  # its input is of length 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,50 +15,18 @@ import torch
 
 from studio.bench.onnx_writer import ElementType, Node, Port, onnx_bytes
 from studio.bench.random_checkpoint import num_weight_bytes, write_random_checkpoint
-from studio.bench.released_sizes import CheckpointPlan, preceding_flow, released_plan
+from studio.bench.released_sizes import CheckpointPlan, released_plan
 from studio.bench.tensor_shapes import Shapes, flow_shapes, speech_lm_shapes, vocoder_shapes
 from studio.errors import CannotWrite, DiskFull
 from studio.model.checkpoint import Checkpoint, open_checkpoint
-from studio.model.config import (
-    ConformerConfig,
-    DiTConfig,
-    LookAheadConfig,
-    QwenConfig,
-    SpeechLMConfig,
-    UNetConfig,
-)
 
-
-def small_plan(family: str) -> CheckpointPlan:
-    plan = released_plan(family)
-    num_speech_tokens = 2349
-    is_second = plan.flow.unet is not None
-    flow = replace(
-        plan.flow,
-        num_speech_tokens=num_speech_tokens,
-        input_size=32 if is_second else 80,
-        conformer=ConformerConfig(size=32, num_heads=2, feed_forward_size=48, num_blocks=2) if is_second else None,
-        unet=UNetConfig(channels=24, num_heads=3, head_size=8, num_mid_blocks=2, num_transformer_blocks=2)
-        if is_second
-        else None,
-        look_ahead=None if is_second else LookAheadConfig(in_channels=80, channels=40),
-        dit=None if is_second else DiTConfig(size=64, depth=2, num_heads=4, head_size=16, feed_forward_ratio=2),
-    )
-    backbone = QwenConfig(
-        vocabulary_size=1024, hidden_size=48, intermediate_size=64, num_layers=2, num_heads=6, num_kv_heads=2
-    )
-    layout = plan.generation.speech_token_layout(num_speech_tokens)
-    return replace(
-        plan,
-        num_base_text_tokens=640,
-        speech_lm=SpeechLMConfig(backbone=backbone, layout=layout),
-        flow=flow,
-        vocoder=replace(plan.vocoder, base_channels=40, f0_channels=32, preceding_flow=preceding_flow(flow)),
-    )
+SmallPlan = Callable[[str], CheckpointPlan]
 
 
 @pytest.fixture(scope="module", params=["cosyvoice2", "cosyvoice3"])
-def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CheckpointPlan]:
+def written(
+    request: pytest.FixtureRequest, small_plan: SmallPlan, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, CheckpointPlan]:
     family = str(request.param)
     folder = tmp_path_factory.mktemp("random") / family
     plan = small_plan(family)
@@ -130,7 +99,7 @@ def test_text_head_and_text_table_are_stored_once(written: tuple[Path, Checkpoin
     assert (folder / "llm.pt").stat().st_size < 1.2 * sum(values.nbytes for values in tensors.values())
 
 
-def test_same_seed_same_numbers_and_another_seed_others(tmp_path: Path) -> None:
+def test_same_seed_same_numbers_and_another_seed_others(tmp_path: Path, small_plan: SmallPlan) -> None:
     plan = small_plan("cosyvoice3")
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
         write_random_checkpoint(tmp_path / name, "cosyvoice3", seed, plan=plan)
@@ -139,7 +108,7 @@ def test_same_seed_same_numbers_and_another_seed_others(tmp_path: Path) -> None:
     assert not torch.equal(first["input_embedding.weight"], other["input_embedding.weight"])
 
 
-def test_complete_folder_is_left_alone_and_a_changed_one_written_anew(tmp_path: Path) -> None:
+def test_complete_folder_is_left_alone_and_a_changed_one_written_anew(tmp_path: Path, small_plan: SmallPlan) -> None:
     plan = small_plan("cosyvoice2")
     write_random_checkpoint(tmp_path, "cosyvoice2", 1, plan=plan)
     weights = tmp_path / "hift.pt"
@@ -200,7 +169,7 @@ def test_no_room_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not list(tmp_path.glob("*.pt"))
 
 
-def test_folder_that_is_a_file_is_a_sentence(tmp_path: Path) -> None:
+def test_folder_that_is_a_file_is_a_sentence(tmp_path: Path, small_plan: SmallPlan) -> None:
     path = tmp_path / "taken"
     path.write_text("not a folder")
     with pytest.raises(CannotWrite, match="cannot be written"):
