@@ -1,8 +1,8 @@
-"""Decoding one block after the other against the caches of all three parts of the network."""
+"""Decoding blocks of the grid against the caches of all three parts of the network."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +13,8 @@ from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.model import FlowModel, Voice
 
 _ROWS = 2  # with and without conditions
+# More blocks at a time give larger products, which several cores share better; beyond this nothing is gained.
+_BLOCKS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -80,19 +82,19 @@ class FlowCaches:
             and self.estimator.make_room(num_frames, budget, model.device)
         )
 
-    def make_prompt_room(self, num_tokens: int, model: FlowModel, budget: CacheBudget) -> bool:
-        """Room for exactly a prompt, so that its tensors have no empty end."""
+    def make_prompt_room(self, num_tokens: int, model: FlowModel) -> bool:
+        """Room for exactly a prompt, so that its tensors have no empty end. Who keeps voices limits their number."""
         num_frames = model.config.frames_per_token * num_tokens
-        return (
-            self.tokens.add_slab(num_tokens, budget, model.device)
-            and self.frames.add_slab(num_frames, budget, model.device)
-            and self.estimator.add_slab(num_frames, budget, model.device)
+        return num_tokens == 0 or (
+            self.tokens.add_slab(num_tokens, None, model.device)
+            and self.frames.add_slab(num_frames, None, model.device)
+            and self.estimator.add_slab(num_frames, None, model.device)
         )
 
-    def decode_block(
+    def _decode_at_once(
         self, model: FlowModel, voice: Voice, tokens: Sequence[int], following: Sequence[int]
     ) -> torch.Tensor:
-        """The mel (frames, mel_bins) of the next ``tokens``, at most one chunk that begins on the grid."""
+        """The mel (frames, mel_bins) of the next ``tokens``, which begin on the grid."""
         contexts = EncoderContext(self.tokens.context(0), self.frames.context(0))
         mean = model.mean(tokens, following, contexts)
         mel = model.solve(voice, mean, self.estimator.num_frames, self.estimator.context)
@@ -109,21 +111,19 @@ class FlowCaches:
         look_ahead: Sequence[int],
         progress: Callable[[float], None] | None = None,
     ) -> torch.Tensor:
-        """The mel (frames, mel_bins) of the next ``tokens``; room must have been made."""
+        """The mel (frames, mel_bins) of the next ``tokens``; room must have been made.
+
+        With ``progress`` one block at a time, as a person waits; also where the left context is bounded,
+        since that is counted from a call's beginning.
+        """
+        is_fine = progress is not None or self.estimator.is_bounded
+        stride = model.config.grid_tokens * (1 if is_fine else _BLOCKS_AT_ONCE)
+        everything = [*tokens, *look_ahead]
         mels = [torch.zeros(0, model.config.mel_bins, dtype=model.dtype, device=model.device)]
-        for stop, block, following in split_blocks(tokens, look_ahead, model):
-            mels.append(self.decode_block(model, voice, block, following))
+        for start in range(0, len(tokens), stride):
+            stop = min(start + stride, len(tokens))
+            following = everything[stop : stop + model.config.look_ahead_tokens]
+            mels.append(self._decode_at_once(model, voice, everything[start:stop], following))
             if progress is not None:
                 progress(stop / len(tokens))
         return torch.cat(mels)
-
-
-def split_blocks(
-    tokens: Sequence[int], look_ahead: Sequence[int], model: FlowModel
-) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
-    """Blocks of the grid, each with the tokens that follow it, and with where it stops."""
-    grid_tokens, num_following = model.config.grid_tokens, model.config.look_ahead_tokens
-    everything = [*tokens, *look_ahead]
-    for start in range(0, len(tokens), grid_tokens):
-        stop = min(start + grid_tokens, len(tokens))
-        yield stop, everything[start:stop], everything[stop : stop + num_following]

@@ -1,12 +1,13 @@
 """What earlier calls leave behind: per solver step and row, keys and values of every layer and convolution tails.
 
-Specification F8: a frame sees all earlier frames and the rest of its own chunk of 50. A block of at most
-one chunk therefore sees all cached frames and all of itself, and needs no mask. The cached frames never
-change, because each solver step's state of an old frame is final. So decoding block by block against
-caches equals one run over the whole utterance.
+Specification F8: a frame sees all earlier frames and the rest of its own chunk of 50. A call of one chunk
+therefore sees all cached frames and all of itself, and needs no mask; a call of several hides its later
+chunks from its earlier ones. The cached frames never change, because each solver step's state of an old
+frame is final. So decoding call by call against caches equals one run over the whole utterance.
 
-Tensors of attention layers are (steps, layers, rows, heads, frames, head_size); of inputs
-(steps, layers, rows, frames, channels); of a convolution's tail (steps, rows, past_frames, channels).
+Keys are (steps, layers, rows, heads, head_size, frames), the way their product with queries is fastest;
+values (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames, channels);
+a convolution's tail (steps, rows, past_frames, channels).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 import torch
@@ -23,8 +24,9 @@ from torch import nn
 from studio.model.flow.budget import CacheBudget, Reservation
 from studio.model.flow.context import CausalConvolution, KeysValues, SelfAttention, number_layers
 
-_FIRST_SLAB_BLOCKS = 2
-_LARGEST_SLAB_BLOCKS = 10
+# Growth doubles what was spoken so far, between four and sixteen seconds.
+_FIRST_SLAB_BLOCKS = 4
+_LARGEST_SLAB_BLOCKS = 16
 
 
 class CacheKind(Enum):
@@ -56,8 +58,10 @@ class PartLayout:
         head = (self.num_steps, len(self.attentions), self.num_rows)
         if kind is CacheKind.INPUTS:
             return {"inputs": (*head, num_frames, first.input_size)}
-        shape = (*head, first.num_heads, num_frames, first.head_size)
-        return {"keys": shape, "values": shape}
+        return {
+            "keys": (*head, first.num_heads, first.head_size, num_frames),
+            "values": (*head, first.num_heads, num_frames, first.head_size),
+        }
 
     def tail_shapes(self) -> list[tuple[int, ...]]:
         return [(self.num_steps, self.num_rows, c.past_frames, c.in_channels) for c in self.convolutions]
@@ -86,15 +90,20 @@ class Slab:
         per_step = zip(*(tensor.unbind(0) for tensor in self.tensors.values()), strict=True)
         return [list(zip(*(tensor.unbind(0) for tensor in step), strict=True)) for step in per_step]
 
-    def store(self, step: int, attention: SelfAttention, normed: torch.Tensor, start: int) -> None:
-        """Puts what the frames from ``start`` on leave behind into their place."""
-        place = slice(start - self.start, start - self.start + normed.shape[1])
+    def store(self, step: int, attention: SelfAttention, left_behind: tuple[torch.Tensor, ...], start: int) -> None:
+        """Takes its share of what the frames from ``start`` on leave behind: inputs, or keys and values."""
+        stop = start + left_behind[0].shape[-2]
+        first, last = max(start, self.start), min(stop, self.stop)
+        if first >= last:
+            return
+        source, place = slice(first - start, last - start), slice(first - self.start, last - self.start)
         views = self._layers[step][attention.layer]
         if self.kind is CacheKind.INPUTS:
-            views[0][:, place] = normed
+            views[0][:, place] = left_behind[0][:, source]
         else:
-            for view, tensor in zip(views, attention.keys_values(normed, start), strict=True):
-                view[:, :, place] = tensor
+            keys, values = left_behind
+            views[0][..., place] = keys[:, :, source].transpose(2, 3)
+            views[1][:, :, place] = values[:, :, source]
 
     def keys_values(self, step: int, attention: SelfAttention, first: int, stop: int) -> KeysValues:
         """Those of frames ``first`` to ``stop``, counted from the beginning of everything."""
@@ -102,7 +111,7 @@ class Slab:
         place = slice(first - self.start, stop - self.start)
         if self.kind is CacheKind.INPUTS:
             return attention.keys_values(views[0][:, place], first)
-        return views[0][:, :, place], views[1][:, :, place]
+        return views[0][..., place].transpose(2, 3), views[1][:, :, place]
 
 
 class PartCache:
@@ -162,14 +171,16 @@ class PartCache:
                 return False
         return True
 
-    def add_slab(self, num_frames: int, budget: CacheBudget, device: torch.device) -> bool:
-        """Whether budget and memory gave room for ``num_frames`` more."""
+    def add_slab(self, num_frames: int, budget: CacheBudget | None, device: torch.device) -> bool:
+        """Whether memory, and the budget if it is to count, gave room for ``num_frames`` more."""
         if not self.layout.attentions:
             return True
         shapes = self.layout.slab_shapes(self.kind, num_frames)
-        reservation = budget.reserve(self.layout.slab_bytes(self.kind, num_frames, self.cache_dtype))
-        if reservation is None:
-            return False
+        reservation = None
+        if budget is not None:
+            reservation = budget.reserve(self.layout.slab_bytes(self.kind, num_frames, self.cache_dtype))
+            if reservation is None:
+                return False
         try:
             tensors = {
                 name: torch.empty(shape, dtype=self.cache_dtype, device=device) for name, shape in shapes.items()
@@ -182,6 +193,10 @@ class PartCache:
     @property
     def _capacity_stop(self) -> int:
         return self.slabs[-1].stop if self.slabs else 0
+
+    @property
+    def is_bounded(self) -> bool:
+        return self._left_context_frames is not None
 
     def context(self, step: int) -> CachedContext:
         return CachedContext(self, step)
@@ -198,11 +213,8 @@ class PartCache:
             return self._num_shared_frames
         return max(self._num_shared_frames, self.num_frames - self._left_context_frames)
 
-    def slab_of(self, frame: int) -> Slab:
-        return next(slab for slab in reversed(self.slabs) if slab.start <= frame)
-
     def visible(self, stop: int) -> Iterator[tuple[Slab, int, int]]:
-        """Slabs with the range of frames that the block ending at ``stop`` sees of each."""
+        """Slabs with the range of frames that the call ending at ``stop`` sees of each."""
         first_spoken = self._first_spoken_frame()
         for slab in self.slabs:
             is_shared = slab.start < self._num_shared_frames
@@ -214,7 +226,7 @@ class PartCache:
 
 @dataclass(frozen=True)
 class CachedContext:
-    """The context of one block at one solver step: everything cached, and the block itself."""
+    """The context of one call at one solver step: everything cached, and the call's own frames."""
 
     cache: PartCache
     step: int
@@ -228,30 +240,45 @@ class CachedContext:
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
         start = self.cache.num_frames
         stop = start + normed.shape[1]
-        self.cache.slab_of(start).store(self.step, attention, normed, start)
+        is_inputs = self.cache.kind is CacheKind.INPUTS
+        left_behind = (normed,) if is_inputs else attention.keys_values(normed, start)
+        for slab in self.cache.slabs:
+            slab.store(self.step, attention, left_behind, start)
         queries = attention.queries(normed, start)
         segments = [
             slab.keys_values(self.step, attention, first, last) for slab, first, last in self.cache.visible(stop)
         ]
-        return attend_segments(queries, segments, attention.score_bias(queries, start, stop))
+        bias = attention.score_bias(queries, start, stop)
+        return attend_segments(queries, segments, bias, self.cache.layout.block_frames)
 
 
-def attend_segments(queries: torch.Tensor, segments: Sequence[KeysValues], bias: torch.Tensor | None) -> torch.Tensor:
+def attend_segments(
+    queries: torch.Tensor, segments: Sequence[KeysValues], bias: torch.Tensor | None, block_frames: int
+) -> torch.Tensor:
     """Softmax attention over keys that lie in several places, as if they lay in one.
 
     One softmax over the scores against all segments; only scores are put side by side, keys and values
-    stay where they are.
+    stay where they are. The last keys are those of the queries' own frames, which begin on the grid.
     """
     rows, heads, frames, size = queries.shape
     scaled = (queries * size**-0.5).reshape(rows * heads, frames, size)
-    lengths = [keys.shape[2] for keys, _ in segments]
-    scores = scaled.new_empty(rows * heads, frames, sum(lengths))
-    for part, (keys, _) in zip(scores.split(lengths, dim=2), segments, strict=True):
-        torch.bmm(scaled, keys.flatten(0, 1).to(scaled.dtype).transpose(1, 2), out=part)
+    scores = [torch.bmm(scaled, keys.flatten(0, 1).to(scaled.dtype).transpose(1, 2)) for keys, _ in segments]
+    joined = scores[0] if len(scores) == 1 else torch.cat(scores, dim=2)
     if bias is not None:
-        scores += bias.flatten(0, 1)
-    torch.softmax(scores, dim=-1, out=scores)
+        joined += bias.flatten(0, 1)
+    if frames > block_frames:
+        joined[:, :, -frames:] += _later_blocks_hidden(frames, block_frames, joined.dtype, joined.device)
+    torch.softmax(joined, dim=-1, out=joined)
     attended = torch.zeros_like(scaled)
-    for part, (_, values) in zip(scores.split(lengths, dim=2), segments, strict=True):
-        attended.baddbmm_(part, values.flatten(0, 1).to(scaled.dtype))
+    lengths = [keys.shape[2] for keys, _ in segments]
+    for weights, (_, values) in zip(torch.split(joined, lengths, dim=2), segments, strict=True):
+        attended.baddbmm_(weights, values.flatten(0, 1).to(scaled.dtype))
     return attended.view(rows, heads, frames, size)
+
+
+@lru_cache
+def _later_blocks_hidden(frames: int, block_frames: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """(frames, frames): minus infinity where a key's block is later than the query's, else zero."""
+    block = torch.arange(frames, device=device) // block_frames
+    hidden = block[None, :] > block[:, None]
+    return torch.zeros(frames, frames, dtype=dtype, device=device).masked_fill_(hidden, float("-inf"))

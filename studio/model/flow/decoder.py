@@ -17,7 +17,7 @@ from studio.model.flow.model import FlowModel
 from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.flow.packing import pack
 from studio.model.flow.prompt_state import PromptState, cacheable_tokens, caches_from_tensors
-from studio.model.flow.stream import GridFlowStream
+from studio.model.flow.stream import GridFlowStream, as_mel
 from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.model.weights import fill, read_tensors, release_pages
 
@@ -31,7 +31,8 @@ _SAMPLED_VALUES = 64
 class FlowOptions:
     """Choices that last as long as the model. The first makes slower, the others are approximations.
 
-    ``cache_budget_bytes``: for all caches together; None takes half of the memory that is free at loading.
+    ``cache_budget_bytes``: what all open streams together may grow by, and the largest voice with 20 s of
+    speech that is cached in the fastest form; None takes half of the memory that is free at loading.
     ``num_steps``: fewer solver steps than the model's (10) are coarser. ``left_context_frames``: streams
     see the prompt and this many frames of what they said. ``cache_dtype``: a half-precision type halves
     the caches and rounds them.
@@ -113,11 +114,11 @@ class CachedFlowDecoder:
         assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
         return GridFlowStream(self._model, self.budget, state, self.options.left_context_frames)
 
-    @torch.inference_mode()
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``."""
-        mel = self._model.decode_sequence(self._model.voice(prompt), tokens, (), is_streaming=False)
-        return mel.t().float().contiguous()
+        with torch.inference_mode():
+            mel = self._model.decode_sequence(self._model.voice(prompt), tokens, (), is_streaming=False)
+        return as_mel(mel)
 
     def _empty_caches(self, num_tokens: int) -> FlowCaches | None:
         """Room for a prompt, in the fastest form that leaves the budget room for speech beside it; or none."""
@@ -127,10 +128,10 @@ class CachedFlowDecoder:
             num_bytes = self._layouts.num_bytes(
                 kind, num_tokens + _EXPECTED_SPEECH_TOKENS, num_frames + speech_frames, self._cache_dtype
             )
-            if num_bytes > self.budget.free_bytes:
+            if num_bytes > self.budget.total_bytes:
                 continue
             caches = FlowCaches.empty(self._layouts, kind, self._model.noise, self._cache_dtype)
-            if num_tokens == 0 or caches.make_prompt_room(num_tokens, self._model, self.budget):
+            if caches.make_prompt_room(num_tokens, self._model):
                 return caches
         return None
 

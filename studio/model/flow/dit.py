@@ -44,6 +44,7 @@ class RotaryPositions(nn.Module):
         super().__init__()
         exponents = torch.arange(0, head_size, 2, dtype=torch.float32) / head_size
         self.register_buffer("inv_freq", 10000.0**-exponents)
+        self._last_turns: tuple[tuple[int, int], torch.Tensor, torch.Tensor] | None = None
 
     def forward(self, projected: torch.Tensor, start: int) -> torch.Tensor:
         """``projected`` (rows, frames, channels), before the head split: only the first head is turned.
@@ -51,12 +52,20 @@ class RotaryPositions(nn.Module):
         That looks like a slip in the official code, but the weights were trained with it (J1).
         """
         num_turned = 2 * self.inv_freq.shape[0]
-        frames = torch.arange(start, start + projected.shape[1], device=projected.device)
-        angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
-        cos, sin = angles.cos().to(projected.dtype), angles.sin().to(projected.dtype)
+        cos, sin = self._turns(start, projected.shape[1])
         even, odd = projected[..., 0:num_turned:2], projected[..., 1:num_turned:2]
         turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
         return torch.cat([turned, projected[..., num_turned:]], dim=-1)
+
+    def _turns(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosine and sine (frames, head_size / 2); the last are kept, as all layers of a call want the same."""
+        last, wanted = self._last_turns, (start, num_frames)
+        if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:
+            with torch.inference_mode(mode=False), torch.no_grad():  # training may want them next
+                frames = torch.arange(start, start + num_frames, device=self.inv_freq.device)
+                angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
+                self._last_turns = last = (wanted, angles.cos(), angles.sin())
+        return last[1], last[2]
 
 
 class Attention(SelfAttention):

@@ -37,7 +37,6 @@ class GridFlowStream:
     def is_recomputing(self) -> bool:
         return self._caches is None
 
-    @torch.inference_mode()
     def decode(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowStream``; also raises ``SequenceTooLong``. (mel_bins, frames) float32."""
         assert self._is_open, "the stream has ended"
@@ -50,13 +49,13 @@ class GridFlowStream:
         self._spoken += tokens
         self._uncached_prompt = ()
         self._is_open = False  # until the call is through: a run broken off in the middle cannot go on
-        if self._caches is None:
-            mel = self._model.decode_sequence(self._voice, self._spoken, look_ahead, is_streaming=True)
-        else:
-            mel = self._caches.decode_blocks(self._model, self._voice, pending, look_ahead)
+        with torch.inference_mode():
+            if self._caches is None:
+                mel = self._model.decode_sequence(self._voice, self._spoken, look_ahead, is_streaming=True)
+            else:
+                mel = self._caches.decode_blocks(self._model, self._voice, pending, look_ahead)
         self._is_open = bool(look_ahead)
-        num_frames = config.frames_per_token * len(tokens)
-        return mel[mel.shape[0] - num_frames :].t().float().contiguous()
+        return as_mel(mel[mel.shape[0] - config.frames_per_token * len(tokens) :])
 
     def close(self) -> None:
         self._is_open = False
@@ -75,3 +74,8 @@ class GridFlowStream:
                 f"A chunk would end {beyond} tokens beyond the flow's grid of {config.grid_tokens}.",
                 remedy="Cut where prompt and spoken tokens together are a multiple of it.",
             )
+
+
+def as_mel(frames: torch.Tensor) -> torch.Tensor:
+    """(mel_bins, frames) float32 of (frames, mel_bins), free to be changed by whoever gets it."""
+    return frames.t().float().clone(memory_format=torch.contiguous_format)

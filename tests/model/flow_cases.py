@@ -1,0 +1,127 @@
+"""Miniature flows and random prompts that the flow's tests share."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+from studio.model.config import FlowConfig, Precision
+from studio.model.flow import CachedFlowDecoder, FlowOptions
+from studio.model.flow.model import FlowModel
+from studio.model.flow.network import FlowNetwork, build_network
+from studio.model.generations import GENERATIONS
+from studio.model.official_yaml import Document
+from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
+from studio.model.weights import fill, read_tensors
+
+GRID_TOKENS, LOOK_AHEAD = 25, 3
+
+
+@lru_cache
+def flow_config(reference: Path, family: str) -> FlowConfig:
+    generation = next(g for g in GENERATIONS if g.name == family)
+    return generation.read_flow(Document(reference / family / "checkpoint" / generation.yaml_name).root)
+
+
+def flow_network(reference: Path, family: str, dtype: torch.dtype = torch.float32) -> FlowNetwork:
+    with torch.device("meta"):
+        network = build_network(flow_config(reference, family))
+    fill(network, read_tensors(reference / family / "checkpoint" / "flow.pt"), file_name="flow.pt")
+    return network.to(dtype)
+
+
+def flow_decoder(
+    reference: Path,
+    family: str,
+    dtype: torch.dtype = torch.float32,
+    precision: Precision = Precision.FLOAT32,
+    **options: object,
+) -> CachedFlowDecoder:
+    return CachedFlowDecoder(
+        flow_network(reference, family, dtype),
+        flow_config(reference, family),
+        precision=precision,
+        options=FlowOptions(**options),  # type: ignore[arg-type]
+    )
+
+
+class PlainFlow:
+    """One streaming run over all tokens, by the plain layers: what every stream must equal."""
+
+    def __init__(self, reference: Path, family: str, dtype: torch.dtype = torch.float32) -> None:
+        config = flow_config(reference, family)
+        self.model = FlowModel(flow_network(reference, family, dtype), config, config.solver.num_steps)
+
+    @torch.inference_mode()
+    def mel(
+        self, prompt: FlowPrompt, tokens: Sequence[int], look_ahead: Sequence[int] = (), *, is_streaming: bool = True
+    ) -> torch.Tensor:
+        voice = self.model.voice(prompt)
+        return self.model.decode_sequence(voice, tokens, look_ahead, is_streaming=is_streaming).t()
+
+
+def random_prompt(config: FlowConfig, num_tokens: int, seed: int = 0) -> FlowPrompt:
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(config.num_speech_tokens, (num_tokens,), generator=generator)
+    mel = torch.randn(2 * num_tokens, config.mel_bins, generator=generator) * 2 - 5
+    return FlowPrompt(tuple(ids.tolist()), mel.numpy(), torch.randn(192, generator=generator).numpy())
+
+
+def random_tokens(config: FlowConfig, num_tokens: int, seed: int = 1) -> list[int]:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(config.num_speech_tokens, (num_tokens,), generator=generator).tolist()
+
+
+def grid_cuts(num_prompt_tokens: int, num_tokens: int) -> list[int]:
+    """All places in 1..num_tokens where a stream may cut, look-ahead and all."""
+    return [
+        cut
+        for cut in range(1, num_tokens - LOOK_AHEAD + 1)
+        if (num_prompt_tokens + cut) % GRID_TOKENS == 0
+    ]  # fmt: skip
+
+
+def streamed_mel(
+    decoder: FlowDecoder, state: FlowPromptState, tokens: Sequence[int], cuts: Sequence[int]
+) -> torch.Tensor:
+    stream = decoder.open_stream(state)
+    edges = [0, *cuts, len(tokens)]
+    mels = [
+        stream.decode(tokens[start:stop], tokens[stop : stop + LOOK_AHEAD]) for start, stop in itertools.pairwise(edges)
+    ]
+    stream.close()
+    return torch.cat(mels, dim=1)
+
+
+def relative_error(mel: torch.Tensor, expected: torch.Tensor) -> float:
+    return float((mel.double() - expected.double()).abs().max() / expected.double().abs().max())
+
+
+class Golden:
+    """The official implementation's flow arrays of one family, and how far two of its own runs differ."""
+
+    def __init__(self, reference: Path, family: str) -> None:
+        folder = reference / family / "golden"
+        self.arrays = load_file(folder / "flow.safetensors")
+        self.notes = json.loads((folder / "flow.json").read_text("utf-8"))
+        tolerances = json.loads((folder / "tolerance.json").read_text("utf-8"))
+        self.tolerance = max(
+            entry["rerun_max_diff"]
+            for name, entry in tolerances.items()
+            if name.startswith(("flow:estimator/out", "flow:full", "flow:stream")) and "rerun_max_diff" in entry
+        )
+        self.tokens: list[int] = self.arrays["tokens"][0].tolist()
+        self.prompt = FlowPrompt(
+            tuple(self.arrays["flow_prompt_speech_token"][0].tolist()),
+            self.arrays["prompt_speech_feat"][0].numpy(),
+            self.arrays["flow_embedding"][0].numpy(),
+        )
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return self.arrays[name]

@@ -1,0 +1,113 @@
+"""Opening ``flow.pt``: what is accepted, what is refused, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from flow_cases import (
+    Golden,
+    PlainFlow,
+    flow_config,
+    flow_decoder,
+    grid_cuts,
+    random_prompt,
+    random_tokens,
+    relative_error,
+    streamed_mel,
+)
+
+from studio.errors import MissingModelFile, UnsupportedPrecision, WrongTensors
+from studio.model.config import Precision
+from studio.model.flow import load_flow
+from studio.model.flow.packing import OneDnnProduct
+from studio.model.weights import read_tensors, release_pages
+
+HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
+def _flow_path(reference: Path, family: str) -> Path:
+    return reference / family / "checkpoint" / "flow.pt"
+
+
+@pytest.mark.reference
+def test_file_is_opened_and_speaks(reference: Path, family: str) -> None:
+    golden = Golden(reference, family)
+    decoder = load_flow(_flow_path(reference, family), flow_config(reference, family), Precision.FLOAT32, "cpu")
+    assert (decoder.grid_tokens, decoder.look_ahead_tokens, decoder.frames_per_token) == (25, 3, 2)
+    mel = decoder.decode_whole(golden.prompt, golden.tokens)
+    assert (mel - golden["full/mel"][0]).abs().max() <= golden.tolerance
+    assert not mel.requires_grad
+
+
+def test_missing_file_is_a_sentence(reference: Path, tmp_path: Path) -> None:
+    with pytest.raises(MissingModelFile, match=r"flow\.pt"):
+        load_flow(tmp_path / "flow.pt", flow_config(reference, "cosyvoice3"), Precision.FLOAT32, "cpu")
+
+
+def test_file_of_another_generation_is_refused(reference: Path) -> None:
+    with pytest.raises(WrongTensors, match="unknown"):
+        load_flow(_flow_path(reference, "cosyvoice2"), flow_config(reference, "cosyvoice3"), Precision.FLOAT32, "cpu")
+
+
+def test_settings_of_another_size_are_refused(reference: Path) -> None:
+    config = replace(flow_config(reference, "cosyvoice3"), num_speech_tokens=999)
+    with pytest.raises(WrongTensors, match="input_embedding"):
+        load_flow(_flow_path(reference, "cosyvoice3"), config, Precision.FLOAT32, "cpu")
+
+
+@pytest.mark.parametrize("precision", [Precision.INT8, Precision.FLOAT16])
+def test_precision_that_cannot_run_here_is_refused(reference: Path, precision: Precision) -> None:
+    with pytest.raises(UnsupportedPrecision, match=precision.value):
+        load_flow(_flow_path(reference, "cosyvoice3"), flow_config(reference, "cosyvoice3"), precision, "cpu")
+
+
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")
+def test_bfloat16_stays_within_its_limit(reference: Path, family: str) -> None:
+    """E9. Random miniature weights magnify rounding: full-size ones stay below 4e-3."""
+    config = flow_config(reference, family)
+    prompt, tokens = random_prompt(config, 53), random_tokens(config, 97)
+    decoder = flow_decoder(reference, family, precision=Precision.BFLOAT16)
+    mel = streamed_mel(decoder, decoder.prepare_prompt(prompt), tokens, grid_cuts(53, 97))
+    expected = PlainFlow(reference, family).mel(prompt, tokens)
+    rms_error = (mel - expected).square().mean().sqrt() / expected.square().mean().sqrt()
+    assert 1e-5 < rms_error < {"cosyvoice2": 3e-2, "cosyvoice3": 1e-2}[family]
+    assert decoder.prompt_key() != flow_decoder(reference, family).prompt_key()
+
+
+@pytest.mark.skipif(HAS_BFLOAT16, reason="this processor multiplies in bfloat16")
+def test_bfloat16_is_refused_where_it_cannot_run(reference: Path, family: str) -> None:
+    with pytest.raises(UnsupportedPrecision):
+        flow_decoder(reference, family, precision=Precision.BFLOAT16)
+
+
+@pytest.mark.parametrize("shape", [(1, 50, 48), (2, 50, 48), (2, 1, 48), (2, 1300, 48)])
+def test_product_of_any_number_of_rows(shape: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(shape, generator=generator)
+    weight, bias = torch.randn(33, 48, generator=generator), torch.randn(33, generator=generator)
+    expected = torch.nn.functional.linear(x, weight, bias)
+    assert (OneDnnProduct(weight, bias)(x) - expected).abs().max() < 1e-4
+    strided = torch.randn((*shape[:2], 96), generator=generator)[..., ::2]
+    expected = torch.nn.functional.linear(strided, weight)
+    assert (OneDnnProduct(weight, None)(strided) - expected).abs().max() < 1e-4
+
+
+def test_fewer_steps_are_coarser(reference: Path, family: str) -> None:
+    """An approximation by choice."""
+    golden = Golden(reference, family)
+    coarse, fine = (flow_decoder(reference, family, num_steps=steps) for steps in (3, 10))
+    error = relative_error(
+        coarse.decode_whole(golden.prompt, golden.tokens), fine.decode_whole(golden.prompt, golden.tokens)
+    )
+    assert 1e-3 < error < 0.5
+
+
+def test_released_pages_are_read_again(reference: Path) -> None:
+    path = _flow_path(reference, "cosyvoice3")
+    tensors = read_tensors(path)
+    before = {name: tensor.clone() for name, tensor in tensors.items()}
+    release_pages(path)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in tensors.items())

@@ -1,0 +1,210 @@
+"""The caches keep to their budget, fall back exactly, and are given back."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+from flow_cases import (
+    PlainFlow,
+    flow_config,
+    flow_decoder,
+    grid_cuts,
+    random_prompt,
+    random_tokens,
+    relative_error,
+    streamed_mel,
+)
+
+from studio.model.config import UNetConfig
+from studio.model.flow.budget import CacheBudget, default_budget_bytes
+from studio.model.flow.caches import CacheKind, PartCache, PartLayout
+from studio.model.flow.context import SelfAttention
+from studio.model.flow.unet import CausalUNet
+
+_AMPLE = 1 << 32
+# Twenty seconds of speech are expected beside the prompt: 1050 frames, and 1000 for none.
+_EXPECTED_FRAMES = 1000
+
+
+def _bytes_per_frame(reference: Path, family: str, kind: CacheKind) -> float:
+    decoder = flow_decoder(reference, family)
+    return decoder._layouts.num_bytes(kind, 50, 100, torch.float32) / 100
+
+
+def _budget_for(reference: Path, family: str, kind: CacheKind | None) -> int:
+    """A budget that ``kind`` just fits into."""
+    if kind is None:
+        return 1000
+    return int(_bytes_per_frame(reference, family, kind) * (_EXPECTED_FRAMES + 100)) + 1
+
+
+@pytest.mark.parametrize("kind", [*CacheKind, None])
+def test_each_fall_back_is_chosen_and_exact(reference: Path, family: str, kind: CacheKind | None) -> None:
+    config = flow_config(reference, family)
+    prompt, tokens = random_prompt(config, 63), random_tokens(config, 41)
+    decoder = flow_decoder(reference, family, cache_budget_bytes=_budget_for(reference, family, kind))
+    state = decoder.prepare_prompt(prompt)
+    names = set(state.tensors())
+    assert ("estimator.keys" in names) == (kind is CacheKind.KEYS_VALUES)
+    assert ("estimator.inputs" in names) == (kind is CacheKind.INPUTS)
+    assert bool(names) == (kind is not None)
+    mel = streamed_mel(decoder, state, tokens, grid_cuts(63, 41))
+    assert relative_error(mel, PlainFlow(reference, family).mel(prompt, tokens)) <= 1e-5
+    restored = decoder.restore_prompt(prompt, state.tensors())
+    assert torch.equal(streamed_mel(decoder, restored, tokens, grid_cuts(63, 41)), mel)
+
+
+def test_inputs_take_the_stated_share(reference: Path) -> None:
+    for family, share in (("cosyvoice3", 0.5), ("cosyvoice2", 0.25)):
+        layout = flow_decoder(reference, family)._layouts.estimator
+        inputs, keys_values = (layout.slab_bytes(kind, 100, torch.float32) for kind in reversed(CacheKind))
+        assert inputs / keys_values == share
+
+
+def test_stream_that_outgrows_the_budget_goes_on_by_recomputing(reference: Path, family: str) -> None:
+    config = flow_config(reference, family)
+    prompt, tokens = random_prompt(config, 28), random_tokens(config, 150)
+    ample = flow_decoder(reference, family, cache_budget_bytes=_AMPLE)
+    state = ample.prepare_prompt(prompt)
+    # Room for the first slab of 200 frames and no other.
+    tight = flow_decoder(
+        reference,
+        family,
+        cache_budget_bytes=int(250 * _bytes_per_frame(reference, family, CacheKind.KEYS_VALUES)),
+    )
+    stream = tight.open_stream(tight.restore_prompt(prompt, state.tensors()))
+    mels, was_recomputing = [], []
+    edges = [0, *grid_cuts(28, 150), 150]
+    for start, stop in itertools.pairwise(edges):
+        mels.append(stream.decode(tokens[start:stop], tokens[stop : stop + 3]))
+        was_recomputing.append(stream.is_recomputing)
+    assert was_recomputing == [False, False, False, False, True, True, True]
+    assert tight.budget.used_bytes == 0
+    assert relative_error(torch.cat(mels, dim=1), PlainFlow(reference, family).mel(prompt, tokens)) <= 1e-5
+
+
+def test_no_memory_at_all_is_the_same_as_no_budget(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = flow_config(reference, "cosyvoice3")
+    prompt, tokens = random_prompt(config, 53), random_tokens(config, 30)
+    decoder = flow_decoder(reference, "cosyvoice3", cache_budget_bytes=_AMPLE)
+    state = decoder.prepare_prompt(prompt)
+    used = decoder.budget.used_bytes
+    stream = decoder.open_stream(state)
+
+    def no_memory(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("studio.model.flow.caches.torch.empty", no_memory)
+        assert not stream._caches.estimator.add_slab(50, decoder.budget, torch.device("cpu"))  # type: ignore[union-attr]
+    assert decoder.budget.used_bytes == used
+    assert stream.decode(tokens, ()).shape == (80, 60)
+
+
+def test_closing_a_stream_gives_its_memory_back(reference: Path, family: str) -> None:
+    config, decoder = flow_config(reference, family), flow_decoder(reference, family, cache_budget_bytes=_AMPLE)
+    state = decoder.prepare_prompt(random_prompt(config, 53))
+    tokens = random_tokens(config, 60)
+    stream = decoder.open_stream(state)
+    stream.decode(tokens[:22], tokens[22:25])
+    assert decoder.budget.used_bytes == decoder._layouts.num_bytes(CacheKind.KEYS_VALUES, 100, 200, torch.float32)
+    stream.close()
+    assert decoder.budget.used_bytes == 0
+    with pytest.raises(AssertionError, match="ended"):
+        stream.decode(tokens[22:], ())
+
+
+def test_closing_frees_what_the_process_holds(reference: Path) -> None:
+    """Two hundred streams take no more memory than two."""
+    config, decoder = flow_config(reference, "cosyvoice3"), flow_decoder(reference, "cosyvoice3")
+    state, tokens = decoder.prepare_prompt(random_prompt(config, 53)), random_tokens(config, 1)
+    stream = decoder.open_stream(state)
+    process = psutil.Process()
+
+    def use_streams(count: int) -> int:
+        for _ in range(count):
+            stream = decoder.open_stream(state)
+            stream.decode(tokens, ())
+            stream.close()
+        gc.collect()
+        return int(process.memory_info().rss)
+
+    before = use_streams(3)
+    after = use_streams(30)
+    slab_bytes = decoder._layouts.estimator.slab_bytes(CacheKind.KEYS_VALUES, 200, torch.float32)
+    assert after - before < 5 * slab_bytes
+    stream.close()
+
+
+def test_an_abandoned_stream_gives_its_memory_back(reference: Path) -> None:
+    config, decoder = flow_config(reference, "cosyvoice3"), flow_decoder(reference, "cosyvoice3")
+    stream = decoder.open_stream(decoder.prepare_prompt(random_prompt(config, 3)))
+    stream.decode(random_tokens(config, 5), ())
+    assert decoder.budget.used_bytes > 0
+    del stream
+    assert decoder.budget.used_bytes == 0
+
+
+def test_growth_comes_in_slabs_and_moves_nothing() -> None:
+    estimator = CausalUNet(UNetConfig(8, 2, 4, 1, 1), mel_bins=4)
+    layout = PartLayout.of((estimator,), num_steps=2, num_rows=2, block_frames=50)
+    cache = PartCache.empty(layout, CacheKind.KEYS_VALUES, torch.zeros(1), torch.float32)
+    budget, places, sizes = CacheBudget(_AMPLE), [], []
+    for _ in range(60):
+        assert cache.make_room(50, budget, torch.device("cpu"))
+        cache.advance(50)
+        assert [slab.tensors["keys"].data_ptr() for slab in cache.slabs][: len(places)] == places
+        places = [slab.tensors["keys"].data_ptr() for slab in cache.slabs]
+        sizes = [slab.capacity for slab in cache.slabs]
+    assert sizes == [200, 200, 400, 800, 800, 800]
+    assert [slab.start for slab in cache.slabs] == [0, 200, 400, 800, 1600, 2400]
+
+
+def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Path, family: str) -> None:
+    """An approximation by choice: equal as long as nothing is out of sight, other frames and less memory later."""
+    config = flow_config(reference, family)
+    prompt, tokens = random_prompt(config, 53), random_tokens(config, 250)
+    exact = flow_decoder(reference, family)
+    bounded = flow_decoder(reference, family, left_context_frames=100)
+    cuts = grid_cuts(53, 250)
+    expected = streamed_mel(exact, exact.prepare_prompt(prompt), tokens, cuts)
+    stream = bounded.open_stream(bounded.prepare_prompt(prompt))
+    mels, num_slabs = [], []
+    for start, stop in itertools.pairwise([0, *cuts, 250]):
+        mels.append(stream.decode(tokens[start:stop], tokens[stop : stop + 3]))
+        num_slabs.append(len(stream._caches.estimator.slabs))  # type: ignore[union-attr]
+    mel = torch.cat(mels, dim=1)
+    seen = 2 * cuts[0] + 100  # the first block and two more
+    assert relative_error(mel[:, :seen], expected[:, :seen]) <= 1e-5
+    assert 1e-4 < relative_error(mel[:, seen : seen + 50], expected[:, seen : seen + 50]) < 1
+    assert max(num_slabs) <= 3
+
+
+def test_half_precision_caches_are_near(reference: Path, family: str) -> None:
+    """An approximation by choice, within the limit of E9."""
+    config = flow_config(reference, family)
+    prompt, tokens = random_prompt(config, 53), random_tokens(config, 97)
+    expected = PlainFlow(reference, family).mel(prompt, tokens)
+    decoder = flow_decoder(reference, family, cache_dtype=torch.float16)
+    state = decoder.prepare_prompt(prompt)
+    full = flow_decoder(reference, family).prepare_prompt(prompt)
+    assert state.tensors()["estimator.keys"].dtype is torch.float16
+    assert state.num_bytes < 0.7 * full.num_bytes
+    assert 1e-6 < relative_error(streamed_mel(decoder, state, tokens, grid_cuts(53, 97)), expected) < 1e-2
+
+
+def test_default_budget_is_a_share_of_free_memory() -> None:
+    available = psutil.virtual_memory().available
+    assert default_budget_bytes(torch.device("cpu")) == pytest.approx(available / 2, rel=0.2)
+
+
+def test_layers_of_a_part_are_numbered(reference: Path, family: str) -> None:
+    layouts = flow_decoder(reference, family)._layouts
+    for layout in (layouts.tokens, layouts.frames, layouts.estimator):
+        assert [attention.layer for attention in layout.attentions] == list(range(len(layout.attentions)))
+        assert all(isinstance(attention, SelfAttention) for attention in layout.attentions)

@@ -1,0 +1,48 @@
+"""The solver's time grid, its noise, and its guidance."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+import torch
+from flow_cases import Golden
+
+from studio.model.flow.solver import euler_steps, noise_table, solve
+
+
+@pytest.mark.reference
+def test_noise_is_the_official_table(reference: Path, family: str) -> None:
+    golden = Golden(reference, family)
+    table = noise_table(80).t().contiguous()
+    assert torch.equal(table[:, :64], golden["rand_noise_head"][0])
+    assert hashlib.sha256(table.numpy().tobytes()).hexdigest() == golden.notes["rand_noise"]["sha256_float32_le"]
+
+
+def test_noise_does_not_touch_the_global_generator() -> None:
+    noise_table.cache_clear()
+    before = torch.random.get_rng_state()
+    noise_table(80)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+@pytest.mark.reference
+def test_time_grid_is_the_official_one(reference: Path, family: str) -> None:
+    """To the last bit: the times go through sinusoids of a thousand radians."""
+    golden = Golden(reference, family)
+    steps = euler_steps(10)
+    assert [step.time for step in steps] == golden.notes["runs"]["full"]["t"]
+    grid = [0.0, *torch.tensor([step.size for step in steps], dtype=torch.float64).cumsum(0).tolist()]
+    assert torch.tensor(grid) == pytest.approx(golden["t_span"].double().numpy(), abs=1e-6)
+
+
+def test_guidance_moves_away_from_what_the_unconditioned_row_says() -> None:
+    noise = torch.zeros(4, 80)
+    told, untold = 3.0, 1.0
+
+    def velocity(_: int, x: torch.Tensor) -> torch.Tensor:
+        return torch.stack([torch.full_like(x[0], told), torch.full_like(x[1], untold)])
+
+    mel = solve(noise, euler_steps(10), 0.7, velocity)
+    assert mel.numpy() == pytest.approx(1.7 * told - 0.7 * untold, rel=1e-6)  # the steps add up to one
