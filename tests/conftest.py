@@ -1,9 +1,11 @@
-"""What all tests share: where the reference data lie."""
+"""What all tests share: where the reference data lie, and a process that every test finds as the first one did."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="folder of reference checkpoints and golden arrays (default: ../shared/reference if it is there, else the copy in tests/)",
     )
+
+
+@pytest.fixture(scope="session")
+def _num_torch_threads() -> int | None:
+    torch = sys.modules.get("torch")
+    return torch.get_num_threads() if torch else None
+
+
+@pytest.fixture(autouse=True)
+def _process_settings_end_with_the_test(_num_torch_threads: int | None) -> Iterator[None]:
+    """An engine sets torch up for the whole of its process, which in tests belongs to everybody.
+
+    Flushed denormals break hypothesis, and another number of threads sums in another order.
+    """
+    yield
+    torch = sys.modules.get("torch")
+    if torch:
+        torch.set_flush_denormal(False)
+        if _num_torch_threads:
+            torch.set_num_threads(_num_torch_threads)
 
 
 @pytest.fixture(scope="session")
