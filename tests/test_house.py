@@ -6,6 +6,7 @@ import ast
 import importlib
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -17,6 +18,7 @@ import pytest
 
 import studio
 from studio import paths
+from studio.cli import main as main_module
 from studio.errors import StudioError, from_record, type_of_code
 
 HOUSE = Path(__file__).resolve().parent.parent
@@ -195,6 +197,16 @@ def test_the_readme_lists_every_error_with_its_exit_status() -> None:
     rows = re.findall(r"^\| (\d+) \| (.+?) \|", readme, re.MULTILINE)
     listed = {code: int(status) for status, codes in rows for code in re.findall(r"`([a-z0-9-]+)`", codes)}
     assert listed == {code: kind.exit_status for code, kind in type_of_code.items()}
+
+
+def test_the_command_line_understands_every_example_of_the_readme() -> None:
+    readme = (HOUSE / "README.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^(?:[\w-]+ \| )?timbre (.+)$", readme, re.MULTILINE)
+    assert len(examples) >= 10
+    for example in examples:
+        words = shlex.split(example, comments=True)
+        if words[-1] != "--help":
+            main_module._build_parser().parse_args(words)
 
 
 def test_resources_are_found_in_a_checkout_and_in_an_installed_package(
