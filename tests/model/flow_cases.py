@@ -54,9 +54,9 @@ def flow_decoder(
 class PlainFlow:
     """One streaming run over all tokens, by the plain layers: what every stream must equal."""
 
-    def __init__(self, reference: Path, family: str, dtype: torch.dtype = torch.float32) -> None:
+    def __init__(self, reference: Path, family: str, dtype: torch.dtype = torch.float32, num_steps: int = 10) -> None:
         config = flow_config(reference, family)
-        self.model = FlowModel(flow_network(reference, family, dtype), config, config.solver.num_steps)
+        self.model = FlowModel(flow_network(reference, family, dtype), config, num_steps)
 
     @torch.inference_mode()
     def mel(
