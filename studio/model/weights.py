@@ -7,11 +7,13 @@ import os
 import pickle
 import sys
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
 
@@ -74,6 +76,28 @@ def fold_weight_norm(
             norm = direction.flatten(1).norm(dim=1).view(gain.shape)
             folded[layer + ".weight"] = direction * (gain / norm)
     return folded
+
+
+class _NoInitialValues(TorchFunctionMode):
+    """Leaves parameters as they are allocated: every function of ``torch.nn.init`` does nothing."""
+
+    def __torch_function__(
+        self, func: Callable[..., object], types: Iterable[type], args: tuple[object, ...] = (), kwargs: object = None
+    ) -> object:
+        named: dict[str, object] = kwargs if isinstance(kwargs, dict) else {}
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return named["tensor"] if "tensor" in named else args[0]
+        return func(*args, **named)
+
+
+@contextmanager
+def without_weights() -> Iterator[None]:
+    """Modules built in here have shapes and no values, to be filled.
+
+    The meta device alone would do, but drawing initial values there makes torch import its compiler (1.5 s).
+    """
+    with torch.device("meta"), _NoInitialValues():
+        yield
 
 
 def fill(

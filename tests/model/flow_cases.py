@@ -18,7 +18,7 @@ from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.generations import GENERATIONS
 from studio.model.official_yaml import Document
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
-from studio.model.weights import fill, read_tensors
+from studio.model.weights import fill, read_tensors, without_weights
 
 GRID_TOKENS, LOOK_AHEAD = 25, 3
 
@@ -30,7 +30,7 @@ def flow_config(reference: Path, family: str) -> FlowConfig:
 
 
 def flow_network(reference: Path, family: str, dtype: torch.dtype = torch.float32) -> FlowNetwork:
-    with torch.device("meta"):
+    with without_weights():
         network = build_network(flow_config(reference, family))
     fill(network, read_tensors(reference / family / "checkpoint" / "flow.pt"), file_name="flow.pt")
     return network.to(dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,3 +113,19 @@ def test_released_pages_are_read_again(reference: Path) -> None:
     before = {name: tensor.clone() for name, tensor in tensors.items()}
     release_pages(path)
     assert all(torch.equal(tensor, before[name]) for name, tensor in tensors.items())
+
+
+def test_building_the_networks_does_not_import_the_compiler() -> None:
+    """It would cost more than everything else at start-up."""
+    code = (
+        "import sys\n"
+        "from studio.model.config import ConformerConfig, DiTConfig, FlowConfig, LookAheadConfig, UNetConfig\n"
+        "from studio.model.flow.network import build_network\n"
+        "from studio.model.weights import without_weights\n"
+        "with without_weights():\n"
+        "    build_network(FlowConfig(50, 16, conformer=ConformerConfig(16, 2, 32, 1), unet=UNetConfig(8, 2, 4, 1, 1)))\n"
+        "    network = build_network(FlowConfig(50, 80, look_ahead=LookAheadConfig(80, 8), dit=DiTConfig(32, 1, 2, 16, 2)))\n"
+        "assert all(p.is_meta for p in network.parameters())\n"
+        "assert 'torch._dynamo' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +20,14 @@ from studio.model.flow.packing import pack
 from studio.model.flow.prompt_state import PromptState, cacheable_tokens, caches_from_tensors
 from studio.model.flow.stream import GridFlowStream, as_mel
 from studio.model.stages import FlowPrompt, FlowPromptState
-from studio.model.weights import fill, read_tensors, release_pages
+from studio.model.weights import fill, read_tensors, release_pages, without_weights
 
 # Raised whenever a stored prompt state means something else than before.
 _STATE_VERSION = 1
 _EXPECTED_SPEECH_TOKENS = 20 * 25
 _SAMPLED_VALUES = 64
+# Looking the mapping up takes a millisecond; eight layers are at most 64 MB.
+_LAYERS_BETWEEN_RELEASES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,6 @@ class CachedFlowDecoder:
         self.precision = precision
         self._weights_digest = _sampled_digest(network.state_dict())
         self._model = FlowModel(network, config, options.num_steps or config.solver.num_steps)
-        after_layer()
         pack(network, precision, after_layer=after_layer)
         self._layouts = FlowLayouts.of(self._model)
         self._cache_dtype = options.cache_dtype or self._model.dtype
@@ -145,12 +147,16 @@ def load_flow(
     much more than one copy is in memory. Raises ``MissingModelFile``, ``DamagedModelFile``,
     ``WrongTensors``, ``UnsupportedPrecision``.
     """
-    with torch.device("meta"):
+    with without_weights():
         network = build_network(config)
     fill(network, read_tensors(path), file_name=path.name)
-    return CachedFlowDecoder(
-        network.to(device), config, precision=precision, options=options, after_layer=lambda: release_pages(path)
-    )
+    layers_done = itertools.count(1)
+
+    def after_layer() -> None:
+        if next(layers_done) % _LAYERS_BETWEEN_RELEASES == 0:
+            release_pages(path)
+
+    return CachedFlowDecoder(network.to(device), config, precision=precision, options=options, after_layer=after_layer)
 
 
 def _sampled_digest(tensors: Mapping[str, torch.Tensor]) -> str:

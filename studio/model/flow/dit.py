@@ -42,8 +42,9 @@ class RotaryPositions(nn.Module):
 
     def __init__(self, head_size: int) -> None:
         super().__init__()
-        exponents = torch.arange(0, head_size, 2, dtype=torch.float32) / head_size
-        self.register_buffer("inv_freq", 10000.0**-exponents)
+        # Not by torch.arange: on the meta device, where models are built, it would import torch's compiler.
+        rates = [10000.0 ** (-channel / head_size) for channel in range(0, head_size, 2)]
+        self.register_buffer("inv_freq", torch.tensor(rates, dtype=torch.float32))
         self._last_turns: tuple[tuple[int, int], torch.Tensor, torch.Tensor] | None = None
 
     def forward(self, projected: torch.Tensor, start: int) -> torch.Tensor:

@@ -41,9 +41,11 @@ class FlowModel:
         self.dtype, self.device = parameter.dtype, parameter.device
         self.grid_frames = config.grid_tokens * config.frames_per_token
         self.steps: tuple[EulerStep, ...] = euler_steps(num_steps)
+        times = torch.tensor([step.time for step in self.steps], dtype=self.dtype, device=self.device)
+        of_all_times = network.estimator.modulation(times)
         self.modulations: tuple[Modulation, ...] = tuple(
-            network.estimator.modulation(torch.tensor([step.time], dtype=self.dtype, device=self.device))
-            for step in self.steps
+            tuple(tuple(tensor[row : row + 1].clone() for tensor in part) for part in of_all_times)
+            for row in range(len(self.steps))
         )
         network.estimator.drop_time_layers()
         self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
