@@ -13,5 +13,5 @@ import os
 __version__ = "0.1.0"
 
 # OpenMP reads this once, when torch is loaded. Threads that wait for each other sleep instead of spinning:
-# with another program on the same cores, spinning was measured to make the flow 30 times slower.
+# beside other busy programs, spinning was seen to make the (miniature) flow 30 times slower.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
