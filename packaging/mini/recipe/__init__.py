@@ -1,0 +1,1 @@
+"""How the bundled voice is made: synthetic speech, the trainers of every stage, the shipped folder, and its judges."""

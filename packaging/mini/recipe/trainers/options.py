@@ -1,0 +1,99 @@
+"""What a person may choose for one training run: the same for all stages, and each stage's own settings by name."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+BUILD_FOLDER = Path(__file__).resolve().parents[4] / "build" / "mini"
+
+SettingsT = TypeVar("SettingsT")
+
+
+class TrainingFailed(Exception):
+    """A training run cannot go on, in a sentence that says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOptions:
+    """One run of one stage.
+
+    ``work`` holds ``<name>.pt`` (resumed if it is there) and ``<name>.jsonl``; ``name`` is the stage's unless a
+    second network of the kind is wanted, such as the judge's own speaker encoder. ``start_from`` is a shipped model
+    folder to begin from where there is no checkpoint yet. ``settings`` are the stage's own, as text.
+    """
+
+    corpus: Path
+    work: Path
+    minutes: float = 90.0
+    seed: int = 0
+    device: str = "cpu"
+    name: str | None = None
+    start_from: Path | None = None
+    speakers: str = "all"
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def with_settings(self, defaults: SettingsT) -> SettingsT:
+        """``defaults``, a frozen dataclass of numbers, words and truths, with what this run sets otherwise.
+
+        Raises ``TrainingFailed`` for a name the stage does not know or a value of another kind.
+        """
+        known = {each.name: getattr(defaults, each.name) for each in dataclasses.fields(defaults)}  # type: ignore[arg-type]
+        changes: dict[str, Any] = {}
+        for name, text in self.settings.items():
+            if name not in known:
+                raise TrainingFailed(f"This stage has no setting {name}. It has: {', '.join(sorted(known))}.")
+            try:
+                changes[name] = _parsed(text, known[name])
+            except ValueError:
+                kind = type(known[name]).__name__
+                raise TrainingFailed(f"{name} must be of the kind {kind}, not {text!r}.") from None
+        return dataclasses.replace(defaults, **changes)  # type: ignore[type-var]
+
+
+def _parsed(text: str, like: object) -> Any:
+    if isinstance(like, bool):
+        if text not in ("true", "false"):
+            raise ValueError(text)
+        return text == "true"
+    if isinstance(like, tuple):
+        return tuple(_parsed(part, like[0]) for part in text.split(","))
+    assert isinstance(like, (int, float, str)), "settings are numbers, words and truths"
+    return type(like)(text)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the synthetic speech")
+    parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder of checkpoints and logs")
+    parser.add_argument("--minutes", type=float, default=90.0, help="how long this run lasts")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cpu", help="cpu, or cuda")
+    parser.add_argument("--name", help="name of checkpoint and log, where it is not the stage's own")
+    parser.add_argument("--from", type=Path, dest="start_from", help="shipped model folder to begin from")
+    parser.add_argument("--speakers", choices=("all", "odd", "even"), default="all", help="speaker encoder only")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the stage")
+
+
+def options_from(arguments: argparse.Namespace) -> TrainingOptions:
+    """Raises ``TrainingFailed`` for a setting without a value."""
+    settings: dict[str, str] = {}
+    for assignment in arguments.set:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise TrainingFailed(f"--set wants NAME=VALUE, not {assignment!r}.")
+        settings[name] = value
+    return TrainingOptions(
+        corpus=arguments.corpus,
+        work=arguments.work,
+        minutes=arguments.minutes,
+        seed=arguments.seed,
+        device=arguments.device,
+        name=arguments.name,
+        start_from=arguments.start_from,
+        speakers=arguments.speakers,
+        settings=settings,
+    )
