@@ -343,3 +343,59 @@ class VoiceOfAnotherModel(StudioError):
 
     code = "voice-of-another-model"
     exit_status = 7
+
+
+@_coded
+class BadPronunciation(StudioError):
+    """A pronunciation cannot be said with the sounds the models know."""
+
+    code = "bad-pronunciation"
+    exit_status = 6
+
+
+@_coded
+class UnreadableProject(StudioError):
+    """A project file is missing, damaged, or not a project."""
+
+    code = "unreadable-project"
+    exit_status = 11
+
+
+@_coded
+class ProjectInUse(StudioError):
+    """A working copy is open in another window of the program."""
+
+    code = "project-in-use"
+    exit_status = 11
+
+
+@_coded
+class ProjectChangedElsewhere(StudioError):
+    """A project's file is no longer the one that was opened."""
+
+    code = "project-changed-elsewhere"
+    exit_status = 11
+
+
+@_coded
+class TakeNotFound(StudioError):
+    """A take, or its sound, is not in the project."""
+
+    code = "take-not-found"
+    exit_status = 11
+
+
+@_coded
+class UnreadableScript(StudioError):
+    """A document cannot be read as a script."""
+
+    code = "unreadable-script"
+    exit_status = 6
+
+
+@_coded
+class FolderBusy(StudioError):
+    """Another export is writing into the same folder."""
+
+    code = "folder-busy"
+    exit_status = 10

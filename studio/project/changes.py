@@ -1,0 +1,254 @@
+"""Every edit is a value that turns one script into the next and knows the way back.
+
+``change.apply(script)`` returns the new script and the inverse change: applied to the new script, the
+inverse gives the old one back exactly. Ids that are not in the script are bugs (``KeyError``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.lines import Line, storable
+from studio.project.script import Script
+from studio.project.takes import Take
+
+_EDITABLE = frozenset(
+    ("text", "voice", "style", "speed", "seed", "sampling", "pause_after_seconds", "is_locked", "file_name")
+)
+
+
+class Change(Protocol):
+    def apply(self, script: Script) -> tuple[Script, Change]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class InsertLines:
+    """New lines, the first of them at ``index``. Their ids are not in the script yet."""
+
+    index: int
+    lines: tuple[Line, ...]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        assert 0 <= self.index <= len(script.lines), "lines are put between lines"
+        _require_new(script, self.lines)
+        assert all(line.chosen_take is None for line in self.lines), "a new line has no takes"
+        lines = (*script.lines[: self.index], *self.lines, *script.lines[self.index :])
+        return script.with_lines(lines), RemoveLines(tuple(line.id for line in self.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveLines:
+    """Lines go, and their takes with them; the inverse brings both back."""
+
+    ids: tuple[str, ...]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        places = sorted(script.index_of[line_id] for line_id in self.ids)
+        inverse = RestoreLines(
+            lines=tuple((index, script.lines[index]) for index in places),
+            takes={line_id: script.takes[line_id] for line_id in self.ids if line_id in script.takes},
+        )
+        gone = set(self.ids)
+        kept = script.with_lines(line for line in script.lines if line.id not in gone)
+        return kept.with_takes(dict.fromkeys(gone, ())), inverse
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreLines:
+    """What ``RemoveLines`` took, each line at the index it had."""
+
+    lines: tuple[tuple[int, Line], ...]
+    takes: Mapping[str, tuple[Take, ...]]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        _require_new(script, tuple(line for _, line in self.lines))
+        lines = list(script.lines)
+        for index, line in self.lines:
+            lines.insert(index, line)
+        restored = script.with_lines(lines).with_takes(self.takes)
+        return restored, RemoveLines(tuple(line.id for _, line in self.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class EditLines:
+    """Fields of lines: ``{line id: {field: value}}``. ``chosen_take`` is edited by :class:`ChooseTake`."""
+
+    edits: Mapping[str, Mapping[str, object]]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        edited: dict[str, Line] = {}
+        before: dict[str, dict[str, object]] = {}
+        for line_id, values in self.edits.items():
+            assert set(values) <= _EDITABLE, f"not to be edited: {set(values) - _EDITABLE}"
+            line = script.line(line_id)
+            before[line_id] = {name: getattr(line, name) for name in values}
+            edited[line_id] = replace(line, **values)  # type: ignore[arg-type]  # names are checked, values by Line
+        return script.with_edited(edited), EditLines(before)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLines:
+    """The lines of ``ids`` come together, in the order of the script, before the line that is now at ``index``."""
+
+    ids: tuple[str, ...]
+    index: int
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        assert 0 <= self.index <= len(script.lines), "lines are put between lines"
+        moved_ids = set(self.ids)
+        moved = [line for line in script.lines if line.id in moved_ids]
+        assert len(moved) == len(moved_ids), "every id is a line's"
+        before = [line for line in script.lines[: self.index] if line.id not in moved_ids]
+        after = [line for line in script.lines[self.index :] if line.id not in moved_ids]
+        order = tuple(line.id for line in (*before, *moved, *after))
+        return OrderLines(order).apply(script)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderLines:
+    """All lines of the script, in this order."""
+
+    ids: tuple[str, ...]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        assert len(self.ids) == len(script.lines), "an order is of all lines"
+        inverse = OrderLines(tuple(line.id for line in script.lines))
+        return script.with_lines(script.line(line_id) for line_id in self.ids), inverse
+
+
+@dataclass(frozen=True, slots=True)
+class AddTake:
+    """A finished recording becomes a take of its line, and unless told otherwise the chosen one."""
+
+    take: Take
+    is_chosen: bool = True
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        line = script.line(self.take.line_id)
+        added = script.with_takes({line.id: _in_order(*script.takes_of(line.id), self.take)})
+        back: Change = RemoveTakes((self.take.id,))
+        if self.is_chosen:
+            added = added.with_edited({line.id: replace(line, chosen_take=self.take.id)})
+            back = Together((ChooseTake(line.id, line.chosen_take), back))
+        return added, back
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveTakes:
+    """Takes go. A line that loses its chosen take chooses the newest of those it still has."""
+
+    ids: tuple[str, ...]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        gone = set(self.ids)
+        line_ids = {script.take(take_id).line_id for take_id in self.ids}
+        kept = {
+            line_id: tuple(take for take in script.takes_of(line_id) if take.id not in gone) for line_id in line_ids
+        }
+        edited = {
+            line.id: replace(line, chosen_take=kept[line.id][-1].id if kept[line.id] else None)
+            for line in map(script.line, line_ids)
+            if line.chosen_take in gone
+        }
+        inverse = RestoreTakes(
+            takes=tuple(script.take(take_id) for take_id in self.ids),
+            chosen={line_id: script.line(line_id).chosen_take for line_id in edited},
+        )
+        return script.with_takes(kept).with_edited(edited), inverse
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreTakes:
+    """What ``RemoveTakes`` took, beside takes that were made since, and which ones had been chosen."""
+
+    takes: tuple[Take, ...]
+    chosen: Mapping[str, str | None]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        restored = script.with_takes(
+            {
+                line_id: _in_order(*script.takes_of(line_id), *(take for take in self.takes if take.line_id == line_id))
+                for line_id in {take.line_id for take in self.takes}
+            }
+        )
+        edited = {
+            line_id: replace(script.line(line_id), chosen_take=take_id) for line_id, take_id in self.chosen.items()
+        }
+        return restored.with_edited(edited), RemoveTakes(tuple(take.id for take in self.takes))
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseTake:
+    """The take that is played and exported; None for none."""
+
+    line_id: str
+    take_id: str | None
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        line = script.line(self.line_id)
+        assert self.take_id is None or script.take(self.take_id).line_id == self.line_id, "a take of this line"
+        chosen = script.with_edited({line.id: replace(line, chosen_take=self.take_id)})
+        return chosen, ChooseTake(line.id, line.chosen_take)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepTakes:
+    """Which takes the person wants to keep: ``{take id: whether}``."""
+
+    is_kept: Mapping[str, bool]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        before = {take_id: script.take(take_id).is_kept for take_id in self.is_kept}
+        changed = {
+            line_id: tuple(
+                replace(take, is_kept=self.is_kept[take.id]) if take.id in self.is_kept else take
+                for take in script.takes_of(line_id)
+            )
+            for line_id in {script.line_of_take[take_id] for take_id in self.is_kept}
+        }
+        return script.with_takes(changed), KeepTakes(before)
+
+
+@dataclass(frozen=True, slots=True)
+class EditDictionary:
+    """Another pronunciation dictionary of the project."""
+
+    dictionary: PronunciationDictionary
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        return replace(script, dictionary=self.dictionary), EditDictionary(script.dictionary)
+
+
+@dataclass(frozen=True, slots=True)
+class RenameProject:
+    name: str
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        return replace(script, name=storable(self.name)), RenameProject(script.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several changes as one, each applied to what the one before left: all of them or none."""
+
+    changes: tuple[Change, ...]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        inverses: list[Change] = []
+        for change in self.changes:
+            script, inverse = change.apply(script)
+            inverses.append(inverse)
+        return script, Together(tuple(reversed(inverses)))
+
+
+def _in_order(*takes: Take) -> tuple[Take, ...]:
+    return tuple(sorted(takes, key=lambda take: (take.number, take.id)))
+
+
+def _require_new(script: Script, lines: tuple[Line, ...]) -> None:
+    ids = {line.id for line in lines}
+    assert len(ids) == len(lines), "every line has an id of its own"
+    assert ids.isdisjoint(script.index_of), "an id is one line's"

@@ -1,0 +1,144 @@
+"""How words are pronounced that a model would read wrongly: an alias for any model, phones for those that have them.
+
+Decided: an entry changes the text before it is sent, by whole words, and never inside a tag. Because
+then every model can be told, and what is sent can be shown. Instead of: hooks in the normaliser.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import regex
+
+from studio.errors import BadPronunciation
+from studio.project.lines import storable
+from studio.project.phones import phone_tokens
+
+_LONGEST_WRITTEN = 100
+_LONGEST_ALIAS = 300
+# Inline tags, pauses and pronunciations by hand stay as they are.
+_PROTECTED = r"\[[\p{Latin}\p{Mn}\d_. \t-]{1,24}\]|</?[a-z_-]{1,24}>"
+# Scripts that put no blanks between words: a word may begin and end anywhere.
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]"
+_WORD = regex.compile(r"[\p{L}\p{N}\p{M}]")
+_SPACED_LETTER = rf"[[\p{{L}}\p{{N}}\p{{M}}]--{_UNSPACED}]"
+_SPACED = regex.compile(_SPACED_LETTER, regex.V1)
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryEntry:
+    """``written`` is said as ``alias``, or as ``pronunciation`` (see ``phones.py``) where the model has phones.
+
+    At least one of the two is there. Raises ``BadPronunciation``.
+    """
+
+    written: str
+    alias: str | None = None
+    pronunciation: str | None = None
+    is_case_sensitive: bool = False
+
+    def __post_init__(self) -> None:
+        written = unicodedata.normalize("NFC", " ".join(storable(self.written).split()))
+        alias = " ".join(storable(self.alias or "").split()) or None
+        pronunciation = " ".join(storable(self.pronunciation or "").split()) or None
+        if not 0 < len(written) <= _LONGEST_WRITTEN or not _WORD.search(written):
+            raise BadPronunciation(
+                f"A word of the dictionary has 1 to {_LONGEST_WRITTEN} letters.",
+                remedy="Write the word as it stands in the text.",
+            )
+        if regex.search(_PROTECTED, written):
+            raise BadPronunciation(
+                f"“{written}” holds a tag, which the dictionary leaves alone.", remedy="Write the word without it."
+            )
+        if alias is None and pronunciation is None:
+            raise BadPronunciation(
+                f"“{written}” has neither an alias nor a pronunciation.", remedy="Write how it should sound."
+            )
+        if alias and (len(alias) > _LONGEST_ALIAS or "<|" in alias):
+            raise BadPronunciation(
+                f"The alias of “{written}” cannot be read aloud.",
+                remedy=f"Write at most {_LONGEST_ALIAS} letters, without <|.",
+            )
+        if pronunciation:
+            phone_tokens(pronunciation)
+        for name, value in (("written", written), ("alias", alias), ("pronunciation", pronunciation)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def key(self) -> str:
+        """Two entries with one key mean the same word."""
+        return self.written if self.is_case_sensitive else self.written.casefold()
+
+    def spoken(self, *, speaks_phones: bool) -> str | None:
+        """What is sent in place of the word; None where this model cannot be told."""
+        if speaks_phones and self.pronunciation:
+            return phone_tokens(self.pronunciation)
+        return self.alias
+
+
+@dataclass(frozen=True)
+class PronunciationDictionary:
+    """Entries in the order a person put them; of two for the same word the first counts."""
+
+    entries: tuple[DictionaryEntry, ...] = ()
+
+    def over(self, other: PronunciationDictionary) -> PronunciationDictionary:
+        """This dictionary, and what only ``other`` has: the project's over the person's own."""
+        own = {entry.key for entry in self.entries}
+        return PronunciationDictionary((*self.entries, *(entry for entry in other.entries if entry.key not in own)))
+
+    def with_entry(self, entry: DictionaryEntry) -> PronunciationDictionary:
+        """``entry`` in place of one for the same word, else at the end."""
+        kept = [entry if known.key == entry.key else known for known in self.entries]
+        return PronunciationDictionary(tuple(kept) if entry in kept else (*kept, entry))
+
+    def without(self, written: str) -> PronunciationDictionary:
+        return PronunciationDictionary(tuple(entry for entry in self.entries if entry.written != written))
+
+    def entries_in(self, text: str) -> tuple[DictionaryEntry, ...]:
+        """Those that ``text`` uses, in order of first use."""
+        if self._pattern is None:
+            return ()
+        found = (self._entry(match) for match in self._pattern.finditer(text))
+        return tuple(dict.fromkeys(entry for entry in found if entry is not None))
+
+    def compile(self, text: str, *, speaks_phones: bool) -> str:
+        """``text`` with every word replaced that is to be said differently."""
+        if self._pattern is None:
+            return text
+
+        def replacement(match: regex.Match[str]) -> str:
+            entry = self._entry(match)
+            spoken = entry.spoken(speaks_phones=speaks_phones) if entry else None
+            return match[0] if spoken is None else spoken
+
+        return self._pattern.sub(replacement, text)
+
+    @cached_property
+    def _pattern(self) -> regex.Pattern[str] | None:
+        """Tags first, then words, the longest first: group number n is entry n - 1."""
+        if not self.entries:
+            return None
+        longest_first = sorted(enumerate(self.entries), key=lambda item: -len(item[1].written))
+        words = (_word_pattern(index, entry) for index, entry in longest_first)
+        return regex.compile("|".join([_PROTECTED, *words]), regex.V1)
+
+    def _entry(self, match: regex.Match[str]) -> DictionaryEntry | None:
+        return self.entries[int(match.lastgroup[1:])] if match.lastgroup else None
+
+
+def _word_pattern(index: int, entry: DictionaryEntry) -> str:
+    words = r"\s+".join(regex.escape(word) for word in entry.written.split())
+    letters = words if entry.is_case_sensitive else f"(?i:{words})"
+    before = f"(?<!{_SPACED_LETTER})" if _SPACED.match(entry.written[0]) else ""
+    after = f"(?!{_SPACED_LETTER})" if _SPACED.match(entry.written[-1]) else ""
+    return f"{before}(?P<e{index}>{letters}){after}"
+
+
+def lines_using(texts: Iterable[tuple[str, str]], entry: DictionaryEntry) -> tuple[str, ...]:
+    """The ids out of (id, text) whose text holds the word of ``entry``: what a change of it makes stale."""
+    alone = PronunciationDictionary((entry,))
+    return tuple(line_id for line_id, text in texts if alone.entries_in(text))

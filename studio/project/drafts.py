@@ -1,0 +1,173 @@
+"""The working copies in the drafts folder: whose they are, and which were left behind by a program that died.
+
+Each is a SQLite file with a lock beside it that its process holds. What has no lock holder any more is
+offered at the next start, unless it holds nothing that is not in its project's file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from studio.errors import ProjectInUse, StudioError
+from studio.project import database
+from studio.project.file_lock import FileLock
+from studio.project.storage import Storage
+
+_log = logging.getLogger(__name__)
+_SUFFIX = ".draft"
+_PART_SUFFIX = ".part"
+_SHOWN_CHARACTERS = 80
+# What SQLite keeps beside a file that is open, or was when the program died.
+_COMPANIONS = ("", "-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A working copy that nobody has open. ``project_path`` is None for one that was never saved."""
+
+    path: Path
+    project_path: Path | None
+    name: str
+    num_lines: int
+    num_takes: int
+    first_words: str
+    last_changed: datetime
+
+
+class WorkingCopy:
+    """A draft's file, its lock and its open storage."""
+
+    def __init__(self, storage: Storage, lock: FileLock) -> None:
+        self.storage = storage
+        self._lock = lock
+
+    @property
+    def path(self) -> Path:
+        return self.storage.path
+
+    @classmethod
+    def create(cls, drafts: Path, *, copy_of: Path | None = None) -> WorkingCopy:
+        """An empty one, or one with all of a project's file. Raises ``UnreadableProject``, ``CannotWrite``, ``DiskFull``."""
+        path = drafts / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}{_SUFFIX}"
+        if copy_of is not None:
+            database.require_project(copy_of)
+        with database.sentences(path), contextlib.ExitStack() as undo:
+            drafts.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(_lock_path(path))
+            undo.callback(lock.release, removes_file=True)
+            undo.callback(_remove, path)
+            if copy_of is not None:
+                part = path.with_suffix(_PART_SUFFIX)
+                undo.callback(part.unlink, missing_ok=True)
+                shutil.copyfile(copy_of, part)
+                part.rename(path)
+            working_copy = cls(Storage(path, is_new=copy_of is None), lock)
+            undo.pop_all()
+        return working_copy
+
+    @classmethod
+    def take_over(cls, path: Path) -> WorkingCopy:
+        """One that was left behind. Raises ``ProjectInUse`` where somebody has it open after all."""
+        database.require_project(path)
+        with database.sentences(path), contextlib.ExitStack() as undo:
+            try:
+                lock = FileLock(_lock_path(path))
+            except BlockingIOError as error:
+                raise ProjectInUse(
+                    "This draft is open in another window.", remedy="Go on in that window, or close it."
+                ) from error
+            undo.callback(lock.release)
+            working_copy = cls(Storage(path), lock)
+            undo.pop_all()
+        return working_copy
+
+    def close(self, *, keeps_draft: bool) -> None:
+        self.storage.close()
+        if not keeps_draft:
+            _remove(self.path)
+        self._lock.release(removes_file=not keeps_draft)
+
+
+def recoverable_drafts(drafts: Path) -> list[Draft]:
+    """What died with a program and is worth having, the newest first; removes what is not."""
+    found = [draft for path in sorted(drafts.glob(f"*{_SUFFIX}")) if (draft := _summary(path))]
+    for part in drafts.glob(f"*{_PART_SUFFIX}"):
+        if not _is_in_use(part.with_suffix(_SUFFIX)):
+            _discard(part.with_suffix(_SUFFIX), part)
+    return sorted(found, key=lambda draft: draft.last_changed, reverse=True)
+
+
+def discard_draft(draft: Draft) -> None:
+    """The person does not want it."""
+    if not _is_in_use(draft.path):
+        _discard(draft.path)
+
+
+def _summary(path: Path) -> Draft | None:
+    try:
+        last_changed = max(
+            beside.stat().st_mtime for suffix in _COMPANIONS if (beside := Path(f"{path}{suffix}")).exists()
+        )
+        working_copy = WorkingCopy.take_over(path)
+    except ProjectInUse:
+        return None
+    except (StudioError, OSError):
+        _log.warning("the draft %s cannot be read", path, exc_info=True)
+        return None
+    is_worth_having = True
+    try:
+        script = working_copy.storage.read()
+        project_path, is_modified = working_copy.storage.binding()
+        num_recordings = len(working_copy.storage.recordings())
+        is_worth_having = is_modified or num_recordings > 0
+    except StudioError:
+        _log.warning("the draft %s cannot be read", path, exc_info=True)
+        return None
+    finally:
+        working_copy.close(keeps_draft=is_worth_having)
+    if not is_worth_having:
+        return None
+    return Draft(
+        path=path,
+        project_path=project_path,
+        name=script.name,
+        num_lines=len(script.lines),
+        num_takes=sum(map(len, script.takes.values())) + num_recordings,
+        first_words=next((line.text.strip() for line in script.lines if line.text.strip()), "")[:_SHOWN_CHARACTERS],
+        last_changed=datetime.fromtimestamp(last_changed, UTC),
+    )
+
+
+def _is_in_use(path: Path) -> bool:
+    try:
+        FileLock(_lock_path(path)).release()
+    except BlockingIOError:
+        return True
+    except OSError:
+        _log.warning("%s cannot be locked", path, exc_info=True)
+        return True
+    return False
+
+
+def _discard(path: Path, *others: Path) -> None:
+    try:
+        _remove(path)
+        for other in (*others, _lock_path(path)):
+            other.unlink(missing_ok=True)
+    except OSError:
+        _log.warning("%s cannot be removed", path, exc_info=True)
+
+
+def _remove(path: Path) -> None:
+    for suffix in _COMPANIONS:
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lock")

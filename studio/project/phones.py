@@ -1,0 +1,101 @@
+"""Pronunciations as a person types them, put into the tokens that Fun-CosyVoice3 was taught.
+
+Pinyin with tone numbers or tone marks (``chong2 qing4``, ``chóng qìng``), ARPAbet in capitals with
+stress numbers (``W AY1 N D``), or the tokens themselves (``[j][ǐ]``).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+import regex
+
+from studio.errors import BadPronunciation
+from studio.text.special_tokens import PHONES
+
+_KNOWN = frozenset(PHONES)
+_TOKENS = regex.compile(r"(?:\s*\[[^\[\]\s]+\])+\s*")
+_TOKEN = regex.compile(r"\[[^\[\]\s]+\]")
+_ARPABET = regex.compile(r"[A-Z]{1,2}[0-2]?")
+_SYLLABLE = regex.compile(r"(?P<letters>[a-zü]+)(?P<tone>[0-5])?")
+_BETWEEN_SYLLABLES = regex.compile(r"[\s'’·,-]+|(?<=\d)(?=\D)")
+_INITIAL = regex.compile(r"(?:[zcs]h|[bpmfdtnlgkhjqxrzcsyw])?")
+_TONE_MARKS = {"1": "\u0304", "2": "\u0301", "3": "\u030c", "4": "\u0300"}
+_TONE_OF_MARK = {mark: tone for tone, mark in _TONE_MARKS.items()}
+_HAS_TONE = regex.compile(r"\d|[^\x00-\x7f]")
+_LONGEST = 200
+_HOW = "Write pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D."
+
+
+def phone_tokens(pronunciation: str) -> str:
+    """The tokens, one after the other. Raises ``BadPronunciation`` for what cannot be said with them."""
+    typed = unicodedata.normalize("NFC", pronunciation.strip())
+    if not typed or len(typed) > _LONGEST:
+        raise BadPronunciation("A pronunciation has 1 to 200 letters.", remedy=_HOW)
+    tokens = list(_tokens(typed))
+    for token in tokens:
+        if token not in _KNOWN:
+            raise BadPronunciation(f"The models know no sound {token}, which “{typed}” needs.", remedy=_HOW)
+    if len(tokens) == 1 and not _HAS_TONE.search(tokens[0]):
+        raise BadPronunciation(
+            f"“{typed}” alone would be read as a letter.", remedy="Give it a tone or stress number, or use an alias."
+        )
+    return "".join(tokens)
+
+
+def _tokens(typed: str) -> Iterator[str]:
+    if _TOKENS.fullmatch(typed):
+        yield from _TOKEN.findall(typed)
+        return
+    words = typed.split()
+    if all(_ARPABET.fullmatch(word) and f"[{word}]" in _KNOWN for word in words):
+        yield from (f"[{word}]" for word in words)
+        return
+    for syllable in _BETWEEN_SYLLABLES.split(typed.lower()):
+        if syllable:
+            yield from _syllable_tokens(syllable)
+
+
+def _syllable_tokens(syllable: str) -> Iterator[str]:
+    plain, tone = _without_tone_mark(syllable)
+    match = _SYLLABLE.fullmatch(plain.replace("u:", "ü").replace("v", "ü"))
+    if match is None or (tone and match["tone"]):
+        raise BadPronunciation(f"“{syllable}” is not a syllable in pinyin.", remedy=_HOW)
+    initial = _INITIAL.match(match["letters"])
+    assert initial is not None, "it may be empty"
+    final = match["letters"][initial.end() :]
+    if not final:
+        raise BadPronunciation(f"“{syllable}” has no vowel.", remedy=_HOW)
+    if initial[0]:
+        yield f"[{initial[0]}]"
+    yield f"[{_with_tone_mark(_as_written_after(initial[0], final), tone or match['tone'] or '5')}]"
+
+
+def _as_written_after(initial: str, final: str) -> str:
+    """The dots of ü are left out after j, q, x and y; before e the models write v."""
+    if initial in ("j", "q", "x", "y"):
+        return final.replace("ü", "u")
+    return final.replace("üe", "ve")
+
+
+def _without_tone_mark(syllable: str) -> tuple[str, str]:
+    tone = ""
+    letters = []
+    for letter in unicodedata.normalize("NFD", syllable):
+        if letter in _TONE_OF_MARK and not tone:
+            tone = _TONE_OF_MARK[letter]
+        else:
+            letters.append(letter)
+    return unicodedata.normalize("NFC", "".join(letters)), tone
+
+
+def _with_tone_mark(final: str, tone: str) -> str:
+    if tone not in _TONE_MARKS:
+        return final
+    at = next((final.index(vowel) for vowel in ("a", "e", "ou") if vowel in final), None)
+    if at is None:
+        at = max(final.rfind(vowel) for vowel in "iouü")
+    if at < 0:
+        raise BadPronunciation(f"“{final}” has no vowel.", remedy=_HOW)
+    return unicodedata.normalize("NFC", final[: at + 1] + _TONE_MARKS[tone] + final[at + 1 :])

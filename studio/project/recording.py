@@ -1,0 +1,134 @@
+"""A take while it is being spoken: what has been heard is in the file a moment later, whatever happens then."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+
+from studio.audio.resampling import Samples
+from studio.errors import StudioError
+from studio.pipeline.request import SynthesisReport
+from studio.project.storage import Storage
+from studio.project.takes import Take
+
+_log = logging.getLogger(__name__)
+
+
+class TakeRecorder:
+    """Made by ``Project.begin_take``; ends with ``finish``, ``stop`` or ``discard``.
+
+    The take that comes out belongs to the script once ``AddTake`` is applied; a program that dies before
+    finds it when it recovers the draft. A disk that is full loses nothing: what could not be written is
+    kept, and tried again at the end.
+    """
+
+    def __init__(
+        self, take: Take, storage: Storage, writer: ThreadPoolExecutor, on_end: Callable[[TakeRecorder], None]
+    ) -> None:
+        self._take = take
+        self._storage = storage
+        self._writer = writer
+        self._on_end = on_end
+        self._lock = threading.Lock()
+        self._unwritten: deque[tuple[int, Samples]] = deque()
+        self._num_blocks = 0
+        self._num_samples = 0
+        self._is_open = True
+
+    @property
+    def take_id(self) -> str:
+        return self._take.id
+
+    @property
+    def number(self) -> int:
+        """The number its take will have."""
+        return self._take.number
+
+    @property
+    def line_id(self) -> str:
+        return self._take.line_id
+
+    @property
+    def audio_seconds(self) -> float:
+        return self._num_samples / self._take.sample_rate
+
+    def append(self, samples: Samples) -> None:
+        """What comes next, (n,), at the sample rate of the take. From any thread; does not wait for the disk."""
+        block = np.array(samples, np.float32)  # whoever gave it may use its memory again
+        with self._lock:
+            if not self._is_open or not len(block):
+                return
+            self._unwritten.append((self._num_blocks, block))
+            self._num_blocks += 1
+            self._num_samples += len(block)
+        self._writer.submit(self._write_what_is_possible)
+
+    def finish(self, report: SynthesisReport | None = None, *, num_underruns: int | None = None) -> Take:
+        """The complete take. Raises ``DiskFull`` or ``CannotWrite``, and may then be called again."""
+        return self._end(is_complete=True, report=report, num_underruns=num_underruns)
+
+    def stop(self, *, num_underruns: int | None = None) -> Take | None:
+        """What has been spoken so far, as a take; None if that is nothing. Raises like ``finish``."""
+        if not self._num_samples:
+            self.discard()
+            return None
+        return self._end(is_complete=False, report=None, num_underruns=num_underruns)
+
+    def discard(self) -> None:
+        """There will be no take, and its sound goes."""
+        with self._lock:
+            if not self._is_open:
+                return
+            self._is_open = False
+            self._unwritten.clear()
+        try:
+            self._writer.submit(self._storage.drop_recording, self.take_id).result()
+        finally:
+            self._on_end(self)
+
+    def _end(self, *, is_complete: bool, report: SynthesisReport | None, num_underruns: int | None) -> Take:
+        assert self._is_open, "a recording ends once"
+        self._writer.submit(self._write).result()
+        take = replace(
+            self._take, audio_seconds=self.audio_seconds, is_complete=is_complete, num_underruns=num_underruns
+        )
+        if report is not None:
+            recipe = replace(
+                take.recipe,
+                spoken_text="".join(report.spoken_text) or take.recipe.spoken_text,
+                mode=report.mode.value,
+                engine=report.engine,
+            )
+            take = replace(
+                take,
+                recipe=recipe,
+                first_audio_seconds=report.first_audio_seconds,
+                real_time_factor=report.real_time_factor,
+            )
+        self._storage.put_recording(take)
+        with self._lock:
+            self._is_open = False
+        self._on_end(self)
+        return take
+
+    def _write_what_is_possible(self) -> None:
+        try:
+            self._write()
+        except StudioError as error:
+            _log.warning("sound of take %s waits in memory: %s", self.take_id, error)
+
+    def _write(self) -> None:
+        """On the writer's thread."""
+        with self._lock:
+            blocks = list(self._unwritten)
+        if blocks:
+            self._storage.add_sound(self.take_id, blocks)
+            with self._lock:
+                for _ in blocks:
+                    self._unwritten.popleft()

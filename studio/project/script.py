@@ -1,0 +1,69 @@
+"""The whole of what can be edited, as one value: every change makes a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from studio.errors import TakeNotFound
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.lines import Line
+from studio.project.takes import Take
+
+
+@dataclass(frozen=True)
+class Script:
+    """``takes`` holds, for the lines that have any, their takes in order of number."""
+
+    name: str = ""
+    lines: tuple[Line, ...] = ()
+    takes: Mapping[str, tuple[Take, ...]] = field(default_factory=dict)
+    dictionary: PronunciationDictionary = PronunciationDictionary()
+
+    def line(self, line_id: str) -> Line:
+        """``KeyError`` for an id that is no line's: that is a bug of whoever asks."""
+        return self.lines[self.index_of[line_id]]
+
+    def take(self, take_id: str) -> Take:
+        if take_id not in self.line_of_take:
+            raise TakeNotFound("This take is no longer in the project.", remedy="Undo its removal, or speak again.")
+        return next(take for take in self.takes[self.line_of_take[take_id]] if take.id == take_id)
+
+    def takes_of(self, line_id: str) -> tuple[Take, ...]:
+        return self.takes.get(line_id, ())
+
+    @cached_property
+    def index_of(self) -> dict[str, int]:
+        return {line.id: index for index, line in enumerate(self.lines)}
+
+    @cached_property
+    def line_of_take(self) -> dict[str, str]:
+        return {take.id: line_id for line_id, takes in self.takes.items() for take in takes}
+
+    def with_lines(self, lines: Iterable[Line]) -> Script:
+        return self._with_same_takes(Script(self.name, tuple(lines), self.takes, self.dictionary))
+
+    def with_edited(self, edited: Mapping[str, Line]) -> Script:
+        """Lines of ``edited`` in place of those with the same ids."""
+        lines = list(self.lines)
+        for line_id, line in edited.items():
+            lines[self.index_of[line_id]] = line
+        return self._with_same_order(self.with_lines(lines))
+
+    def with_takes(self, changed: Mapping[str, tuple[Take, ...]]) -> Script:
+        """``changed`` in place of the takes of those lines; none at all forgets the line."""
+        takes = {line_id: found for line_id, found in (dict(self.takes) | dict(changed)).items() if found}
+        return self._with_same_order(Script(self.name, self.lines, takes, self.dictionary))
+
+    # Every keystroke makes a script: what it has in common with the one before is not looked up anew.
+
+    def _with_same_order(self, script: Script) -> Script:
+        if "index_of" in self.__dict__:
+            script.__dict__["index_of"] = self.index_of
+        return script
+
+    def _with_same_takes(self, script: Script) -> Script:
+        if "line_of_take" in self.__dict__:
+            script.__dict__["line_of_take"] = self.line_of_take
+        return script

@@ -1,0 +1,81 @@
+"""From a line to what the worker is asked, and what a take remembers of that."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+from studio import __version__
+from studio.pipeline.request import EngineDescription, SynthesisRequest, VoiceReference
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.fingerprint import fingerprint
+from studio.project.lines import Line
+from studio.project.takes import TakeRecipe
+
+# Generations whose models were taught the phones of ``special_tokens.PHONES``.
+GENERATIONS_WITH_PHONES = frozenset({"cosyvoice3"})
+_RECORDED_LIBRARIES = ("torch", "onnxruntime", "numpy", "soxr", "wetext")
+
+
+def text_to_send(line: Line, dictionary: PronunciationDictionary, generation: str) -> str:
+    """The words of ``line`` as a model of ``generation`` (``EngineDescription.generation``) is to be told them."""
+    return dictionary.compile(line.text, speaks_phones=generation in GENERATIONS_WITH_PHONES).strip()
+
+
+def synthesis_request(
+    line: Line,
+    dictionary: PronunciationDictionary,
+    *,
+    voice: VoiceReference,
+    generation: str,
+    seed: int,
+    first_hop_tokens: int | None = None,
+) -> SynthesisRequest:
+    """``seed`` is the line's own, or one drawn for this take."""
+    return SynthesisRequest(
+        text=text_to_send(line, dictionary, generation),
+        voice=voice,
+        instruct=line.style.instruct or None,
+        preset=line.style.preset or None,
+        speed=line.speed,
+        seed=seed,
+        sampling=line.sampling,
+        first_hop_tokens=first_hop_tokens,
+    )
+
+
+def recipe_of(
+    line: Line,
+    dictionary: PronunciationDictionary,
+    request: SynthesisRequest,
+    *,
+    voice_sha256: str,
+    engine: EngineDescription,
+    model_key: str,
+) -> TakeRecipe:
+    """All that is needed to speak ``request`` again; ``line`` and ``dictionary`` are those it was made from."""
+    return TakeRecipe(
+        text=request.text,
+        seed=request.seed,
+        line_fingerprint=fingerprint(line, dictionary),
+        mode=request.mode.value,
+        voice_name=request.voice.name or line.voice or "",
+        voice_sha256=voice_sha256,
+        model_name=engine.model_name,
+        model_key=model_key,
+        style=line.style,
+        speed=request.speed,
+        sampling=request.sampling,
+        engine=dict(engine.stages),
+        versions=library_versions(),
+    )
+
+
+def library_versions() -> dict[str, str]:
+    """What decides, beside the model, how a take sounds; without loading any of it."""
+    found = {"timbre-studio": __version__}
+    for name in _RECORDED_LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

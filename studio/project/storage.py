@@ -1,0 +1,206 @@
+"""A script in a working copy: read once, then every difference written in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from studio.audio.resampling import Samples
+from studio.project import database
+from studio.project.ranks import new_ranks
+from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
+from studio.project.script import Script
+from studio.project.takes import Take
+
+_SOUND_TYPE = np.dtype("<f4")
+
+
+class Storage:
+    """One working copy, open. Safe from any thread. Everything raises ``DiskFull``, ``CannotWrite``, ``UnreadableProject``."""
+
+    def __init__(self, path: Path, *, is_new: bool = False) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        with database.sentences(path):
+            self._connection = database.connect(path, is_new=is_new)
+            if is_new or not self._has_working_copy():
+                self.bind(None, is_modified=False)
+        self._ranks: dict[str, int] = {}
+
+    def _has_working_copy(self) -> bool:
+        return self._connection.execute("SELECT 1 FROM working_copy").fetchone() is not None
+
+    # The script.
+
+    def read(self) -> Script:
+        with self._lock, database.sentences(self.path):
+            try:
+                return self._read()
+            except (KeyError, TypeError, ValueError, IndexError) as error:  # somebody else's hand, or a bad disk
+                raise database.damaged(self.path, error) from error
+
+    def _read(self) -> Script:
+        select = self._connection.execute
+        line_rows = select("SELECT * FROM lines ORDER BY rank, id").fetchall()
+        self._ranks = {row["id"]: row["rank"] for row in line_rows}
+        takes: dict[str, tuple[Take, ...]] = {}
+        for row in select("SELECT * FROM takes ORDER BY number, id"):
+            takes[row["line_id"]] = (*takes.get(row["line_id"], ()), take_from(row))
+        return Script(
+            name=select("SELECT name FROM project").fetchone()["name"],
+            lines=tuple(line_from(row) for row in line_rows),
+            takes=takes,
+            dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall()),
+        )
+
+    def write(self, before: Script, after: Script, *, is_modified: bool) -> None:
+        """Turns ``before``, which is what the file holds, into ``after``."""
+        with self._lock, database.sentences(self.path):
+            ranks = self._ranks_of(before, after)
+            with database.transaction(self._connection):
+                self._write_lines(before, after, ranks)
+                self._write_takes(before, after)
+                if after.dictionary is not before.dictionary:
+                    self._connection.execute("DELETE FROM dictionary")
+                    self._insert_many("dictionary", dictionary_rows(after.dictionary))
+                if after.name != before.name:
+                    self._connection.execute("UPDATE project SET name = ?", (after.name,))
+                self._connection.execute("UPDATE working_copy SET is_modified = ?", (int(is_modified),))
+            self._ranks = ranks
+
+    def _ranks_of(self, before: Script, after: Script) -> dict[str, int]:
+        if after.lines is before.lines:
+            return self._ranks
+        changed = new_ranks(self._ranks, [line.id for line in before.lines], [line.id for line in after.lines])
+        kept = self._ranks.items() if len(before.lines) == len(after.lines) else ()
+        if not kept:
+            kept = ((line.id, self._ranks[line.id]) for line in after.lines if line.id not in changed)
+        return dict(kept) | changed
+
+    def _write_lines(self, before: Script, after: Script, ranks: dict[str, int]) -> None:
+        if after.lines is before.lines:
+            return
+        known = {line.id: line for line in before.lines}
+        rows = [
+            line_row(line, ranks[line.id])
+            for line in after.lines
+            if known.get(line.id) is not line or self._ranks[line.id] != ranks[line.id]
+        ]
+        self._put("lines", rows)
+        gone = known.keys() - ranks.keys()
+        self._connection.executemany("DELETE FROM lines WHERE id = ?", [(line_id,) for line_id in gone])
+
+    def _write_takes(self, before: Script, after: Script) -> None:
+        if after.takes is before.takes:
+            return
+        known, wanted = dict(_changed(before, after)), dict(_changed(after, before))
+        self._connection.executemany("DELETE FROM takes WHERE id = ?", [(take_id,) for take_id in known.keys() - wanted])
+        rows = [take_row(take) for take_id, take in wanted.items() if known.get(take_id) is not take]
+        self._put("takes", rows)
+        self._connection.executemany("DELETE FROM recordings WHERE id = ?", [(row["id"],) for row in rows])
+
+    def _put(self, table: str, rows: list[dict[str, object]]) -> None:
+        """Inserts rows or updates those there are; deleting first would take what refers to them along."""
+        if not rows:
+            return
+        names = list(rows[0])
+        updates = ", ".join(f"{name} = excluded.{name}" for name in names)
+        statement = (
+            f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"  # noqa: S608 - our own names
+            f" ON CONFLICT (id) DO UPDATE SET {updates}"
+        )
+        self._connection.executemany(statement, rows)
+
+    def _insert_many(self, table: str, rows: list[tuple[object, ...]]) -> None:
+        if rows:
+            places = ", ".join("?" * len(rows[0]))
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608 - our own name
+
+    # Whose working copy it is.
+
+    def bind(self, project_path: Path | None, *, is_modified: bool) -> None:
+        """Remembers the file this copy belongs to, and whether it holds more than that."""
+        with self._lock, database.sentences(self.path), database.transaction(self._connection):
+            self._connection.execute("DELETE FROM working_copy")
+            self._connection.execute(
+                "INSERT INTO working_copy VALUES (?, '', ?)",
+                (None if project_path is None else str(project_path), int(is_modified)),
+            )
+
+    def binding(self) -> tuple[Path | None, bool]:
+        with self._lock, database.sentences(self.path):
+            row = self._connection.execute("SELECT project_path, is_modified FROM working_copy").fetchone()
+        return (Path(row["project_path"]) if row["project_path"] else None), bool(row["is_modified"])
+
+    def save_ids(self) -> set[str]:
+        """Of the file as it was opened or last saved; and of a save of which we never learned the end."""
+        with self._lock, database.sentences(self.path):
+            row = self._connection.execute("SELECT save_id, next_save_id FROM project, working_copy").fetchone()
+        return set(row) - {""}
+
+    def announce_save(self, save_id: str) -> None:
+        with self._lock, database.sentences(self.path):
+            self._connection.execute("UPDATE working_copy SET next_save_id = ?", (save_id,))
+
+    def confirm_save(self, save_id: str, project_path: Path, *, is_modified: bool) -> None:
+        with self._lock, database.sentences(self.path), database.transaction(self._connection):
+            self._connection.execute("UPDATE project SET save_id = ?", (save_id,))
+            self._connection.execute(
+                "UPDATE working_copy SET project_path = ?, next_save_id = '', is_modified = ?",
+                (str(project_path), int(is_modified)),
+            )
+
+    # Sound.
+
+    def put_recording(self, take: Take) -> None:
+        with self._lock, database.sentences(self.path):
+            self._put("recordings", [take_row(take)])
+
+    def recordings(self) -> list[Take]:
+        """Takes that never came into the script, as far as they were recorded; their sound tells their length."""
+        lengths = "SELECT take_id, SUM(LENGTH(samples)) AS num_bytes FROM sounds GROUP BY take_id"
+        with self._lock, database.sentences(self.path):
+            rows = self._connection.execute(
+                f"SELECT * FROM recordings JOIN ({lengths}) ON take_id = id ORDER BY created, number"  # noqa: S608
+            ).fetchall()
+        values = ({**row, "audio_seconds": row["num_bytes"] / 4 / row["sample_rate"]} for row in map(dict, rows))
+        return [take_from(value) for value in values]
+
+    def add_sound(self, take_id: str, blocks: list[tuple[int, Samples]]) -> None:
+        """Numbered blocks (n,) of a take, in one transaction."""
+        rows = [(take_id, number, samples.astype(_SOUND_TYPE, copy=False).tobytes()) for number, samples in blocks]
+        with self._lock, database.sentences(self.path), database.transaction(self._connection):
+            self._insert_many("sounds", rows)
+
+    def drop_recording(self, take_id: str) -> None:
+        with self._lock, database.sentences(self.path), database.transaction(self._connection):
+            self._connection.execute("DELETE FROM recordings WHERE id = ?", (take_id,))
+            self._connection.execute("DELETE FROM sounds WHERE take_id = ?", (take_id,))
+
+    def samples(self, take_id: str) -> Samples:
+        """(n,); none where there is no such sound."""
+        with self._lock, database.sentences(self.path):
+            rows = self._connection.execute(
+                "SELECT samples FROM sounds WHERE take_id = ? ORDER BY number", (take_id,)
+            ).fetchall()
+        return np.frombuffer(b"".join(row["samples"] for row in rows), _SOUND_TYPE).astype(np.float32)
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held, nothing changes in the file."""
+        return self._lock
+
+    def close(self) -> None:
+        with self._lock, database.sentences(self.path):
+            self._connection.close()
+
+
+def _changed(script: Script, other: Script) -> Iterator[tuple[str, Take]]:
+    """Takes of those lines whose takes are not the same in ``other``."""
+    for line_id, takes in script.takes.items():
+        if other.takes.get(line_id) is not takes:
+            yield from ((take.id, take) for take in takes)
