@@ -1,7 +1,7 @@
 """Where things lie: what ships with the program, and what it keeps for the user.
 
 Every folder can be moved with an environment variable, for developers and tests:
-``TIMBRE_DATA`` (voices, projects), ``TIMBRE_CACHE`` (rebuildable), ``TIMBRE_LOGS``.
+``TIMBRE_DATA`` (voices, drafts), ``TIMBRE_CONFIG`` (settings), ``TIMBRE_CACHE`` (rebuildable), ``TIMBRE_LOGS``.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ def resources() -> Path:
 def data_folder() -> Path:
     """What the user made and must never lose: voices, projects."""
     return _folder("TIMBRE_DATA", platformdirs.user_data_path(_APP_NAME, appauthor=False))
+
+
+def config_folder() -> Path:
+    """How the user wants the program to be."""
+    return _folder("TIMBRE_CONFIG", platformdirs.user_config_path(_APP_NAME, appauthor=False))
 
 
 def cache_folder() -> Path:

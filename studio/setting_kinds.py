@@ -1,0 +1,146 @@
+"""The kinds of settings: what each may be, and what a dialog must know to show one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Generic, Literal, TypeVar
+
+from studio.errors import UnusableSetting
+
+T = TypeVar("T")
+
+
+class Page(Enum):
+    """A page of the dialog; its title is ``PAGE_TITLES`` of it (``settings.py``)."""
+
+    WINDOW = "window"
+    SCRIPT = "script"
+    SOUND = "sound"
+    SPEAKING = "speaking"
+    EXPORT = "export"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Setting(Generic[T]):
+    """``key`` is its name in the file and never changes. ``page`` of None: remembered, but in no dialog."""
+
+    key: str
+    default: T
+    title: str = ""
+    help: str = ""
+    page: Page | None = None
+
+    def checked(self, value: object) -> T:
+        """``value`` if it is one of those possible. Raises ``UnusableSetting``."""
+        raise NotImplementedError
+
+    def _refuse(self, value: object, remedy: str) -> UnusableSetting:
+        return UnusableSetting(f"{value!r} is not possible for “{self.title or self.key}”.", remedy=remedy)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Truth(Setting[bool]):
+    def checked(self, value: object) -> bool:
+        if not isinstance(value, bool):
+            raise self._refuse(value, "Choose yes or no.")
+        return value
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Whole(Setting[int]):
+    """``low`` to ``high``, both included. ``name_of_low`` is shown in place of the lowest number."""
+
+    low: int
+    high: int
+    unit: str = ""
+    name_of_low: str = ""
+
+    def checked(self, value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not self.low <= value <= self.high:
+            raise self._refuse(value, f"Choose {self.low} to {self.high}.")
+        return value
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Number(Setting[float]):
+    """``low`` to ``high``, both included; the dialog goes by ``step``."""
+
+    low: float
+    high: float
+    step: float
+    unit: str = ""
+
+    def checked(self, value: object) -> float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not is_number or not self.low <= float(value) <= self.high:  # type: ignore[arg-type]  # it is a number
+            raise self._refuse(value, f"Choose {self.low:g} to {self.high:g}.")
+        return float(value)  # type: ignore[arg-type]  # see above
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Generic[T]):
+    value: T
+    title: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Choice(Setting[T]):
+    options: tuple[Option[T], ...]
+
+    def checked(self, value: object) -> T:
+        for option in self.options:
+            if option.value == value and type(option.value) is type(value):
+                return option.value
+        possible = ", ".join(str(option.value) for option in self.options)
+        raise self._refuse(value, f"Choose one of {possible}.")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Text(Setting[str]):
+    """One line; empty only where ``may_be_empty``."""
+
+    may_be_empty: bool = False
+    longest: int = 1000
+
+    def checked(self, value: object) -> str:
+        if not isinstance(value, str) or len(value) > self.longest or not (value.strip() or self.may_be_empty):
+            raise self._refuse(value, f"Write 1 to {self.longest} letters.")
+        return value
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Folder(Text):
+    """A path; empty where the person is asked each time, or as ``name_of_empty`` says."""
+
+    may_be_empty: bool = True
+    name_of_empty: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Device(Text):
+    """The name of a sound device; empty for the one the system chooses. It need not be connected."""
+
+    may_be_empty: bool = True
+    direction: Literal["output", "input"] = "output"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class KeyTable(Setting[Mapping[str, tuple[str, ...]]]):
+    """Names, each with some words: the keys a person gave to actions."""
+
+    default: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+    def checked(self, value: object) -> Mapping[str, tuple[str, ...]]:
+        if not isinstance(value, Mapping):
+            raise self._refuse(value, "Write names with lists of words.")
+        table: dict[str, tuple[str, ...]] = {}
+        for name, words in value.items():
+            is_fine = isinstance(name, str) and isinstance(words, list | tuple)
+            if not is_fine or not all(isinstance(word, str) for word in words):
+                raise self._refuse(value, "Write names with lists of words.")
+            table[name] = tuple(words)
+        return table

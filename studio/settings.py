@@ -1,0 +1,300 @@
+"""Every setting of the program, declared once: what it is called, what it is for, its default and its range.
+
+The dialog (``app/preferences``) and the file (``settings_file.py``) follow from these declarations.
+Titles and help are marked for Qt's translators, but nothing here knows Qt.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from studio.setting_kinds import Choice, Device, Folder, KeyTable, Number, Option, Page, Setting, Text, Truth, Whole
+
+
+def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - the name that Qt's tool looks for
+    """``text`` as it is; the tool finds it by the name of this function, the dialog translates it."""
+    return text
+
+
+PAGE_TITLES = {
+    Page.WINDOW: QT_TRANSLATE_NOOP("Settings", "Window"),
+    Page.SCRIPT: QT_TRANSLATE_NOOP("Settings", "Script"),
+    Page.SOUND: QT_TRANSLATE_NOOP("Settings", "Sound"),
+    Page.SPEAKING: QT_TRANSLATE_NOOP("Settings", "Speaking"),
+    Page.EXPORT: QT_TRANSLATE_NOOP("Settings", "Export"),
+}
+
+# The window.
+
+LANGUAGE = Choice(
+    key="language",
+    page=Page.WINDOW,
+    title=QT_TRANSLATE_NOOP("Settings", "Language"),
+    help=QT_TRANSLATE_NOOP("Settings", "The language of menus and messages. Takes effect when the program is started again."),
+    default="system",
+    options=(
+        Option("system", QT_TRANSLATE_NOOP("Settings", "As the system")),
+        Option("en", "English"),
+        Option("zh_CN", "简体中文"),
+    ),
+)
+COLOUR_SCHEME = Choice(
+    key="colour-scheme",
+    page=Page.WINDOW,
+    title=QT_TRANSLATE_NOOP("Settings", "Colours"),
+    help=QT_TRANSLATE_NOOP("Settings", "Light or dark, or whichever the desktop asks for."),
+    default="system",
+    options=(
+        Option("system", QT_TRANSLATE_NOOP("Settings", "As the desktop")),
+        Option("light", QT_TRANSLATE_NOOP("Settings", "Light")),
+        Option("dark", QT_TRANSLATE_NOOP("Settings", "Dark")),
+    ),
+)
+SHORTCUTS = KeyTable(key="shortcuts")
+WINDOW_GEOMETRY = Text(key="window-geometry", default="", may_be_empty=True, longest=100_000)
+WINDOW_LAYOUT = Text(key="window-layout", default="", may_be_empty=True, longest=100_000)
+
+# The script.
+
+TEXT_SPLITTING = Choice(
+    key="text-splitting",
+    page=Page.SCRIPT,
+    title=QT_TRANSLATE_NOOP("Settings", "Pasted text becomes"),
+    help=QT_TRANSLATE_NOOP(
+        "Settings", "Short lines are quick to speak again; whole paragraphs keep their melody from sentence to sentence."
+    ),
+    default="sentence",
+    options=(
+        Option("sentence", QT_TRANSLATE_NOOP("Settings", "A line for each sentence")),
+        Option("paragraph", QT_TRANSLATE_NOOP("Settings", "A line for each paragraph")),
+    ),
+)
+PAUSE_AFTER_SECONDS = Number(
+    key="pause-after",
+    page=Page.SCRIPT,
+    title=QT_TRANSLATE_NOOP("Settings", "Pause after a new line"),
+    help=QT_TRANSLATE_NOOP("Settings", "Silence between this line and the next, when several are played or joined."),
+    default=0.3,
+    low=0.0,
+    high=10.0,
+    step=0.1,
+    unit=QT_TRANSLATE_NOOP("Settings", "s"),
+)
+AUTOSAVE_MINUTES = Whole(
+    key="autosave-minutes",
+    page=Page.SCRIPT,
+    title=QT_TRANSLATE_NOOP("Settings", "Save the project by itself every"),
+    help=QT_TRANSLATE_NOOP(
+        "Settings",
+        "Only a project that has a file. Whatever happens to the program, unsaved work is offered again at its next start.",
+    ),
+    default=0,
+    low=0,
+    high=60,
+    unit=QT_TRANSLATE_NOOP("Settings", "min"),
+    name_of_low=QT_TRANSLATE_NOOP("Settings", "Never"),
+)
+
+# Sound devices.
+
+OUTPUT_DEVICE = Device(
+    key="output-device",
+    page=Page.SOUND,
+    title=QT_TRANSLATE_NOOP("Settings", "Play on"),
+    help=QT_TRANSLATE_NOOP("Settings", "Where takes are heard. If it is unplugged, the system's own device is used."),
+    default="",
+    direction="output",
+)
+INPUT_DEVICE = Device(
+    key="input-device",
+    page=Page.SOUND,
+    title=QT_TRANSLATE_NOOP("Settings", "Record from"),
+    help=QT_TRANSLATE_NOOP("Settings", "The microphone with which new voices are recorded."),
+    default="",
+    direction="input",
+)
+COUNTDOWN_SECONDS = Whole(
+    key="recording-countdown",
+    page=Page.SOUND,
+    title=QT_TRANSLATE_NOOP("Settings", "Countdown before a recording"),
+    help=QT_TRANSLATE_NOOP("Settings", "Time to breathe in between the button and the microphone."),
+    default=3,
+    low=0,
+    high=10,
+    unit=QT_TRANSLATE_NOOP("Settings", "s"),
+    name_of_low=QT_TRANSLATE_NOOP("Settings", "None"),
+)
+STOPS_ON_SILENCE = Truth(
+    key="recording-stops-on-silence",
+    page=Page.SOUND,
+    title=QT_TRANSLATE_NOOP("Settings", "End a recording when nothing is said any more"),
+    help=QT_TRANSLATE_NOOP("Settings", "After a moment of silence that follows speech."),
+    default=True,
+)
+
+# How lines are spoken.
+
+MODEL = Text(key="model", default="", may_be_empty=True)
+SPEAKS_WHOLE_SENTENCES = Truth(
+    key="whole-sentences",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Make each sentence as a whole"),
+    help=QT_TRANSLATE_NOOP("Settings", "Slightly better sound, but it is heard only when the sentence is finished."),
+    default=False,
+)
+SPEECH_LM_PRECISION = Choice(
+    key="speech-lm-precision",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Numbers of the language model"),
+    help=QT_TRANSLATE_NOOP(
+        "Settings", "The fastest precision that passes its quality check on this computer, unless you know better."
+    ),
+    default="auto",
+    options=(
+        Option("auto", QT_TRANSLATE_NOOP("Settings", "Fastest that is good enough")),
+        Option("float32", QT_TRANSLATE_NOOP("Settings", "32-bit float (reference)")),
+        Option("bfloat16", QT_TRANSLATE_NOOP("Settings", "16-bit bfloat")),
+        Option("float16", QT_TRANSLATE_NOOP("Settings", "16-bit float")),
+        Option("int8", QT_TRANSLATE_NOOP("Settings", "8-bit integers")),
+    ),
+)
+NUM_THREADS = Whole(
+    key="threads",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Processor threads"),
+    help=QT_TRANSLATE_NOOP("Settings", "How much of the processor speaking may take; fewer leave more to other programs."),
+    default=0,
+    low=0,
+    high=64,
+    name_of_low=QT_TRANSLATE_NOOP("Settings", "Automatic"),
+)
+VOICE_CACHE_GIBIBYTES = Whole(
+    key="voice-cache",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Disk space for prepared voices"),
+    help=QT_TRANSLATE_NOOP("Settings", "Prepared voices speak at once. Those not used for longest make room for new ones."),
+    default=8,
+    low=1,
+    high=500,
+    unit=QT_TRANSLATE_NOOP("Settings", "GiB"),
+)
+
+# What the export dialog begins with.
+
+EXPORT_FOLDER = Folder(
+    key="export-folder",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Folder"),
+    help=QT_TRANSLATE_NOOP("Settings", "Where sound files are written."),
+    default="",
+    name_of_empty=QT_TRANSLATE_NOOP("Settings", "Beside the project"),
+)
+EXPORT_FILES = Choice(
+    key="export-files",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Files"),
+    help=QT_TRANSLATE_NOOP("Settings", "Single lines for a video, one file for a podcast."),
+    default="lines",
+    options=(
+        Option("lines", QT_TRANSLATE_NOOP("Settings", "One for each line")),
+        Option("joined", QT_TRANSLATE_NOOP("Settings", "One for all lines")),
+        Option("both", QT_TRANSLATE_NOOP("Settings", "Both")),
+    ),
+)
+EXPORT_PATTERN = Text(
+    key="export-pattern",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Names of files"),
+    help=QT_TRANSLATE_NOOP("Settings", "{index}, {voice}, {text}, {style} and {project} are filled in; a slash makes a folder."),
+    default="{index} {voice} {text}",
+    longest=200,
+)
+EXPORT_ENCODING = Choice(
+    key="export-encoding",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Format"),
+    help=QT_TRANSLATE_NOOP("Settings", "WAV and FLAC keep every detail; MP3, Vorbis and Opus are small."),
+    default="wav16",
+    options=(
+        Option("wav16", QT_TRANSLATE_NOOP("Settings", "WAV, 16 bit")),
+        Option("wav24", QT_TRANSLATE_NOOP("Settings", "WAV, 24 bit")),
+        Option("wav32f", QT_TRANSLATE_NOOP("Settings", "WAV, 32-bit float")),
+        Option("flac16", QT_TRANSLATE_NOOP("Settings", "FLAC, 16 bit")),
+        Option("flac24", QT_TRANSLATE_NOOP("Settings", "FLAC, 24 bit")),
+        Option("mp3", "MP3"),
+        Option("ogg", "OGG Vorbis"),
+        Option("opus", "OGG Opus"),
+    ),
+)
+EXPORT_SAMPLE_RATE = Choice(
+    key="export-sample-rate",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Sample rate"),
+    help=QT_TRANSLATE_NOOP("Settings", "The models speak at 24 kHz; 48 kHz is usual for video, 44.1 kHz for music."),
+    default=24_000,
+    options=(Option(24_000, "24 kHz"), Option(44_100, "44.1 kHz"), Option(48_000, "48 kHz")),
+)
+EXPORT_MATCHES_LOUDNESS = Truth(
+    key="export-matches-loudness",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Make all files equally loud"),
+    help=QT_TRANSLATE_NOOP("Settings", "Each file is brought to the loudness below, without clipping."),
+    default=False,
+)
+EXPORT_LUFS = Number(
+    key="export-loudness",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Loudness"),
+    help=QT_TRANSLATE_NOOP("Settings", "-16 is usual for podcasts, -19 for audiobooks, -23 for broadcasting."),
+    default=-16.0,
+    low=-40.0,
+    high=-5.0,
+    step=0.5,
+    unit="LUFS",
+)
+EXPORT_TRUE_PEAK = Number(
+    key="export-true-peak",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Highest peak"),
+    help=QT_TRANSLATE_NOOP("Settings", "No peak of the finished sound is higher than this; -1 is usual."),
+    default=-1.0,
+    low=-20.0,
+    high=0.0,
+    step=0.5,
+    unit="dBTP",
+)
+EXPORT_IS_TRIMMED = Truth(
+    key="export-trims",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Cut silence off both ends"),
+    help=QT_TRANSLATE_NOOP("Settings", "A breath of it stays, softly faded."),
+    default=False,
+)
+EXPORT_SUBTITLES = Choice(
+    key="export-subtitles",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Subtitles"),
+    help=QT_TRANSLATE_NOOP("Settings", "When each line is heard in the joined sound."),
+    default="none",
+    options=(
+        Option("none", QT_TRANSLATE_NOOP("Settings", "None")),
+        Option("srt", "SRT"),
+        Option("vtt", "WebVTT"),
+        Option("both", QT_TRANSLATE_NOOP("Settings", "Both")),
+    ),
+)
+EXPORT_HAS_MANIFEST = Truth(
+    key="export-manifest",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "Add a table of all files"),
+    help=QT_TRANSLATE_NOOP("Settings", "A CSV file with the text, voice and length of each line."),
+    default=False,
+)
+
+
+def _declared() -> tuple[Setting[Any], ...]:
+    return tuple(value for value in globals().values() if isinstance(value, Setting))
+
+
+SETTINGS: tuple[Setting[Any], ...] = _declared()
+"""All of them, in the order in which the dialog shows them."""
