@@ -1,0 +1,46 @@
+"""The colours of what we paint ourselves, by the palette in force, so that light and dark both fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor, QPalette
+
+from studio.app.theme.tones import tones_of
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """``good``, ``fair`` and ``poor`` are readable as text on ``ground``, and never say anything alone."""
+
+    ground: QColor
+    text: QColor
+    faint_text: QColor
+    line: QColor
+    sound: QColor
+    cursor: QColor
+    handle: QColor
+    veil: QColor
+    good: QColor
+    fair: QColor
+    poor: QColor
+
+    @classmethod
+    def of(cls, palette: QPalette) -> Colours:
+        ground, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
+        tones = tones_of(palette)
+        veil = QColor(palette.color(QPalette.ColorRole.Window))
+        veil.setAlphaF(0.72)
+        return cls(
+            ground=ground,
+            text=text,
+            faint_text=QColor(tones.quiet),
+            line=QColor(tones.border),
+            sound=palette.color(QPalette.ColorRole.Highlight),
+            cursor=text,
+            handle=text,
+            veil=veil,
+            good=QColor(tones.good),
+            fair=QColor(tones.warn),
+            poor=QColor(tones.bad),
+        )

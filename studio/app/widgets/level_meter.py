@@ -1,0 +1,151 @@
+"""How loud it is right now: a bar that jumps up and falls slowly, the highest moment, and a word where it is too loud."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PySide6.QtCore import QElapsedTimer, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from studio.app.widgets.colours import Colours
+from studio.app.widgets.peaks import Samples
+
+_FLOOR_DBFS = -60.0
+_GOOD_ABOVE_DBFS = -30.0
+_HOT_ABOVE_DBFS = -6.0
+_TOO_LOUD_ABOVE_DBFS = -0.3
+_FALL_DB_PER_SECOND = 30.0
+_HOLD_SECONDS = 1.5
+_TOO_LOUD_SECONDS = 3.0
+_TICK_MILLISECONDS = 33
+_MARKS_DBFS = (-48, -36, -24, -12, -6, 0)
+_STEP_DB = 3.0
+
+
+class LevelMeter(QWidget):
+    """Feed it with ``on_samples`` or ``set_level``. It rests, timer and all, when nothing sounds."""
+
+    def __init__(self, parent: QWidget | None = None, *, has_marks: bool = True) -> None:
+        super().__init__(parent)
+        self._has_marks = has_marks
+        self._level_dbfs = self._held_dbfs = _FLOOR_DBFS
+        self._held_for = self._too_loud_for = 0.0
+        self._clock = QElapsedTimer()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK_MILLISECONDS)
+        self._timer.timeout.connect(self._fall)
+        self.setAccessibleName(self.tr("Level"))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._describe()
+
+    def on_samples(self, samples: Samples) -> None:
+        """``samples`` (n,): their loudest moment is shown."""
+        if len(samples):
+            peak = float(np.abs(samples).max())
+            self.set_level(20.0 * math.log10(peak) if peak > 1e-6 else _FLOOR_DBFS)
+
+    def set_level(self, peak_dbfs: float) -> None:
+        """The highest level since the last call, in decibels below full scale."""
+        self._level_dbfs = max(self._level_dbfs, min(peak_dbfs, 0.0), _FLOOR_DBFS)
+        if peak_dbfs >= self._held_dbfs:
+            self._held_dbfs, self._held_for = min(max(peak_dbfs, _FLOOR_DBFS), 0.0), _HOLD_SECONDS
+        if peak_dbfs > _TOO_LOUD_ABOVE_DBFS:
+            self._too_loud_for = _TOO_LOUD_SECONDS
+        if not self._timer.isActive():
+            self._clock.start()
+            self._timer.start()
+        self._describe()
+        self.update()
+
+    def reset(self) -> None:
+        self._level_dbfs = self._held_dbfs = _FLOOR_DBFS
+        self._too_loud_for = 0.0
+        self._timer.stop()
+        self._describe()
+        self.update()
+
+    @property
+    def level_dbfs(self) -> float:
+        """What the bar shows; -60 is nothing."""
+        return self._level_dbfs
+
+    @property
+    def is_too_loud(self) -> bool:
+        """Whether full scale was reached in the last seconds."""
+        return self._too_loud_for > 0
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        marks = self.fontMetrics().height() if self._has_marks else 0
+        return QSize(200, 14 + marks)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(60, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QPainter(self)
+        colours = Colours.of(self.palette())
+        marks_height = self.fontMetrics().height() if self._has_marks else 0
+        bar = QRectF(0, 0, self.width(), self.height() - marks_height).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.fillRect(bar, colours.ground)
+        self._paint_level(painter, bar, colours)
+        painter.setPen(colours.line)
+        painter.drawRect(bar)
+        if self._held_dbfs > _FLOOR_DBFS:
+            painter.fillRect(QRectF(self._x_at(self._held_dbfs, bar) - 1, bar.top(), 2, bar.height()), colours.text)
+        if self._has_marks:
+            self._paint_marks(painter, bar, colours)
+        if self.is_too_loud:
+            painter.setPen(colours.text)
+            painter.drawText(bar.adjusted(4, 0, -4, 0), Qt.AlignmentFlag.AlignCenter, self.tr("Too loud"))
+
+    def _paint_level(self, painter: QPainter, bar: QRectF, colours: Colours) -> None:
+        zones = (
+            (_FLOOR_DBFS, _GOOD_ABOVE_DBFS, colours.sound),
+            (_GOOD_ABOVE_DBFS, _HOT_ABOVE_DBFS, colours.good),
+            (_HOT_ABOVE_DBFS, 0.0, colours.poor),
+        )
+        for low, high, colour in zones:
+            if self._level_dbfs > low:
+                left, right = self._x_at(low, bar), self._x_at(min(high, self._level_dbfs), bar)
+                painter.fillRect(QRectF(left, bar.top(), right - left, bar.height()), self._softened(colour))
+
+    def _softened(self, colour: QColor) -> QColor:
+        soft = QColor(colour)
+        soft.setAlphaF(0.75 if self.isEnabled() else 0.3)
+        return soft
+
+    def _paint_marks(self, painter: QPainter, bar: QRectF, colours: Colours) -> None:
+        painter.setPen(colours.faint_text)
+        widest = self.fontMetrics().horizontalAdvance("-48") + 4
+        for mark in _MARKS_DBFS:
+            middle = min(max(self._x_at(mark, bar), widest / 2), self.width() - widest / 2)
+            place = QRectF(middle - widest / 2, bar.bottom(), widest, self.height() - bar.bottom())
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(mark))
+
+    def _x_at(self, dbfs: float, bar: QRectF) -> float:
+        return bar.left() + bar.width() * (dbfs - _FLOOR_DBFS) / -_FLOOR_DBFS
+
+    def _fall(self) -> None:
+        seconds = self._clock.restart() / 1000
+        self._level_dbfs = max(_FLOOR_DBFS, self._level_dbfs - _FALL_DB_PER_SECOND * seconds)
+        self._held_for -= seconds
+        if self._held_for <= 0:
+            self._held_dbfs = max(self._level_dbfs, self._held_dbfs - _FALL_DB_PER_SECOND * seconds)
+        self._too_loud_for = max(0.0, self._too_loud_for - seconds)
+        if self._level_dbfs == self._held_dbfs == _FLOOR_DBFS and not self.is_too_loud:
+            self._timer.stop()
+        self._describe()
+        self.update()
+
+    def _describe(self) -> None:
+        """In steps, so that a screen reader is not told thirty times a second."""
+        if self.is_too_loud:
+            words = self.tr("Too loud")
+        elif self._level_dbfs <= _FLOOR_DBFS:
+            words = self.tr("Silence")
+        else:
+            words = self.tr("{level:.0f} decibels").format(level=_STEP_DB * round(self._level_dbfs / _STEP_DB))
+        if words != self.accessibleDescription():
+            self.setAccessibleDescription(words)

@@ -1,0 +1,40 @@
+"""A small picture of a sound: a card, a row of takes. Painted by delegates too, through ``paint_outline``."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from studio.app.widgets.colours import Colours
+from studio.app.widgets.peaks import Outline, Samples, outline_of
+from studio.app.widgets.sound_painting import paint_outline
+
+MINI_COLUMNS = 96
+
+
+class MiniWaveform(QWidget):
+    """Shows one sound as a whole; knows nothing of time."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._outline: Outline | None = None
+        self.setAccessibleName(self.tr("Small waveform"))
+
+    def show_sound(self, samples: Samples) -> None:
+        """``samples`` (n,) float32; not kept."""
+        self.show_outline(outline_of(samples, MINI_COLUMNS))
+
+    def show_outline(self, outline: Outline | None) -> None:
+        self._outline = outline
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(96, 24)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        if self._outline is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_outline(painter, QRectF(self.rect()), self._outline, Colours.of(self.palette()).sound)

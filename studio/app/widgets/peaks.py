@@ -1,0 +1,133 @@
+"""The outline of a sound at every zoom: smallest and largest sample of ever longer stretches. No Qt.
+
+Drawing a minute of sound must not touch a million samples, and sound that is still arriving must not be
+summed up anew for each chunk: so each level is made from the one below, from where it changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Samples = npt.NDArray[np.float32]
+
+_LEVEL_RATIO = 8
+# 64, 512, 4096 and 32 768 samples: ten minutes are some hundred of the longest.
+_NUM_LEVELS = 4
+_SHORTEST_BLOCK_SAMPLES = 64
+_LEAST_CAPACITY = 1024
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outline:
+    """``lows`` and ``highs``: (columns,) each, what the sound spans in each column of a picture."""
+
+    lows: Samples = field(repr=False)
+    highs: Samples = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.lows)
+
+    @property
+    def loudest(self) -> float:
+        return max(float(self.highs.max()), -float(self.lows.min())) if len(self) else 0.0
+
+
+class Peaks:
+    """A sound that may still grow, and its outline between any two moments. ``samples`` is not copied."""
+
+    def __init__(self, sample_rate: int, samples: Samples | None = None) -> None:
+        assert sample_rate > 0
+        self.sample_rate = sample_rate
+        self._samples = _Growing(samples if samples is not None else np.zeros(0, np.float32))
+        self._lows = [_Growing(np.zeros(0, np.float32)) for _ in range(_NUM_LEVELS)]
+        self._highs = [_Growing(np.zeros(0, np.float32)) for _ in range(_NUM_LEVELS)]
+        self._sum_up(first_changed=0)
+
+    @property
+    def num_samples(self) -> int:
+        return self._samples.count
+
+    @property
+    def seconds(self) -> float:
+        return self.num_samples / self.sample_rate
+
+    @property
+    def samples(self) -> Samples:
+        """(n,): all there is by now; not to be changed."""
+        return self._samples.values
+
+    def append(self, samples: Samples) -> None:
+        first_changed = self.num_samples
+        self._samples.replace_from(first_changed, samples)
+        self._sum_up(first_changed)
+
+    def outline(self, start_seconds: float, end_seconds: float, num_columns: int) -> Outline:
+        """``num_columns`` stretches of equal length; those without sound are flat at zero."""
+        assert end_seconds > start_seconds
+        edges = np.linspace(start_seconds, end_seconds, num_columns + 1) * self.sample_rate
+        samples_per_column = (edges[-1] - edges[0]) / max(1, num_columns)
+        block, low, high = self._level_for(samples_per_column)
+        lows, highs = np.zeros(num_columns, np.float32), np.zeros(num_columns, np.float32)
+        has_sound = (edges[1:] > 0) & (edges[:-1] < self.num_samples)
+        if not len(low) or not has_sound.any():
+            return Outline(lows, highs)
+        first = np.clip((edges[:-1][has_sound] // block).astype(np.int64), 0, len(low) - 1)
+        end = min(len(low), max(int(first[-1]) + 1, int(-(-edges[1:][has_sound][-1] // block))))
+        # A column shorter than a block shows the block it lies in: that is what reduceat does with equal indices.
+        lows[has_sound] = np.minimum.reduceat(low[:end], first)
+        highs[has_sound] = np.maximum.reduceat(high[:end], first)
+        return Outline(lows, highs)
+
+    def _level_for(self, samples_per_column: float) -> tuple[int, Samples, Samples]:
+        """The coarsest level with at least two blocks a column: edges are then off by half a column at most."""
+        block, low, high = 1, self._samples.values, self._samples.values
+        for level in range(_NUM_LEVELS):
+            block_samples = _SHORTEST_BLOCK_SAMPLES * _LEVEL_RATIO**level
+            if 2 * block_samples > samples_per_column:
+                break
+            block, low, high = block_samples, self._lows[level].values, self._highs[level].values
+        return block, low, high
+
+    def _sum_up(self, first_changed: int) -> None:
+        ratio, lows_below, highs_below = _SHORTEST_BLOCK_SAMPLES, self._samples.values, self._samples.values
+        for lows, highs in zip(self._lows, self._highs, strict=True):
+            first_changed //= ratio
+            changed_lows, changed_highs = lows_below[first_changed * ratio :], highs_below[first_changed * ratio :]
+            if not len(changed_lows):
+                return
+            starts = np.arange(0, len(changed_lows), ratio)
+            lows.replace_from(first_changed, np.minimum.reduceat(changed_lows, starts))
+            highs.replace_from(first_changed, np.maximum.reduceat(changed_highs, starts))
+            ratio, lows_below, highs_below = _LEVEL_RATIO, lows.values, highs.values
+
+
+def outline_of(samples: Samples, num_columns: int) -> Outline:
+    """The whole of ``samples`` (n,) in ``num_columns``, for a small picture that never changes."""
+    if not len(samples):
+        return Outline(np.zeros(num_columns, np.float32), np.zeros(num_columns, np.float32))
+    return Peaks(1, samples).outline(0.0, len(samples), num_columns)
+
+
+class _Growing:
+    """An array that is continued at its end without being copied each time."""
+
+    def __init__(self, values: Samples) -> None:
+        self._buffer = values
+        self.count = len(values)
+        self._is_borrowed = True
+
+    @property
+    def values(self) -> Samples:
+        return self._buffer[: self.count]
+
+    def replace_from(self, start: int, values: Samples) -> None:
+        end = start + len(values)
+        if self._is_borrowed or end > len(self._buffer):
+            grown = np.empty(max(_LEAST_CAPACITY, 2 * end), np.float32)
+            grown[:start] = self._buffer[:start]
+            self._buffer, self._is_borrowed = grown, False
+        self._buffer[start:end] = values
+        self.count = end

@@ -1,0 +1,382 @@
+"""The large picture of a sound: it grows while sound arrives, shows where play is, can be zoomed, and selected in.
+
+Keyboard: + and - zoom, 0 shows all, arrows move the cursor, or with a selection its active handle
+(Up and Down choose which; Shift: in large steps; Ctrl: the whole selection).
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
+
+from studio.app.widgets.clip_selection import ClipSelection, Handle
+from studio.app.widgets.colours import Colours
+from studio.app.widgets.peaks import Peaks, Samples
+from studio.app.widgets.viewport import Viewport
+from studio.app.widgets.waveform_painting import GRIP_PIXELS, Scale, paint_ruler, paint_selection, paint_sound
+
+_ZOOM_STEP = 1.5
+_STEP_SECONDS, _LARGE_STEP_SECONDS = 0.01, 0.1
+_SCROLL_SHARE = 0.1
+
+
+class Waveform(QWidget):
+    """``show_sound`` for a whole sound; ``begin``, ``append`` … ``finish`` for one that is being made."""
+
+    seek_requested = Signal(float)  # seconds: a person pointed at a moment
+    selection_changed = Signal(float, float)  # start, end in seconds; also while a handle is being dragged
+    selection_finished = Signal(float, float)  # the handle was let go
+    view_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._peaks: Peaks | None = None
+        self._view = Viewport()
+        self._cursor_seconds: float | None = None
+        self._selection: ClipSelection | None = None
+        self._active_handle = Handle.START
+        self._is_dragging = False
+        self._picture: QPixmap | None = None
+        self._empty_text = self.tr("No sound yet")
+        self._scroll_bar = QScrollBar(Qt.Orientation.Horizontal, self)
+        self._scroll_bar.setAccessibleName(self.tr("Part of the sound in view"))
+        self._scroll_bar.hide()
+        self._scroll_bar.valueChanged.connect(self._on_scrolled)
+        self.setAccessibleName(self.tr("Waveform"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    # The sound.
+
+    def show_sound(self, samples: Samples, sample_rate: int) -> None:
+        """``samples`` (n,) float32, kept and not copied; the whole of it comes into view, without a selection."""
+        self._take(Peaks(sample_rate, samples), is_growing=False)
+
+    def begin(self, sample_rate: int) -> None:
+        """A sound that will arrive piece by piece."""
+        self._take(Peaks(sample_rate), is_growing=True)
+
+    def append(self, samples: Samples) -> None:
+        assert self._peaks is not None, "begin comes first"
+        self._peaks.append(samples)
+        self._view.total_seconds = self._peaks.seconds
+        self._redraw()
+
+    def finish(self) -> None:
+        """No more will come."""
+        self._view.is_growing = False
+        self._redraw()
+
+    def clear(self) -> None:
+        self._take(None, is_growing=False)
+
+    def set_empty_text(self, text: str) -> None:
+        """What is written where there is no sound."""
+        self._empty_text = text
+        self._redraw()
+
+    @property
+    def seconds(self) -> float:
+        return self._peaks.seconds if self._peaks is not None else 0.0
+
+    # The cursor.
+
+    @property
+    def cursor_seconds(self) -> float | None:
+        return self._cursor_seconds
+
+    def set_cursor(self, seconds: float | None) -> None:
+        """Where play is; None hides it. A zoomed view turns its page to keep it in sight."""
+        before, self._cursor_seconds = self._cursor_seconds, seconds
+        if seconds is not None and not self._is_dragging and self._view.reveal(seconds):
+            self._view_moved()
+            return
+        for moment in (before, seconds):
+            if moment is not None:
+                self.update(QRect(int(self._x_at(moment)) - 2, 0, 5, self.height()))
+
+    # The selection.
+
+    @property
+    def selection(self) -> tuple[float, float] | None:
+        return (self._selection.start_seconds, self._selection.end_seconds) if self._selection else None
+
+    def select(
+        self,
+        start_seconds: float,
+        end_seconds: float,
+        *,
+        shortest_seconds: float = 0.01,
+        longest_seconds: float = float("inf"),
+    ) -> None:
+        """Shows handles that a person can move, within these limits."""
+        self._selection = ClipSelection(start_seconds, end_seconds, self.seconds, shortest_seconds, longest_seconds)
+        self._describe()
+        self.update()
+
+    def clear_selection(self) -> None:
+        self._selection = None
+        self._describe()
+        self.update()
+
+    # The view.
+
+    def zoom_in(self) -> None:
+        self._zoom(_ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        self._zoom(1 / _ZOOM_STEP)
+
+    def zoom_to_fit(self) -> None:
+        self._view.fit()
+        self._view_moved()
+
+    def zoom_to_selection(self) -> None:
+        if self._selection:
+            margin = 0.05 * self._selection.seconds
+            self._view.show(self._selection.start_seconds - margin, self._selection.end_seconds + margin)
+            self._view_moved()
+
+    @property
+    def visible_range(self) -> tuple[float, float]:
+        """In seconds."""
+        return self._view.start_seconds, self._view.end_seconds
+
+    # Qt.
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(480, 120)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(120, 56)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.EnabledChange):
+            self._picture = None
+        super().changeEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        bar_height = self._scroll_bar.sizeHint().height()
+        self._scroll_bar.setGeometry(0, self.height() - bar_height, self.width(), bar_height)
+        self._picture = None
+        super().resizeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        ratio = self.devicePixelRatioF()
+        if self._picture is None or self._picture.devicePixelRatio() != ratio:
+            self._picture = self._paint_picture(ratio)
+        painter = QPainter(self)
+        painter.drawPixmap(QPointF(0, 0), self._picture)
+        colours = Colours.of(self.palette())
+        if self._selection:
+            active = self._active_handle if self.hasFocus() else None
+            paint_selection(painter, self._sound_area(), self._scale(), self._selection, active, colours)
+        if self._cursor_seconds is not None and self._peaks is not None:
+            painter.fillRect(QRectF(self._x_at(self._cursor_seconds) - 0.75, 0, 1.5, self.height()), colours.cursor)
+        if self.hasFocus():
+            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
+            painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if event.button() is not Qt.MouseButton.LeftButton or self._peaks is None:
+            super().mousePressEvent(event)
+            return
+        handle = self._handle_near(event.position().x())
+        if handle is not None:
+            self._active_handle, self._is_dragging = handle, True
+        else:
+            self.seek_requested.emit(self._moment_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        x = event.position().x()
+        if self._is_dragging and self._selection:
+            self._change_selection(self._selection.moved(self._active_handle, self._moment_at(x)))
+        elif event.buttons() & Qt.MouseButton.LeftButton and self._peaks is not None:
+            self.seek_requested.emit(self._moment_at(x))
+        elif self._handle_near(x):
+            self.setCursor(Qt.CursorShape.SplitHCursor)
+        else:
+            self.unsetCursor()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if self._is_dragging and event.button() is Qt.MouseButton.LeftButton:
+            self._is_dragging = False
+            self._finish_selection()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        turned = event.angleDelta()
+        sideways = turned.x() or (turned.y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0)
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and turned.y():
+            self._zoom(_ZOOM_STEP ** (turned.y() / 120), around_seconds=self._moment_at(event.position().x()))
+        elif sideways and not self._view.is_fitting:
+            self._view.scroll_to(
+                self._view.start_seconds - sideways / 120 * _SCROLL_SHARE * self._view.visible_seconds
+            )
+            self._view_moved()
+        else:
+            event.ignore()  # whatever we lie in may scroll
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if not self._obey(event):
+            super().keyPressEvent(event)
+
+    # Inside.
+
+    def _take(self, peaks: Peaks | None, *, is_growing: bool) -> None:
+        self._peaks = peaks
+        self._view = Viewport(self.seconds, is_growing)
+        self._selection = None
+        self._cursor_seconds = None
+        self._is_dragging = False
+        self._view_moved()
+
+    def _obey(self, event: QKeyEvent) -> bool:
+        step = _LARGE_STEP_SECONDS if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else _STEP_SECONDS
+        match event.key():
+            case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
+                self.zoom_in()
+            case Qt.Key.Key_Minus:
+                self.zoom_out()
+            case Qt.Key.Key_0:
+                self.zoom_to_fit()
+            case Qt.Key.Key_Left:
+                return self._nudge(-step, event)
+            case Qt.Key.Key_Right:
+                return self._nudge(step, event)
+            case Qt.Key.Key_Up if self._selection:
+                self._choose_handle(Handle.START)
+            case Qt.Key.Key_Down if self._selection:
+                self._choose_handle(Handle.END)
+            case _:
+                return False
+        return True
+
+    def _nudge(self, seconds: float, event: QKeyEvent) -> bool:
+        if self._peaks is None:
+            return False
+        if self._selection is None:
+            moment = (self._cursor_seconds or 0.0) + seconds
+            self.seek_requested.emit(min(max(0.0, moment), self.seconds))
+            return True
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._change_selection(self._selection.shifted(seconds))
+        else:
+            moment = self._selection.at(self._active_handle) + seconds
+            self._change_selection(self._selection.moved(self._active_handle, moment))
+        if self._view.reveal(self._selection.at(self._active_handle)):
+            self._view_moved()
+        self._finish_selection()
+        return True
+
+    def _choose_handle(self, handle: Handle) -> None:
+        self._active_handle = handle
+        self.update()
+
+    def _change_selection(self, selection: ClipSelection) -> None:
+        self._selection = selection
+        self._describe()
+        self.update()
+        self.selection_changed.emit(selection.start_seconds, selection.end_seconds)
+
+    def _finish_selection(self) -> None:
+        if self._selection:
+            self.selection_finished.emit(self._selection.start_seconds, self._selection.end_seconds)
+
+    def _zoom(self, factor: float, around_seconds: float | None = None) -> None:
+        if self._peaks is None:
+            return
+        if around_seconds is None:
+            start, end = self.visible_range
+            cursor = self._cursor_seconds
+            around_seconds = cursor if cursor is not None and start <= cursor <= end else (start + end) / 2
+        self._view.zoom(factor, around_seconds)
+        self._view_moved()
+
+    def _on_scrolled(self, milliseconds: int) -> None:
+        self._view.scroll_to(milliseconds / 1000)
+        self._view_moved()
+
+    def _view_moved(self) -> None:
+        bar, view = self._scroll_bar, self._view
+        bar.blockSignals(True)
+        bar.setRange(0, round(1000 * (view.room_seconds - view.visible_seconds)))
+        bar.setPageStep(max(1, round(1000 * view.visible_seconds)))
+        bar.setSingleStep(max(1, round(100 * view.visible_seconds)))
+        bar.setValue(round(1000 * view.start_seconds))
+        bar.blockSignals(False)
+        bar.setVisible(not view.is_fitting)
+        self._redraw()
+        self.view_changed.emit()
+
+    def _redraw(self) -> None:
+        self._picture = None
+        self._describe()
+        self.update()
+
+    def _describe(self) -> None:
+        """For those who cannot see it."""
+        if self._peaks is None:
+            words = self._empty_text
+        else:
+            words = self.tr("{seconds:.1f} seconds of sound").format(seconds=self.seconds)
+        if self._selection:
+            words += ". " + self.tr("Selected from {start:.2f} to {end:.2f} seconds").format(
+                start=self._selection.start_seconds, end=self._selection.end_seconds
+            )
+        self.setAccessibleDescription(words)
+
+    # Where things are.
+
+    def _x_at(self, seconds: float) -> float:
+        return self._scale().x_at(seconds)
+
+    def _moment_at(self, x: float) -> float:
+        moment = self._view.start_seconds + x / max(1, self.width()) * self._view.visible_seconds
+        return min(max(0.0, moment), self.seconds)
+
+    def _handle_near(self, x: float) -> Handle | None:
+        if self._selection is None:
+            return None
+        distances = {handle: abs(self._x_at(self._selection.at(handle)) - x) for handle in Handle}
+        nearest = min(Handle, key=distances.__getitem__)
+        return nearest if distances[nearest] <= GRIP_PIXELS else None
+
+    def _sound_area(self) -> QRectF:
+        ruler = self.fontMetrics().height() + 4
+        bar = self._scroll_bar.height() if not self._view.is_fitting else 0
+        return QRectF(0, ruler, self.width(), max(1, self.height() - ruler - bar))
+
+    # Painting.
+
+    def _scale(self) -> Scale:
+        return Scale(self._view.start_seconds, self._view.end_seconds, self.width())
+
+    def _paint_picture(self, ratio: float) -> QPixmap:
+        """All that does not change while it plays."""
+        picture = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
+        picture.setDevicePixelRatio(ratio)
+        colours = Colours.of(self.palette())
+        picture.fill(colours.ground)
+        painter = QPainter(picture)
+        painter.setFont(self.font())
+        if self._peaks is None:
+            painter.setPen(colours.faint_text)
+            painter.drawText(QRectF(self.rect()), Qt.AlignmentFlag.AlignCenter, self._empty_text)
+        else:
+            area = self._sound_area()
+            paint_ruler(painter, area, self._scale(), colours)
+            paint_sound(painter, area, self._scale(), self._peaks, colours.sound, round(self.width() * ratio))
+        painter.end()
+        return picture

@@ -1,0 +1,84 @@
+"""The outline at any zoom is what one would find by looking at every sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from studio.app.widgets.peaks import Peaks, outline_of
+
+RATE = 24_000
+
+
+def noise(num_samples: int) -> np.ndarray:
+    return np.random.default_rng(1).uniform(-1, 1, num_samples).astype(np.float32)
+
+
+@pytest.mark.parametrize(("num_samples", "num_columns"), [(100_000, 10), (100_000, 250), (5_000, 500), (700, 700)])
+def test_each_column_spans_its_samples(num_samples: int, num_columns: int) -> None:
+    samples = noise(num_samples)
+    outline = Peaks(RATE, samples).outline(0.0, num_samples / RATE, num_columns)
+    per_column = num_samples // num_columns
+    columns = samples[: per_column * num_columns].reshape(num_columns, per_column)
+    if per_column < 128:  # looked at sample by sample
+        np.testing.assert_array_equal(outline.lows, columns.min(axis=1))
+        np.testing.assert_array_equal(outline.highs, columns.max(axis=1))
+    else:  # whole blocks: a column may see a little of its neighbours, and misses nothing of itself
+        assert (outline.lows <= columns.min(axis=1) + 0.05).all()
+        assert outline.lows.min() == samples.min()
+        assert outline.highs.max() == samples.max()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(0, 40_000), min_size=1, max_size=12))
+def test_sound_that_arrives_in_pieces_looks_like_sound_that_was_there(lengths: list[int]) -> None:
+    samples = noise(sum(lengths) + 1)
+    growing = Peaks(RATE)
+    start = 0
+    for length in [*lengths, 1]:
+        growing.append(samples[start : start + length])
+        start += length
+    whole = Peaks(RATE, samples)
+    np.testing.assert_array_equal(growing.samples, samples)
+    for num_columns in (1, 7, 300):
+        expected = whole.outline(0.0, whole.seconds, num_columns)
+        found = growing.outline(0.0, growing.seconds, num_columns)
+        np.testing.assert_array_equal(found.lows, expected.lows)
+        np.testing.assert_array_equal(found.highs, expected.highs)
+
+
+def test_a_click_is_seen_however_far_away_one_looks() -> None:
+    samples = np.zeros(60 * RATE, np.float32)
+    samples[1_234_567] = 0.9
+    outline = Peaks(RATE, samples).outline(0.0, 60.0, 100)
+    (columns,) = np.nonzero(outline.highs)
+    assert columns.tolist() == [1_234_567 * 100 // (60 * RATE)]
+    assert outline.loudest == pytest.approx(0.9)
+
+
+def test_before_and_after_the_sound_it_is_flat() -> None:
+    outline = Peaks(RATE, np.ones(RATE, np.float32)).outline(-1.0, 3.0, 8)
+    assert outline.highs.tolist() == [0, 0, 1, 1, 0, 0, 0, 0]
+
+
+def test_nothing_has_an_outline_too() -> None:
+    assert Peaks(RATE).outline(0.0, 1.0, 4).highs.tolist() == [0, 0, 0, 0]
+    assert outline_of(np.zeros(0, np.float32), 3).loudest == 0.0
+
+
+def test_growing_leaves_the_samples_it_was_given_alone() -> None:
+    given_samples = np.ones(10, np.float32)
+    peaks = Peaks(RATE, given_samples)
+    peaks.append(np.zeros(5, np.float32))
+    assert given_samples.tolist() == [1.0] * 10
+    assert peaks.num_samples == 15
+
+
+def test_an_hour_is_outlined_at_once() -> None:
+    """Not a measurement of time, which would depend on the machine, but of how much is looked at."""
+    peaks = Peaks(RATE, np.zeros(60 * 60 * RATE, np.float32))
+    block, low, _ = peaks._level_for(60 * 60 * RATE / 1000)
+    assert len(low) < 30_000
+    assert block > 1000

@@ -1,0 +1,75 @@
+"""What is in view: all of it, a part, and a sound that grows."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.app.widgets.clip_selection import ClipSelection, Handle
+from studio.app.widgets.time_ruler import ruler_marks, time_words
+from studio.app.widgets.viewport import Viewport
+
+
+def test_zoom_keeps_the_moment_under_the_pointer() -> None:
+    view = Viewport(10.0)
+    view.zoom(2.0, around_seconds=2.5)
+    assert (view.start_seconds, view.end_seconds) == (1.25, 6.25)
+    view.zoom(0.5, around_seconds=2.5)
+    assert view.is_fitting
+
+
+def test_a_view_stays_within_the_sound() -> None:
+    view = Viewport(10.0)
+    view.show(8.0, 12.0)
+    assert (view.start_seconds, view.end_seconds) == (6.0, 10.0)
+    view.scroll_to(-5.0)
+    assert view.start_seconds == 0.0
+    view.zoom(1e9, around_seconds=5.0)
+    assert view.visible_seconds == pytest.approx(0.005)
+
+
+def test_room_for_growing_sound_comes_in_steps() -> None:
+    view = Viewport(0.0, is_growing=True)
+    ends = []
+    for tenths in range(200):
+        view.total_seconds = tenths / 10
+        ends.append(view.end_seconds)
+        assert view.end_seconds >= view.total_seconds
+    assert len(set(ends)) < 7
+    view.is_growing = False
+    assert view.end_seconds == view.total_seconds
+
+
+def test_the_cursor_turns_the_page() -> None:
+    view = Viewport(10.0)
+    assert not view.reveal(9.0), "all is in view"
+    view.show(0.0, 2.0)
+    assert not view.reveal(1.5)
+    assert view.reveal(3.0)
+    assert view.start_seconds <= 3.0 <= view.end_seconds
+
+
+def test_handles_keep_their_distance() -> None:
+    selection = ClipSelection(2.0, 6.0, 20.0, shortest_seconds=3.0, longest_seconds=10.0)
+    assert selection.moved(Handle.START, 5.0).start_seconds == 3.0
+    assert selection.moved(Handle.END, 19.0).end_seconds == 12.0
+    assert selection.moved(Handle.END, 1.0).end_seconds == 5.0
+    assert selection.moved(Handle.START, -1.0).start_seconds == 0.0
+    assert selection.moved(Handle.END, 12.0).moved(Handle.START, 0.0).start_seconds == 2.0
+    moved = selection.shifted(100.0)
+    assert (moved.start_seconds, moved.end_seconds) == (16.0, 20.0)
+
+
+def test_marks_are_round_and_not_too_many() -> None:
+    assert ruler_marks(0.0, 4.2, 5) == [(0, "0:00"), (1, "0:01"), (2, "0:02"), (3, "0:03"), (4, "0:04")]
+    for span in (0.004, 0.03, 1.0, 7.0, 90.0, 4000.0):
+        marks = ruler_marks(0.0, span, 8)
+        assert 1 <= len(marks) <= 9
+        assert len({words for _, words in marks}) == len(marks), "each is told from its neighbour"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "decimals", "words"),
+    [(7.46, 1, "0:07.5"), (59.96, 1, "1:00.0"), (3725.0, 0, "1:02:05"), (0.0, 2, "0:00.00")],
+)
+def test_time_in_words(seconds: float, decimals: int, words: str) -> None:
+    assert time_words(seconds, decimals) == words
