@@ -16,12 +16,22 @@ from pathlib import Path
 # The program itself, from the checkout this file lies in, installed or not.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from recipe.corpus.utterance import CorpusFailed
 from recipe.trainers.options import TrainingFailed, add_arguments, options_from
 
 STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "speech_lm")
+# What is made rather than trained: commands with options of their own.
+MAKERS = {
+    "corpus": "recipe.corpus.build",
+    "voices": "recipe.corpus.prompt_voices",
+    "ship": "recipe.shipping.ship",
+}
 
 
 def main(arguments: Sequence[str]) -> int:
+    if arguments and arguments[0] in MAKERS:
+        made: int = importlib.import_module(MAKERS[arguments[0]]).main(arguments[1:])
+        return made
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("stage", choices=STAGES)
     add_arguments(parser)
@@ -29,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     trainer = importlib.import_module(f"recipe.trainers.{parsed.stage}")
     try:
         values = trainer.train(options_from(parsed))
-    except TrainingFailed as failure:
+    except (CorpusFailed, TrainingFailed) as failure:
         print(failure, file=sys.stderr)
         return 1
     print(json.dumps(values, indent=1))

@@ -81,6 +81,10 @@ class Trainer:
         self.networks = dict(networks)
         self.optimizers = dict(optimizers)
         self.averages = {name: AveragedWeights(self.networks[name], average_decay) for name in averaged}
+        self._averages_of = {
+            name: [network for network in self.averages if _has_a_weight_of(self.networks[network], optimizer)]
+            for name, optimizer in self.optimizers.items()
+        }
         self.facts = dict(facts or {})
         self.generator = torch.Generator().manual_seed(options.seed)
         self.random = np.random.default_rng(options.seed)
@@ -133,28 +137,26 @@ class Trainer:
             self.save()
             self._say(f"{self.name}: asked to stop; saved at step {self.step}")
 
-    def descend(
-        self, loss: torch.Tensor, optimizer: str, *, largest_gradient: float | None = None
-    ) -> torch.Tensor | None:
-        """One step down ``loss`` for one optimizer; the norm its gradient had, where that is bounded.
+    def descend(self, loss: torch.Tensor, *optimizers: str, largest_gradient: float | None = None) -> None:
+        """One step down ``loss`` for the weights of these optimizers; the averages of their networks follow.
 
-        Where it is bounded, a gradient that is not finite takes no step. The average of the network that is
-        called like the optimizer follows.
+        Where the gradient is bounded, one that is not finite takes no step.
         """
-        stepper = self.optimizers[optimizer]
-        stepper.zero_grad(set_to_none=True)
+        steppers = [self.optimizers[name] for name in optimizers]
+        for stepper in steppers:
+            stepper.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        norm = None
         if largest_gradient is not None:
-            parameters = [p for group in stepper.param_groups for p in group["params"] if p.grad is not None]
+            groups = [group for stepper in steppers for group in stepper.param_groups]
+            parameters = [weight for group in groups for weight in group["params"] if weight.grad is not None]
             norm = nn.utils.clip_grad_norm_(parameters, largest_gradient)
-            self.note(**{f"{optimizer}_gradient": norm})
+            self.note(**{f"{optimizers[0]}_gradient": norm})
             if not torch.isfinite(norm):
-                return norm
-        stepper.step()
-        if optimizer in self.averages:
-            self.averages[optimizer].update()
-        return norm
+                return
+        for stepper in steppers:
+            stepper.step()
+        for name in {network for optimizer in optimizers for network in self._averages_of[optimizer]}:
+            self.averages[name].update()
 
     def note(self, *, heard_seconds: float = 0.0, **values: torch.Tensor | float) -> None:
         """Adds to the means of the next log line; ``heard_seconds`` of audio give the speed."""
@@ -304,6 +306,11 @@ class Trainer:
     def _say(line: str) -> None:
         sys.stderr.write(f"[{os.getpid()}] {line}\n")
         sys.stderr.flush()
+
+
+def _has_a_weight_of(network: nn.Module, optimizer: torch.optim.Optimizer) -> bool:
+    stepped = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
+    return any(id(weight) in stepped for weight in network.parameters())
 
 
 def _short(value: float) -> str:
