@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from fakes import fake_corpus
+
 from recipe.corpus.store import Corpus
 from recipe.trainers import flow
 from recipe.trainers.flow import official_flow, pair_labels
@@ -22,7 +23,6 @@ from recipe.trainers.options import TrainingFailed, TrainingOptions
 from recipe.trainers.speaker_embeddings import SpeakerEmbeddings
 from recipe.trainers.speaker_network import SpeakerNetwork
 from recipe.trainers.speaker_onnx import write_speaker_onnx
-
 from studio.model.flow.context import WholeSequence
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.estimator import Conditions
@@ -221,7 +221,6 @@ def test_an_exact_velocity_leads_from_noise_to_the_mel() -> None:
 
 
 def test_times_are_those_of_the_solver_grid() -> None:
-    batch, _ = small_batch()
     many = SimpleNamespace(tokens=torch.zeros(4000, 1), mel=torch.zeros(4000, 1, 1))
     times = FlowDraw.of(many, 0.2, torch.Generator().manual_seed(0)).time  # type: ignore[arg-type]
     assert 0.0 <= float(times.min()) <= float(times.max()) <= 1.0
@@ -229,7 +228,9 @@ def test_times_are_those_of_the_solver_grid() -> None:
     assert float(times.median()) == pytest.approx(1 - math.cos(math.pi / 4), abs=0.01)
 
 
-def test_training_learns_and_leaves_a_flow_the_program_opens(corpus_folder: Path, encoder: Path, corpus: Corpus) -> None:
+def test_training_learns_and_leaves_a_flow_the_program_opens(
+    corpus_folder: Path, encoder: Path, corpus: Corpus
+) -> None:
     work = encoder.parent
     settings = {"size": "64", "depth": "2", "look_ahead_channels": "32", "frames_per_batch": "400"}
     settings |= {"piece_tokens": "50,100", "piece_shares": "0.5,0.5", "validation_targets": "4", "warm_up_steps": "5"}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from fakes import fake_corpus
+
 from recipe.corpus.store import Corpus
 from recipe.trainers.filter_bank_pool import FilterBankPool, filter_bank_of, some_of_each, usual_indices
 from recipe.trainers.options import TrainingFailed, TrainingOptions
@@ -22,7 +23,6 @@ from recipe.trainers.speaker_encoder import (
 )
 from recipe.trainers.speaker_network import SpeakerNetwork
 from recipe.trainers.speaker_onnx import write_speaker_onnx
-
 from studio.model.speaker_encoder import SpeakerEncoder
 
 SMALL = {"channels": "16", "pooled_channels": "24", "rows": "8", "utterances_per_speaker": "4"}

@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+
 from recipe.trainers.spectrogram_picture import write_spectrograms
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import nn
+
 from recipe.trainers import loop
 from recipe.trainers.checkpoints import load_facts, load_weights, read_checkpoint
 from recipe.trainers.loop import Trainer, begin
 from recipe.trainers.options import TrainingFailed, TrainingOptions
-from torch import nn
 
 
 @pytest.fixture
@@ -25,6 +26,7 @@ def options(tmp_path: Path) -> TrainingOptions:
 def make(options: TrainingOptions, **extra: object) -> Trainer:
     network = nn.Linear(4, 1)
     nn.init.zeros_(network.weight)
+    nn.init.zeros_(network.bias)
     optimizer = torch.optim.AdamW(network.parameters(), lr=0.05)
     return Trainer(
         "line",

@@ -40,9 +40,7 @@ def some_of_each(
     corpus: Corpus, indices: npt.NDArray[np.int64], most: int, random: np.random.Generator
 ) -> dict[str, npt.NDArray[np.int64]]:
     """At most ``most`` of ``indices`` of each speaker, by the speaker's name."""
-    return {
-        name: np.sort(random.permutation(numbers)[:most]) for name, numbers in corpus.by_speaker(indices).items()
-    }
+    return {name: np.sort(random.permutation(numbers)[:most]) for name, numbers in corpus.by_speaker(indices).items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -68,9 +68,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         corpus, encoder_path(options), options.work, most_of_each=settings.embeddings_per_speaker
     )
     pieces = FlowPieces.of(corpus, corpus.indices(split="train", speaker_split="train"), embeddings)
-    config = flow_config(
-        settings.size, settings.depth, settings.feed_forward_ratio, settings.look_ahead_channels
-    )
+    config = flow_config(settings.size, settings.depth, settings.feed_forward_ratio, settings.look_ahead_channels)
     network = LearningFlow(config, pair_labels())
     network.begin(_mean_mel(corpus, pieces))
     device = torch.device(options.device)
@@ -101,9 +99,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     for _ in trainer.steps():
         num_tokens = int(trainer.random.choice(settings.piece_tokens, p=settings.piece_shares))
         num_rows = max(1, frames_per_batch // (FRAMES_PER_TOKEN * num_tokens))
-        batch = pieces.batch(
-            num_rows, num_tokens, trainer.random, embedding_noise=settings.embedding_noise
-        ).to(device)
+        batch = pieces.batch(num_rows, num_tokens, trainer.random, embedding_noise=settings.embedding_noise).to(device)
         is_streaming = trainer.random.random() < settings.streaming_share
         draw = FlowDraw.of(batch, settings.untold_share, trainer.generator)
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.is_bfloat16):

@@ -10,7 +10,7 @@ from torch import nn
 from recipe.trainers.checkpoints import Fact
 from recipe.trainers.factored import NUM_PAIRS, NUM_TOKENS, FactoredTable, PairLabels
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
-from studio.model.flow.dit import DiT, Block
+from studio.model.flow.dit import Block, DiT
 from studio.model.flow.network import TransformerFlow
 
 HEAD_SIZE = 64
@@ -105,4 +105,3 @@ class LearningFlow(TransformerFlow):
         parts = {name: tensor for name, tensor in self.state_dict().items() if name.startswith(_TABLE)}
         self.load_state_dict({**rest, **parts})
         self.table.take_apart(tensors[_OFFICIAL_TABLE])
-

@@ -61,7 +61,9 @@ class FlowValidation:
         targets = [
             target
             for indices, is_known_speaker in groups
-            for target in _targets(corpus, indices, embeddings, random, num_targets // 2, is_known_speaker)
+            for target in _targets(
+                corpus, indices, embeddings, random, most=num_targets // 2, is_known_speaker=is_known_speaker
+            )
         ]
         batches = [pieces.batch(_ROWS, _TOKENS, random) for _ in range(_BATCHES)]
         return cls(batches, targets, config, picture)
@@ -122,6 +124,7 @@ def _targets(
     indices: npt.NDArray[np.int64],
     embeddings: SpeakerEmbeddings,
     random: np.random.Generator,
+    *,
     most: int,
     is_known_speaker: bool,
 ) -> list[_Target]:

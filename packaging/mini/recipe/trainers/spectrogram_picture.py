@@ -19,7 +19,9 @@ def write_spectrograms(path: Path, rows: Sequence[Sequence[npt.NDArray[np.floati
     """``rows`` of mels (frames, bands): each beside the next, low bands below; grey, louder is brighter."""
     strips = [np.concatenate([_with_gap(_picture(mel)) for mel in row], axis=1) for row in rows]
     width = max(strip.shape[1] for strip in strips)
-    pixels = np.concatenate([np.pad(strip, ((0, 0), (0, width - strip.shape[1])), constant_values=128) for strip in strips])
+    pixels = np.concatenate(
+        [np.pad(strip, ((0, 0), (0, width - strip.shape[1])), constant_values=128) for strip in strips]
+    )
     pixels = pixels.repeat(_MAGNIFIED, axis=0).repeat(_MAGNIFIED, axis=1)
     height, width = pixels.shape
     lines = np.concatenate([np.zeros((height, 1), np.uint8), pixels], axis=1)  # each line: filter 0, then its pixels
