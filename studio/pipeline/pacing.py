@@ -17,13 +17,26 @@ _MARGIN = 1.04
 
 @dataclass(slots=True)
 class _Rate:
-    """Seconds per unit over the last observations."""
+    """Seconds per unit over the last observations.
 
+    ``warms_up``: the very first one also pays for kernels and memory that all later ones find ready
+    (a fifth more was seen); it is believed only until there is another.
+    """
+
+    warms_up: bool = False
     seen: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=_KEPT_OBSERVATIONS))
 
+    @property
+    def is_settled(self) -> bool:
+        return bool(self.seen) and not self.warms_up
+
     def add(self, seconds: float, units: float) -> None:
-        if units > 0:
-            self.seen.append((seconds, units))
+        if units <= 0:
+            return
+        if self.warms_up and self.seen:
+            self.seen.clear()
+            self.warms_up = False
+        self.seen.append((seconds, units))
 
     def per_unit(self, unknown: float = 0.0) -> float:
         return sum(s for s, _ in self.seen) / sum(u for _, u in self.seen) if self.seen else unknown
@@ -44,9 +57,14 @@ class Pace:
     def __init__(self, flow: FlowConfig) -> None:
         self._flow_config = flow
         self._speech_lm = _Rate()
-        self._flow = _Rate()
-        self._vocoder = _Rate()
+        self._flow = _Rate(warms_up=True)
+        self._vocoder = _Rate(warms_up=True)
         self._speech_per_text = _Rate()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the flow was seen at its usual pace: a prediction can be relied on."""
+        return self._flow.is_settled
 
     def saw_speech_lm(self, seconds: float, num_tokens: int) -> None:
         self._speech_lm.add(seconds, num_tokens)

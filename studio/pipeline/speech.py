@@ -121,13 +121,16 @@ class Speech:
         """Says when play may begin without a gap, after the first chunk; until then, each chunk makes it surer.
 
         Where that is later than now, the language model first runs ahead: how long the speech will be
-        is then known instead of guessed, and the promise can be kept.
+        is then known instead of guessed, and the promise can be kept. For the same reason the first
+        request of a freshly loaded model promises nothing before its second chunk.
         """
         ready_seconds = self.audio_seconds
         forecast = Forecast(self.voice, self.decoder, self.options.speed)
         coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
         start = gapless_start_seconds(self._now(), ready_seconds, coming)
         if start > self._now() + _NOTICEABLE_SECONDS:
+            if not self.decoder.pace.is_settled:
+                return
             self._run_ahead(part)
             coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
             start = gapless_start_seconds(self._now(), ready_seconds, coming)

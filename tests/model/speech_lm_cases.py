@@ -15,9 +15,10 @@ from studio.model.config import QwenConfig, SpeechLMConfig, SpeechTokenLayout
 from studio.model.speech_lm import SpeechLMNetwork
 from studio.model.stages import SpeechTokenRequest
 
-# The recorded log-probabilities are themselves up to 2.4e-5 from a float64 computation of the same network, as
-# ours are: two float32 runs may be twice that apart. Half of gate E7.
-LOG_PROBABILITY_TOLERANCE = 5e-5
+# Even float64 arithmetic on the same weights is 2.4e-5 from the recorded log-probabilities (their rerun noise of
+# 1.7e-5 is smaller than their error): nothing can be held to less. Ours measured at most 2.1e-5; gate E7 says 1e-4.
+LOG_PROBABILITY_TOLERANCE = 3e-5
+GATE_E7 = 1e-4  # one of our computations against another, over longer sequences
 
 
 @dataclass(frozen=True)

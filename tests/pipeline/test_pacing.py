@@ -74,3 +74,14 @@ def test_length_is_guessed_until_the_voice_was_heard() -> None:
     assert 2 * 10 <= pace.tokens_for(10) <= 20 * 10
     pace.saw_sentence(10, 90)
     assert pace.tokens_for(20) == 180
+
+
+def test_the_first_chunk_ever_is_believed_only_until_there_is_another() -> None:
+    pace = Pace(FLOW)
+    first, second = FlowChunk(90, 0, 10), FlowChunk(90, 10, 35)
+    pace.saw_flow(6.0, first)
+    assert not pace.is_settled
+    assert pace.decode_seconds(first) == pytest.approx(6.0)
+    pace.saw_flow(4.0, second)
+    assert pace.is_settled
+    assert pace.decode_seconds(second) == pytest.approx(4.0)

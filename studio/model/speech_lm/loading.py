@@ -14,7 +14,7 @@ from studio.model.speech_lm.linear import check_support, describe, pack
 from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, SpeechLMNetwork
 from studio.model.speech_lm.qwen2 import DecoderLayer
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
-from studio.model.weights import fill, read_tensors
+from studio.model.weights import fill, read_tensors, without_weights
 
 # An eighth to a quarter of a released model; opening a mapping costs 20 ms.
 _LAYERS_MAPPED = 4
@@ -54,7 +54,7 @@ def open_network(path: Path, config: SpeechLMConfig) -> SpeechLMNetwork:
 
     Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
-    with torch.device("meta"):
+    with without_weights():
         network = SpeechLMNetwork(config)
     fill(network, read_tensors(path), file_name=path.name, ignored=UNUSED_TENSORS)
     return network
@@ -91,7 +91,7 @@ def _open_layers(path: Path, config: SpeechLMConfig) -> Iterator[DecoderLayer]:
         for index in range(first, min(first + _LAYERS_MAPPED, num_layers)):
             prefix = f"{BACKBONE}.layers.{index}."
             own = {name.removeprefix(prefix): tensors[name] for name in tensors if name.startswith(prefix)}
-            with torch.device("meta"):
+            with without_weights():
                 layer = DecoderLayer(config.backbone)
             fill(layer, own, file_name=path.name)
             yield layer

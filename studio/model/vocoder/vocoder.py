@@ -14,7 +14,7 @@ from studio.model.vocoder.causal_stream import CausalStream
 from studio.model.vocoder.centred_stream import CentredStream
 from studio.model.vocoder.network import CausalHiFT, CentredHiFT, HiFT
 from studio.model.vocoder.noise import NormalNoise, UniformTable
-from studio.model.weights import fill, fold_weight_norm, read_tensors
+from studio.model.weights import fill, fold_weight_norm, read_tensors, without_weights
 
 _F0 = "f0_predictor."
 
@@ -97,11 +97,11 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
     del precision
     tensors = read_tensors(path)
     if config.kind is VocoderKind.CENTRED:
-        with torch.device("meta"):
+        with without_weights():
             centred = CentredHiFT(config)
         fill(centred, fold_weight_norm(tensors), file_name=path.name)
         return CentredVocoder(centred.to(device))
-    with torch.device("meta"):
+    with without_weights():
         causal = CausalHiFT(config)
     fill(causal, fold_weight_norm(tensors), file_name=path.name)
     # The pitch predictor's normalisation, too, is computed in float64.
