@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import dataclasses
 import json
 import sys
 import tempfile
@@ -197,6 +198,9 @@ def _as_json(voice: Voice) -> dict[str, Any]:
         "transcript": voice.transcript,
         "clip_seconds": round(voice.clip_seconds, 3),
         "notes": voice.notes,
+        "language": voice.language,
+        "quality": voice.quality.value if voice.quality else None,
+        "consent": " · ".join(part for part in dataclasses.astuple(voice.consent) if part) or None,
         "generation": voice.generation,
         "created": voice.created or None,
         "built_in": voice.is_built_in,

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from studio.audio.waveform import Waveform
 from studio.errors import BrokenClip, ClipTooLong, ClipTooShort, LowSampleRate, SilentClip
 from studio.voices.loudness import (
     FRAME_SECONDS,
     SILENCE_DBFS,
+    FloatArray,
     brightness,
     frame_levels,
     loud_level,
@@ -38,6 +40,7 @@ _CLIPPED_SHARE = 1e-4
 _VOICE_BAND_HZ = (100.0, 4000.0)
 _BAND_ABOVE_HZ = (4600.0, 7600.0)  # room between them for resamplers without a steep edge
 _TELEPHONE_DB = -50.0
+_SPECTRUM_SAMPLES = 1024
 
 # What is kept after the last sound: a fading vowel, an unreleased consonant, the room.
 _HANGOVER_SECONDS = 0.2
@@ -107,16 +110,20 @@ def require_sound(waveform: Waveform) -> None:
 
 
 def trailing_silence_seconds(waveform: Waveform) -> float:
-    """How much may be cut from the end without touching speech; careful: rather too little.
+    """How much may be cut from the end without touching speech; careful: rather too little."""
+    return max(0.0, waveform.seconds - last_sound_seconds(waveform) - _HANGOVER_SECONDS)
+
+
+def last_sound_seconds(waveform: Waveform) -> float:
+    """Where the last speech ends; careful: rather too late.
 
     Both the sound and its hiss must have fallen to the clip's noise floor, which must lie far below its
-    speech; then some more is kept. 0 where that cannot be told.
+    speech. The end of the clip where that cannot be told.
     """
-    end_seconds = max(
+    return max(
         _last_sound_seconds(waveform, _FLOOR_BELOW_SPEECH_DB),
         _last_sound_seconds(brightness(waveform), _FLOOR_BELOW_BRIGHT_SPEECH_DB),
     )
-    return max(0.0, waveform.seconds - end_seconds - _HANGOVER_SECONDS)
 
 
 def _last_sound_seconds(waveform: Waveform, floor_below_speech_db: float) -> float:
@@ -139,30 +146,43 @@ def _warnings(waveform: Waveform, loud_dbfs: float, speech_seconds: float) -> li
         found.append("The clip is very quiet; its noise is learnt along with the voice.")
     if _is_clipped(waveform):
         found.append("The clip is distorted: its loud parts are cut off (recorded too loud).")
-    if _sounds_like_a_telephone(waveform):
+    if sounds_like_a_telephone(waveform):
         found.append("The clip sounds like a telephone: above 4 kHz there is next to nothing.")
     return found
 
 
+def clipped_samples(waveform: Waveform) -> npt.NDArray[np.bool_]:
+    """(n,): where samples stay at full scale, several in a row."""
+    is_full = np.abs(waveform.samples) >= _CLIPPED_ABOVE
+    num_starts = max(0, len(is_full) - _CLIPPED_RUN_SAMPLES + 1)
+    begins_run = np.zeros(len(is_full), bool)
+    begins_run[:num_starts] = True
+    for offset in range(_CLIPPED_RUN_SAMPLES):
+        begins_run[:num_starts] &= is_full[offset : offset + num_starts]
+    return begins_run
+
+
 def _is_clipped(waveform: Waveform) -> bool:
     """Whether samples often stay at full scale, several in a row."""
-    is_full = np.abs(waveform.samples) >= _CLIPPED_ABOVE
-    num_starts = len(is_full) - _CLIPPED_RUN_SAMPLES + 1
-    runs = np.ones(max(0, num_starts), bool)
-    for offset in range(_CLIPPED_RUN_SAMPLES):
-        runs &= is_full[offset : offset + len(runs)]
-    return bool(runs.sum() > _CLIPPED_SHARE * len(is_full))
+    return bool(clipped_samples(waveform).sum() > _CLIPPED_SHARE * len(waveform.samples))
 
 
-def _sounds_like_a_telephone(waveform: Waveform) -> bool:
+def sounds_like_a_telephone(waveform: Waveform) -> bool:
     """Whether what lies above 4.6 kHz is far below what lies under 4 kHz, over the whole clip."""
-    size = 1024
-    if len(waveform.samples) < size:
+    hertz, power = mean_spectrum(waveform)
+    if not len(power):
         return False
-    frames = np.lib.stride_tricks.sliding_window_view(waveform.samples, size)[:: size // 2]
-    power = (np.abs(np.fft.rfft(frames * np.hanning(size))) ** 2).mean(axis=0)
-    hertz = np.arange(len(power)) * (waveform.sample_rate / size)
     below, above = (
         float(power[(low < hertz) & (hertz < high)].mean()) for low, high in (_VOICE_BAND_HZ, _BAND_ABOVE_HZ)
     )
     return bool(above < below * 10.0 ** (_TELEPHONE_DB / 10.0))
+
+
+def mean_spectrum(waveform: Waveform) -> tuple[FloatArray, FloatArray]:
+    """(bins,) frequencies in hertz and (bins,) mean power over the whole clip; empty for less than a frame."""
+    if len(waveform.samples) < _SPECTRUM_SAMPLES:
+        return np.zeros(0), np.zeros(0)
+    frames = np.lib.stride_tricks.sliding_window_view(waveform.samples, _SPECTRUM_SAMPLES)[:: _SPECTRUM_SAMPLES // 2]
+    power: FloatArray = (np.abs(np.fft.rfft(frames * np.hanning(_SPECTRUM_SAMPLES))) ** 2).mean(axis=0)
+    hertz: FloatArray = np.arange(len(power)) * (waveform.sample_rate / _SPECTRUM_SAMPLES)
+    return hertz, power

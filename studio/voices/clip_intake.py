@@ -13,6 +13,8 @@ import soundfile
 from studio.audio.files import read_audio
 from studio.errors import UnreadableClip
 from studio.voices.clip_check import check_prompt_clip
+from studio.voices.grades import Grade
+from studio.voices.prompt_doctor import examine
 
 FEATURES_SUFFIX = ".safetensors"
 _TOKENS_PER_SECOND = 25
@@ -22,8 +24,11 @@ _LONGEST_READ_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class UsableClip:
+    """``quality`` is None for a file of features, in which nobody can hear anything."""
+
     seconds: float
     warnings: tuple[str, ...] = ()
+    quality: Grade | None = None
 
 
 def judge_clip(path: Path) -> UsableClip:
@@ -31,7 +36,8 @@ def judge_clip(path: Path) -> UsableClip:
     if path.suffix.lower() == FEATURES_SUFFIX:
         return UsableClip(_features_seconds(path))
     waveform = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)
-    return UsableClip(waveform.seconds, tuple(check_prompt_clip(waveform).warnings))
+    warnings = check_prompt_clip(waveform).warnings
+    return UsableClip(waveform.seconds, warnings, examine(waveform).quality)
 
 
 def clip_seconds(path: Path) -> float:

@@ -25,6 +25,31 @@ _MIGRATIONS = (
         created TEXT NOT NULL
     ) STRICT
     """,
+    "ALTER TABLE voices ADD COLUMN quality TEXT",
+    "ALTER TABLE voices ADD COLUMN language TEXT",
+    "ALTER TABLE voices ADD COLUMN consent_by TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE voices ADD COLUMN consent_date TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE voices ADD COLUMN consent_scope TEXT NOT NULL DEFAULT ''",
+    """
+    CREATE TABLE trash (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        removed TEXT NOT NULL,
+        name_key TEXT NOT NULL,
+        name TEXT NOT NULL,
+        clip TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        clip_seconds REAL NOT NULL,
+        transcript TEXT,
+        notes TEXT NOT NULL,
+        generation TEXT,
+        created TEXT NOT NULL,
+        quality TEXT,
+        language TEXT,
+        consent_by TEXT NOT NULL,
+        consent_date TEXT NOT NULL,
+        consent_scope TEXT NOT NULL
+    ) STRICT
+    """,
 )
 
 

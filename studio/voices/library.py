@@ -13,39 +13,26 @@ import contextlib
 import difflib
 import io
 import sqlite3
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import soundfile
+
 from studio import paths
-from studio.errors import BadVoiceFile, BadVoiceName, CannotWrite, StudioError, VoiceExists, VoiceNotFound
+from studio.audio.waveform import Waveform
+from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
+from studio.voices import voice_rows
 from studio.voices.clip_intake import UsableClip, clip_seconds, judge_clip
 from studio.voices.clip_store import ClipStore, StoredClip
 from studio.voices.database import transaction
+from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, name_key, tidy
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
 
-_LONGEST_NAME = 80
+__all__ = ["Addition", "Consent", "TrashedVoice", "Voice", "VoiceDetails", "VoiceLibrary", "checked_name"]
+
 _SUGGESTIONS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """``clip`` is a sound file, or prompt features of a voice that has no recording any more (``generation``).
-
-    ``created`` is an ISO time, empty for voices that come with the program.
-    """
-
-    name: str
-    clip: Path
-    transcript: str | None
-    clip_seconds: float
-    notes: str = ""
-    generation: str | None = None
-    created: str = ""
-    sha256: str = ""
-    is_built_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +61,9 @@ class VoiceLibrary:
 
     def get(self, name: str) -> Voice:
         """Upper and lower case are the same. Raises ``VoiceNotFound`` with the nearest names."""
-        key = _key(name)
+        key = name_key(name)
         for voice in self.voices():
-            if _key(voice.name) == key:
+            if name_key(voice.name) == key:
                 return voice
         raise self._not_found(name)
 
@@ -88,57 +75,121 @@ class VoiceLibrary:
         *,
         notes: str = "",
         generation: str | None = None,
+        language: str | None = None,
+        consent: Consent = NO_CONSENT,
     ) -> Addition:
         """Copies ``clip`` into the library, once it has been found fit for a prompt.
 
         Raises ``VoiceExists``, ``BadVoiceName``, and what is wrong with the clip.
         """
-        details = VoiceDetails(self._free_name(name), transcript, notes, generation)
+        details = VoiceDetails(self._free_name(name), transcript, notes, generation, language=language, consent=consent)
         verdict = judge_clip(clip)
         return Addition(self._keep(self._clips.copy(clip), verdict, details), verdict.warnings)
+
+    def add_sound(self, sound: Waveform, details: VoiceDetails) -> Addition:
+        """The same for sound that is not in a file yet: recorded, or cut out of a longer recording."""
+        details = replace(details, name=self._free_name(details.name))
+        content = io.BytesIO()
+        soundfile.write(content, sound.samples, sound.sample_rate, "FLOAT", format="WAV")
+        content.seek(0)
+        stored = self._clips.put(content, ".wav")
+        try:
+            verdict = judge_clip(self._clips.path(stored.file_name))
+        except StudioError:
+            self._clips.remove(stored.file_name)
+            raise
+        return Addition(self._keep(stored, verdict, details), verdict.warnings)
+
+    def duplicate(self, name: str, new_name: str | None = None) -> Voice:
+        """A second voice of the same clip, for example to try another transcript. Raises as ``add`` does."""
+        voice = self.get(name)
+        new_name = self._free_name(new_name or self.free_name(voice.name))
+        verdict = UsableClip(voice.clip_seconds, quality=voice.quality)
+        return self._keep(self._clips.copy(voice.clip), verdict, replace(details_of(voice), name=new_name))
 
     def remove(self, name: str) -> None:
         """Forgets a voice and its clip. Raises ``VoiceNotFound``, and ``CannotWrite`` for a voice that comes with the program."""
         voice = self._own(name)
         with transaction(self._list) as connection:
-            connection.execute("DELETE FROM voices WHERE name_key = ?", (_key(voice.name),))
+            voice_rows.delete(connection, voice.name)
         self._clips.remove(voice.clip.name)
+
+    def trash(self, name: str) -> TrashedVoice:
+        """Removes a voice in a way that can be undone, for a month. Raises as ``remove`` does."""
+        voice = self._own(name)
+        with transaction(self._list) as connection:
+            number = voice_rows.to_trash(connection, voice.name)
+        return TrashedVoice(number, voice, datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def trashed(self) -> list[TrashedVoice]:
+        """What can be had back, the latest first."""
+        if not self._list.is_file():
+            return []
+        with transaction(self._list) as connection:
+            return voice_rows.select_trash(connection, self._clips.path)
+
+    def restore(self, number: int) -> Voice:
+        """Has a voice back, under another name where its own is taken by now. Raises ``VoiceNotFound``."""
+        with transaction(self._list) as connection:
+            voice = voice_rows.take_from_trash(connection, number, self._clips.path)
+            if voice is None:
+                raise VoiceNotFound("This voice is gone for good.", remedy="Add it again from its recording.")
+            taken = {name_key(other.name) for other in voice_rows.select(connection, self._clips.path)}
+            taken |= {name_key(other.name) for other in self._built_in_voices()}
+            voice = replace(voice, name=_first_free(voice.name, taken))
+            voice_rows.insert(connection, voice)
+        return voice
 
     def rename(self, name: str, new_name: str) -> Voice:
         voice = self._own(name)
         new_name = checked_name(new_name)
-        if _key(new_name) != _key(voice.name):
+        if name_key(new_name) != name_key(voice.name):
             self._free_name(new_name)
         with self._claiming(new_name) as connection:
-            connection.execute(
-                "UPDATE voices SET name = ?, name_key = ? WHERE name_key = ?",
-                (new_name, _key(new_name), _key(voice.name)),
-            )
+            voice_rows.update(connection, voice.name, replace(voice, name=new_name))
         return self.get(new_name)
 
-    def describe(self, name: str, *, transcript: str | None = None, notes: str | None = None) -> Voice:
-        """Changes what is given, keeps the rest; an empty transcript removes it."""
+    def describe(
+        self,
+        name: str,
+        *,
+        transcript: str | None = None,
+        notes: str | None = None,
+        language: str | None = None,
+        consent: Consent | None = None,
+    ) -> Voice:
+        """Changes what is given, keeps the rest; an empty transcript, language or consent removes it."""
         voice = self._own(name)
-        new_transcript = voice.transcript if transcript is None else _tidy(transcript) or None
+        changed = replace(
+            voice,
+            transcript=voice.transcript if transcript is None else tidy(transcript) or None,
+            notes=voice.notes if notes is None else tidy(notes),
+            language=voice.language if language is None else tidy(language) or None,
+            consent=voice.consent if consent is None else _tidy_consent(consent),
+        )
         with transaction(self._list) as connection:
-            connection.execute(
-                "UPDATE voices SET transcript = ?, notes = ? WHERE name_key = ?",
-                (new_transcript, voice.notes if notes is None else _tidy(notes), _key(voice.name)),
-            )
+            voice_rows.update(connection, voice.name, changed)
         return self.get(name)
+
+    def free_name(self, wish: str) -> str:
+        """``wish``, or ``wish 2``, ``wish 3`` … whichever is free. Raises ``BadVoiceName``."""
+        return _first_free(checked_name(wish), {name_key(voice.name) for voice in self.voices()})
 
     def export(self, name: str, path: Path) -> None:
         """One ``.voice`` file that holds all of a voice, for another computer."""
         voice = self.get(name)
-        write_voice_file(path, voice.clip, VoiceDetails(voice.name, voice.transcript, voice.notes, voice.generation))
+        write_voice_file(path, voice.clip, details_of(voice))
 
-    def import_(self, path: Path, *, name: str | None = None) -> Addition:
+    def import_(self, path: Path, *, name: str | None = None, finds_free_name: bool = False) -> Addition:
         """A voice out of a ``.voice`` file, under the name it has there unless another is given.
+
+        With ``finds_free_name`` it gets a number where that name is taken.
 
         Raises ``BadVoiceFile`` for anything that is not exactly such a file, ``VoiceExists``, ``BadVoiceName``.
         """
         found = read_voice_file(path)
-        details = replace(found.details, name=self._free_name(name or found.details.name))
+        wish = name or found.details.name
+        details = replace(found.details, name=self.free_name(wish) if finds_free_name else self._free_name(wish))
         stored = self._clips.put(io.BytesIO(found.clip), found.suffix)
         try:
             verdict = judge_clip(self._clips.path(stored.file_name))
@@ -153,32 +204,25 @@ class VoiceLibrary:
         voice = Voice(
             name=details.name,
             clip=self._clips.path(stored.file_name),
-            transcript=_tidy(details.transcript) or None,
+            transcript=tidy(details.transcript) or None,
             clip_seconds=verdict.seconds,
-            notes=_tidy(details.notes),
+            notes=tidy(details.notes),
             generation=details.generation,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             sha256=stored.sha256,
+            quality=verdict.quality,
+            language=tidy(details.language) or None,
+            consent=_tidy_consent(details.consent),
         )
         try:
-            self._insert(voice)
+            with self._claiming(voice.name) as connection:
+                voice_rows.insert(connection, voice)
+                kept = voice_rows.clips_in_use(connection)
         except BaseException:
             self._clips.remove(stored.file_name)
             raise
-        return voice
-
-    def _insert(self, voice: Voice) -> None:
-        with self._claiming(voice.name) as connection:
-            connection.execute(
-                "INSERT INTO voices (name_key, name, clip, sha256, clip_seconds, transcript, notes, generation, created)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    _key(voice.name), voice.name, voice.clip.name, voice.sha256, voice.clip_seconds,
-                    voice.transcript, voice.notes, voice.generation, voice.created,
-                ),
-            )  # fmt: skip
-            kept = {str(row["clip"]) for row in connection.execute("SELECT clip FROM voices")}
         self._clips.sweep(kept)
+        return voice
 
     @contextlib.contextmanager
     def _claiming(self, name: str) -> Iterator[sqlite3.Connection]:
@@ -191,7 +235,7 @@ class VoiceLibrary:
 
     def _free_name(self, name: str) -> str:
         name = checked_name(name)
-        if any(_key(voice.name) == _key(name) for voice in self.voices()):
+        if any(name_key(voice.name) == name_key(name) for voice in self.voices()):
             raise _exists(name)
         return name
 
@@ -208,27 +252,14 @@ class VoiceLibrary:
         if not self._list.is_file():
             return []
         with transaction(self._list) as connection:
-            rows = connection.execute("SELECT * FROM voices ORDER BY name_key").fetchall()
-        return [
-            Voice(
-                name=row["name"],
-                clip=self._clips.path(row["clip"]),
-                transcript=row["transcript"],
-                clip_seconds=row["clip_seconds"],
-                notes=row["notes"],
-                generation=row["generation"],
-                created=row["created"],
-                sha256=row["sha256"],
-            )
-            for row in rows
-        ]
+            return voice_rows.select(connection, self._clips.path)
 
     def _built_in_voices(self) -> list[Voice]:
         return [
             Voice(
                 name=clip.stem,
                 clip=clip,
-                transcript=(_tidy(transcript.read_text("utf-8")) or None) if transcript.is_file() else None,
+                transcript=(tidy(transcript.read_text("utf-8")) or None) if transcript.is_file() else None,
                 clip_seconds=clip_seconds(clip),
                 is_built_in=True,
             )
@@ -237,35 +268,32 @@ class VoiceLibrary:
         ]
 
     def _not_found(self, name: str) -> VoiceNotFound:
-        names = {_key(voice.name): voice.name for voice in self.voices()}
-        near = [names[key] for key in difflib.get_close_matches(_key(name), names, n=_SUGGESTIONS)]
+        names = {name_key(voice.name): voice.name for voice in self.voices()}
+        near = [names[key] for key in difflib.get_close_matches(name_key(name), names, n=_SUGGESTIONS)]
         did_you_mean = f" Did you mean {' or '.join(near)}?" if near else ""
         return VoiceNotFound(
             f"There is no voice named {name}.{did_you_mean}", remedy="`timbre voices list` shows those there are."
         )
 
 
-def checked_name(name: str) -> str:
-    """``name`` in its tidy form. Raises ``BadVoiceName``."""
-    name = unicodedata.normalize("NFC", " ".join(name.split()))
-    is_fine = (
-        name.isprintable() and 0 < len(name) <= _LONGEST_NAME and not set(name) & set("/\\") and name[0] not in "-."
+def details_of(voice: Voice) -> VoiceDetails:
+    """What travels with a voice's clip."""
+    return VoiceDetails(
+        voice.name, voice.transcript, voice.notes, voice.generation, language=voice.language, consent=voice.consent
     )
-    if not is_fine:
-        raise BadVoiceName(
-            f"“{name[:_LONGEST_NAME]}” cannot be the name of a voice.",
-            remedy=f"Use 1 to {_LONGEST_NAME} letters; no slashes, and no dash or dot at the beginning.",
-        )
+
+
+def _first_free(wish: str, taken: set[str]) -> str:
+    name, number = wish, 1
+    while name_key(name) in taken:
+        number += 1
+        ending = f" {number}"
+        name = wish[: LONGEST_NAME - len(ending)] + ending
     return name
 
 
-def _key(name: str) -> str:
-    return unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
-
-
-def _tidy(text: str | None) -> str:
-    """Without blanks around it, and without the half characters that no file can hold."""
-    return (text or "").encode("utf-8", "ignore").decode("utf-8").strip()
+def _tidy_consent(consent: Consent) -> Consent:
+    return Consent(tidy(consent.by), tidy(consent.date), tidy(consent.scope))
 
 
 def _exists(name: str) -> VoiceExists:

@@ -7,6 +7,7 @@ not merely promised by the archive, the clip's bytes those of the manifest's has
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import re
@@ -20,6 +21,7 @@ from typing import Any
 
 from studio.errors import BadVoiceFile
 from studio.voices.clip_store import sentence, writing
+from studio.voices.voice import NO_CONSENT, Consent
 
 SUFFIX = ".voice"
 
@@ -43,6 +45,8 @@ class VoiceDetails:
     transcript: str | None = None
     notes: str = ""
     generation: str | None = None
+    language: str | None = None
+    consent: Consent = NO_CONSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
         "transcript": details.transcript,
         "notes": details.notes,
         "generation": details.generation,
+        "language": details.language,
+        "consent": dataclasses.asdict(details.consent),
         "clip": f"clip{clip.suffix.lower()}",
         "sha256": hashlib.sha256(content).hexdigest(),
     }
@@ -115,6 +121,8 @@ def read_voice_file(path: Path) -> VoiceFile:
         transcript=_optional_text(path, manifest, "transcript"),
         notes=_optional_text(path, manifest, "notes") or "",
         generation=_optional_text(path, manifest, "generation"),
+        language=_optional_text(path, manifest, "language"),
+        consent=_consent(path, manifest),
     )
     return VoiceFile(details, clip, match[1])
 
@@ -147,6 +155,14 @@ def _text(path: Path, manifest: dict[str, Any], key: str) -> str:
     if not isinstance(value, str) or not value:
         raise _bad(path, f"does not say its {key}")
     return value
+
+
+def _consent(path: Path, manifest: dict[str, Any]) -> Consent:
+    """None of it in files of earlier versions."""
+    found = manifest.get("consent") or {}
+    if not isinstance(found, dict):
+        raise _bad(path, "does not say its consent in a way this program understands")
+    return Consent(*(_optional_text(path, found, key) or "" for key in ("by", "date", "scope")))
 
 
 def _optional_text(path: Path, manifest: dict[str, Any], key: str) -> str | None:

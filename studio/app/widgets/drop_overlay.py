@@ -61,7 +61,7 @@ class DropOverlay(QWidget):
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
         event.acceptProposedAction()
 
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802, ARG002
         self.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
@@ -71,7 +71,7 @@ class DropOverlay(QWidget):
         # The other program waits until this is over: a dialog opened from here would freeze it.
         QTimer.singleShot(0, self, lambda: self.paths_dropped.emit(paths))
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ground = QColor(self.palette().color(QPalette.ColorRole.Window))

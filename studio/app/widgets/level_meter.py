@@ -83,7 +83,7 @@ class LevelMeter(QWidget):
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(60, self.sizeHint().height())
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         painter = QPainter(self)
         colours = Colours.of(self.palette())
         marks_height = self.fontMetrics().height() if self._has_marks else 0

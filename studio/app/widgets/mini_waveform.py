@@ -32,7 +32,7 @@ class MiniWaveform(QWidget):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(96, 24)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         if self._outline is None:
             return
         painter = QPainter(self)

@@ -18,6 +18,7 @@ _LEVEL_RATIO = 8
 _NUM_LEVELS = 4
 _SHORTEST_BLOCK_SAMPLES = 64
 _LEAST_CAPACITY = 1024
+_ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +75,9 @@ class Peaks:
         has_sound = (edges[1:] > 0) & (edges[:-1] < self.num_samples)
         if not len(low) or not has_sound.any():
             return Outline(lows, highs)
-        first = np.clip((edges[:-1][has_sound] // block).astype(np.int64), 0, len(low) - 1)
-        end = min(len(low), max(int(first[-1]) + 1, int(-(-edges[1:][has_sound][-1] // block))))
+        # A moment that is meant to be a whole sample may have come out a trifle before it.
+        first = np.clip(((edges[:-1][has_sound] + _ROUNDING) // block).astype(np.int64), 0, len(low) - 1)
+        end = min(len(low), max(int(first[-1]) + 1, int(-(-(edges[1:][has_sound][-1] - _ROUNDING) // block))))
         # A column shorter than a block shows the block it lies in: that is what reduceat does with equal indices.
         lows[has_sound] = np.minimum.reduceat(low[:end], first)
         highs[has_sound] = np.maximum.reduceat(high[:end], first)

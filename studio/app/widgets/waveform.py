@@ -57,6 +57,7 @@ class Waveform(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._describe()
 
     # The sound.
 
@@ -173,7 +174,7 @@ class Waveform(QWidget):
         self._picture = None
         super().resizeEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         ratio = self.devicePixelRatioF()
         if self._picture is None or self._picture.devicePixelRatio() != ratio:
             self._picture = self._paint_picture(ratio)
@@ -182,7 +183,9 @@ class Waveform(QWidget):
         colours = Colours.of(self.palette())
         if self._selection:
             active = self._active_handle if self.hasFocus() else None
-            paint_selection(painter, self._sound_area(), self._scale(), self._selection, active, colours)
+            paint_selection(
+                painter, self._sound_area(), self._scale(), selection=self._selection, active=active, colours=colours
+            )
         if self._cursor_seconds is not None and self._peaks is not None:
             painter.fillRect(QRectF(self._x_at(self._cursor_seconds) - 0.75, 0, 1.5, self.height()), colours.cursor)
         if self.hasFocus():
@@ -221,9 +224,7 @@ class Waveform(QWidget):
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier and turned.y():
             self._zoom(_ZOOM_STEP ** (turned.y() / 120), around_seconds=self._moment_at(event.position().x()))
         elif sideways and not self._view.is_fitting:
-            self._view.scroll_to(
-                self._view.start_seconds - sideways / 120 * _SCROLL_SHARE * self._view.visible_seconds
-            )
+            self._view.scroll_to(self._view.start_seconds - sideways / 120 * _SCROLL_SHARE * self._view.visible_seconds)
             self._view_moved()
         else:
             event.ignore()  # whatever we lie in may scroll
@@ -377,6 +378,7 @@ class Waveform(QWidget):
         else:
             area = self._sound_area()
             paint_ruler(painter, area, self._scale(), colours)
-            paint_sound(painter, area, self._scale(), self._peaks, colours.sound, round(self.width() * ratio))
+            num_columns = round(self.width() * ratio)
+            paint_sound(painter, area, self._scale(), peaks=self._peaks, colour=colours.sound, num_columns=num_columns)
         painter.end()
         return picture

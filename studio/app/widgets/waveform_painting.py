@@ -44,7 +44,7 @@ def paint_ruler(painter: QPainter, area: QRectF, scale: Scale, colours: Colours)
 
 
 def paint_sound(
-    painter: QPainter, area: QRectF, scale: Scale, peaks: Peaks, colour: QColor, num_columns: int
+    painter: QPainter, area: QRectF, scale: Scale, *, peaks: Peaks, colour: QColor, num_columns: int
 ) -> None:
     """What is still to come is left empty, not drawn as silence."""
     start, end = scale.start_seconds, scale.end_seconds
@@ -61,7 +61,7 @@ def paint_sound(
 
 
 def paint_selection(
-    painter: QPainter, area: QRectF, scale: Scale, selection: ClipSelection, active: Handle | None, colours: Colours
+    painter: QPainter, area: QRectF, scale: Scale, *, selection: ClipSelection, active: Handle | None, colours: Colours
 ) -> None:
     """Handles, a veil over what is not selected, and how long it is."""
     left, right = scale.x_at(selection.start_seconds), scale.x_at(selection.end_seconds)

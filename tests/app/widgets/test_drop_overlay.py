@@ -51,6 +51,7 @@ def test_files_are_greeted_and_handed_on(window: QWidget, qtbot: QtBot) -> None:
     assert overlay.geometry() == window.rect()
     assert overlay.accessibleDescription() == "Make 2 voices"
     assert not overlay.grab().isNull()
+    assert enter(overlay, mime), "it lies over the window now, so that is where the pointer is"
     with qtbot.waitSignal(overlay.paths_dropped) as dropped:
         QApplication.sendEvent(overlay, QDropEvent(QPointF(10, 10), COPY, mime, LEFT, PLAIN))
     assert dropped.args == [[Path("/x/a b.wav"), Path("/x/声.wav")]]
@@ -66,7 +67,9 @@ def test_what_cannot_be_used_is_not_welcome(window: QWidget, url: QUrl) -> None:
 
 def test_it_goes_when_the_files_go_and_follows_the_window(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
-    enter(window, held(QUrl.fromLocalFile("/x/a.wav")))
+    mime = held(QUrl.fromLocalFile("/x/a.wav"))
+    enter(window, mime)
+    enter(overlay, mime)
     window.resize(400, 300)
     qtbot.waitUntil(lambda: overlay.size() == window.size())
     QApplication.sendEvent(overlay, QDragLeaveEvent())
