@@ -22,6 +22,11 @@ class Library:
     package_of: dict[str, str]  # package manager -> package
 
 
+def _of_window(soname: str, debian: str, fedora: str, arch: str) -> Library:
+    packages = {"apt-get": debian, "dnf": fedora, "pacman": arch, "zypper": debian}
+    return Library(soname, "showing the window", packages)
+
+
 # macOS and Windows wheels bring their own copies.
 LINUX_LIBRARIES = (
     Library(
@@ -29,6 +34,17 @@ LINUX_LIBRARIES = (
         "playing and recording sound",
         {"apt-get": "libportaudio2", "dnf": "portaudio", "pacman": "portaudio", "zypper": "libportaudio2"},
     ),
+    _of_window("libGL.so.1", "libgl1", "libglvnd-glx", "libglvnd"),
+    _of_window("libEGL.so.1", "libegl1", "libglvnd-egl", "libglvnd"),
+    _of_window("libglib-2.0.so.0", "libglib2.0-0", "glib2", "glib2"),
+    _of_window("libdbus-1.so.3", "libdbus-1-3", "dbus-libs", "dbus"),
+    _of_window("libfontconfig.so.1", "libfontconfig1", "fontconfig", "fontconfig"),
+    _of_window("libxkbcommon.so.0", "libxkbcommon0", "libxkbcommon", "libxkbcommon"),
+    _of_window("libxkbcommon-x11.so.0", "libxkbcommon-x11-0", "libxkbcommon-x11", "libxkbcommon-x11"),
+    _of_window("libxcb-cursor.so.0", "libxcb-cursor0", "xcb-util-cursor", "xcb-util-cursor"),
+    _of_window("libxcb-icccm.so.4", "libxcb-icccm4", "xcb-util-wm", "xcb-util-wm"),
+    _of_window("libxcb-keysyms.so.1", "libxcb-keysyms1", "xcb-util-keysyms", "xcb-util-keysyms"),
+    _of_window("libxcb-shape.so.0", "libxcb-shape0", "libxcb", "libxcb"),
 )
 _INSTALL_COMMAND = {
     "apt-get": "apt-get install",
@@ -45,13 +61,15 @@ def missing_libraries(machine: Machine, loads: Callable[[str], bool] | None = No
     return [library for library in LINUX_LIBRARIES if not loads(library.soname)]
 
 
-def how_to_install(library: Library, has_program: Callable[[str], bool] | None = None) -> str:
-    """The command that installs it here, or at least its name."""
+def how_to_install(*libraries: Library, has_program: Callable[[str], bool] | None = None) -> str:
+    """The command that installs them here, or at least their names."""
     has_program = has_program or _has_program
-    for manager, package in library.package_of.items():
+    for manager, command in _INSTALL_COMMAND.items():
         if has_program(manager):
-            return f"sudo {_INSTALL_COMMAND[manager]} {package}"
-    return f"install the package that holds {library.soname}"
+            packages = dict.fromkeys(library.package_of[manager] for library in libraries)
+            return f"sudo {command} {' '.join(packages)}"
+    names = ", ".join(library.soname for library in libraries)
+    return f"install the packages that hold {names}"
 
 
 class AptGet:
@@ -72,15 +90,19 @@ class AptGet:
 
 
 def provide_libraries(machine: Machine, apt_get: AptGet, progress: Progress) -> None:
-    """Installs what is missing where that is allowed, else says how; the program also starts without."""
+    """Installs what is missing where that is allowed, else says how; the command line also works without."""
     if machine.is_root and machine.is_debian:
         packages = [library.package_of["apt-get"] for library in missing_libraries(machine)]
         if packages:
             apt_get.install(*packages)
+    by_purpose: dict[str, list[Library]] = {}
     for library in missing_libraries(machine):
+        by_purpose.setdefault(library.purpose, []).append(library)
+    for purpose, libraries in by_purpose.items():
+        names = ", ".join(library.soname for library in libraries)
         progress.note(
-            f"Missing: {library.soname}, needed for {library.purpose}. Everything else works without it.\n"
-            f"  To get it: {how_to_install(library)}"
+            f"Missing: {names}, needed for {purpose}. Everything else works without.\n"
+            f"  To get it: {how_to_install(*libraries)}"
         )
 
 

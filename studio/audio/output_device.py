@@ -1,4 +1,4 @@
-"""The way to the loudspeaker: a stream on the default device that asks for samples when it needs them.
+"""The way to the loudspeaker: a stream on a device that asks for samples when it needs them.
 
 PortAudio is loaded on demand: a machine without it, or without a sound card, must still speak into files.
 """
@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from studio.audio import portaudio
+from studio.audio.portaudio import device_index, load_portaudio
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
 
@@ -45,15 +47,15 @@ OpenOutput = Callable[[int, Fill], OutputStream]
 
 def open_default_output(sample_rate: int, fill: Fill) -> OutputStream:
     """The default device at ``sample_rate`` and mono if it can do that, else as it can. Raises ``NoAudioDevice``."""
+    return open_output_on(None, sample_rate, fill)
+
+
+def open_output_on(device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+    """The same on the device of that name (``portaudio.device_names``); None is the default one."""
+    sounddevice = load_portaudio()
     try:
-        import sounddevice  # noqa: PLC0415 -- needs a system library
-    except OSError as error:  # how the missing library shows itself
-        raise NoAudioDevice(
-            "Sound cannot be played: the PortAudio library is missing.",
-            remedy="Install it (Debian, Ubuntu: apt-get install libportaudio2), or write to a file instead.",
-        ) from error
-    try:
-        return _PortAudioStream(sounddevice, sample_rate, fill)
+        index = None if device is None else device_index("output", device)
+        return _PortAudioStream(sounddevice, index, sample_rate, fill)
     except sounddevice.PortAudioError as error:
         raise NoAudioDevice(
             f"No sound card can be used here ({error.args[0]}).",
@@ -62,19 +64,25 @@ def open_default_output(sample_rate: int, fill: Fill) -> OutputStream:
 
 
 class _PortAudioStream:
-    def __init__(self, sounddevice: Any, sample_rate: int, fill: Fill) -> None:
+    def __init__(self, sounddevice: Any, device: int | None, sample_rate: int, fill: Fill) -> None:
         self._fill = fill
         # PortAudio forgets a stream when it is closed: asking about it then is a crash.
         self._closing = threading.Lock()
-        self.sample_rate, num_channels = _settings(sounddevice, sample_rate)
-        self._stream = sounddevice.OutputStream(
-            samplerate=self.sample_rate,
-            channels=num_channels,
-            dtype="float32",
-            latency="high",
-            callback=self._on_samples_needed,
-        )
-        self._stream.start()
+        portaudio.stream_opened(self)
+        try:
+            self.sample_rate, num_channels = _settings(sounddevice, device, sample_rate)
+            self._stream = sounddevice.OutputStream(
+                device=device,
+                samplerate=self.sample_rate,
+                channels=num_channels,
+                dtype="float32",
+                latency="high",
+                callback=self._on_samples_needed,
+            )
+            self._stream.start()
+        except BaseException:
+            portaudio.stream_closed(self)
+            raise
 
     @property
     def latency_seconds(self) -> float:
@@ -90,6 +98,7 @@ class _PortAudioStream:
             if not self._stream.closed:
                 self._stream.abort(ignore_errors=True)
                 self._stream.close(ignore_errors=True)
+        portaudio.stream_closed(self)
 
     def _on_samples_needed(self, output: Any, num_frames: int, times: Any, status: Any) -> None:  # noqa: ARG002
         mono = output[:, 0]
@@ -97,12 +106,12 @@ class _PortAudioStream:
         output[:, 1:] = mono[:, None]
 
 
-def _settings(sounddevice: Any, sample_rate: int) -> tuple[int, int]:
+def _settings(sounddevice: Any, device: int | None, sample_rate: int) -> tuple[int, int]:
     """Rate and channels: the wanted ones first; some devices know only their own rate, or only stereo."""
-    own_rate = round(sounddevice.query_devices(kind="output")["default_samplerate"])
+    own_rate = round(sounddevice.query_devices(device, "output")["default_samplerate"])
     for rate, num_channels in ((sample_rate, 1), (sample_rate, 2), (own_rate, 1), (own_rate, 2)):
         try:
-            sounddevice.check_output_settings(samplerate=rate, channels=num_channels, dtype="float32")
+            sounddevice.check_output_settings(device=device, samplerate=rate, channels=num_channels, dtype="float32")
         except sounddevice.PortAudioError as error:
             _log.debug("not %d Hz with %d channels: %s", rate, num_channels, error)
         else:

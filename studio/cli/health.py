@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from studio import paths
-from studio.cli.model_choice import DEFAULT_MODEL, installed_models
+from studio.catalog.installed import DEFAULT_MODEL, installed_models
 from studio.cli.surroundings import Surroundings
 from studio.errors import StudioError
 from studio.model.recognition import recognise

@@ -6,12 +6,9 @@ import argparse
 import difflib
 from pathlib import Path
 
-from studio import paths
+from studio.catalog.installed import DEFAULT_MODEL, installed_models
 from studio.errors import ModelNotFound
 from studio.pipeline.request import EngineOptions
-
-# Until a voice model ships with the program. It makes noise, and says so.
-DEFAULT_MODEL = "noise-cosyvoice3"
 
 
 def add_model_option(parser: argparse.ArgumentParser) -> None:
@@ -72,15 +69,6 @@ def model_folder(choice: str | None) -> Path:
         f"There is no model {choice}.{did_you_mean}",
         remedy=f"Give a folder, or one of: {', '.join(sorted(installed)) or 'none is installed'}.",
     )
-
-
-def installed_models() -> dict[str, Path]:
-    """Folders of models by name; the user's hide the program's of the same name."""
-    found: dict[str, Path] = {}
-    for base in (paths.resources() / "models", paths.data_folder() / "models"):
-        if base.is_dir():
-            found.update({folder.name: folder for folder in sorted(base.iterdir()) if folder.is_dir()})
-    return found
 
 
 def positive(text: str) -> int:

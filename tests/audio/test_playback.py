@@ -331,17 +331,17 @@ class FakePortAudio(SimpleNamespace):
         self.own_rate = own_rate
         self.opened: dict[str, Any] = {}
 
-    def query_devices(self, kind: str) -> dict[str, float]:
+    def query_devices(self, device: int | None, kind: str) -> dict[str, float]:
         if not self.settings:
             raise self.PortAudioError("Error querying device -1")
         return {"default_samplerate": float(self.own_rate)}
 
-    def check_output_settings(self, *, samplerate: int, channels: int, dtype: str) -> None:
+    def check_output_settings(self, *, device: int | None, samplerate: int, channels: int, dtype: str) -> None:
         if (samplerate, channels) not in self.settings:
             raise self.PortAudioError("Invalid sample rate")
 
     def OutputStream(self, **options: Any) -> SimpleNamespace:  # noqa: N802 -- as it is called there
-        self.check_output_settings(**{name: options[name] for name in ("samplerate", "channels", "dtype")})
+        self.check_output_settings(**{name: options[name] for name in ("device", "samplerate", "channels", "dtype")})
         self.opened = options
         stream = SimpleNamespace(active=True, closed=False, latency=0.02, start=lambda: None)
         stream.abort = lambda ignore_errors: setattr(stream, "active", False)

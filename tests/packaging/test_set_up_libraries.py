@@ -30,7 +30,8 @@ class FakeDebian:
 def test_root_gets_them_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     debian = FakeDebian(monkeypatch)
     provide_libraries(machine(is_root=True), debian.apt_get, debian.progress)
-    assert debian.commands == ["apt-get update", "apt-get install -y --no-install-recommends libportaudio2"]
+    assert debian.commands[0] == "apt-get update"
+    assert debian.commands[1].startswith("apt-get install -y --no-install-recommends libportaudio2 libgl1 libegl1 ")
     assert not any("Missing" in line for line in debian.progress.told)
     provide_libraries(machine(is_root=True), debian.apt_get, debian.progress)
     assert len(debian.commands) == 2
@@ -47,14 +48,22 @@ def test_others_are_told_how(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_machine_without_mirrors_still_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     debian = FakeDebian(monkeypatch, has_mirror=False)
     provide_libraries(machine(is_root=True), debian.apt_get, debian.progress)
-    assert "Missing: libportaudio.so.2" in debian.progress.told[-1]
+    assert "Missing: libportaudio.so.2, needed for playing" in debian.progress.told[-2]
+    assert "needed for showing the window" in debian.progress.told[-1]
 
 
 def test_other_distributions_have_other_commands() -> None:
     library = LINUX_LIBRARIES[0]
-    assert how_to_install(library, lambda name: name == "dnf") == "sudo dnf install portaudio"
-    assert how_to_install(library, lambda name: name == "pacman") == "sudo pacman -S portaudio"
-    assert "libportaudio.so.2" in how_to_install(library, lambda _: False)
+    assert how_to_install(library, has_program=lambda name: name == "dnf") == "sudo dnf install portaudio"
+    assert how_to_install(library, has_program=lambda name: name == "pacman") == "sudo pacman -S portaudio"
+    assert "libportaudio.so.2" in how_to_install(library, has_program=lambda _: False)
+
+
+def test_one_command_gets_all_that_the_window_needs() -> None:
+    of_window = [library for library in LINUX_LIBRARIES if library.purpose == "showing the window"]
+    command = how_to_install(*of_window, has_program=lambda name: name == "pacman")
+    assert command.startswith("sudo pacman -S libglvnd glib2 ")
+    assert len(command.split()) == len(set(command.split()))
 
 
 @pytest.mark.parametrize("system", ["Darwin", "Windows"])

@@ -1,0 +1,113 @@
+"""Brings the translations up to date: finds every text of the window, and compiles what has been translated.
+
+    python packaging/translations.py            after texts have changed
+    python packaging/translations.py --check    fails where something is not translated or not compiled
+
+The sources are ``resources/translations/studio_*.ts``, edited by hand or with Qt Linguist; the program
+reads the ``.qm`` beside them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parent.parent
+FOLDER = HOUSE / "resources" / "translations"
+# English has one for its plurals alone.
+LANGUAGES = ("en", "zh_CN")
+# What lupdate is to read besides QT_TRANSLATE_NOOP.
+_ALIAS = "QT_TRANSLATE_NOOP+=_T"
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--check"]:
+        faults = [fault for language in LANGUAGES for fault in faults_of(language)]
+        print("\n".join(faults) or "All texts are translated and compiled.")
+        return 1 if faults else 0
+    for language in LANGUAGES:
+        update(FOLDER / f"studio_{language}.ts", language)
+        compile_file(FOLDER / f"studio_{language}.ts", FOLDER / f"studio_{language}.qm")
+    return 0
+
+
+def update(path: Path, language: str) -> None:
+    """Adds new texts to ``path`` and drops those that are gone."""
+    sources = sorted((HOUSE / "studio" / "app").rglob("*.py")) + [HOUSE / "studio" / "settings.py"]
+    only_plurals = ["-pluralonly"] if language == "en" else []
+    command = [_tool("lupdate"), *map(str, sources), "-ts", str(path), "-no-obsolete", "-locations", "none"]
+    _run(
+        [*command, "-tr-function-alias", _ALIAS, "-source-language", "en", "-target-language", language, *only_plurals]
+    )
+
+
+def compile_file(source: Path, target: Path) -> None:
+    _run([_tool("lrelease"), "-silent", str(source), "-qm", str(target)])
+
+
+def faults_of(language: str) -> list[str]:
+    """What is not translated, has other placeholders than its source, or is not compiled."""
+    kept = FOLDER / f"studio_{language}.ts"
+    if not kept.is_file():
+        return [f"{kept.name} is missing"]
+    faults = []
+    with tempfile.TemporaryDirectory() as scratch:
+        fresh, compiled = Path(scratch, kept.name), Path(scratch, "fresh.qm")
+        shutil.copyfile(kept, fresh)
+        update(fresh, language)
+        faults += [f"{language}: {fault}" for fault in _faults_in(fresh)]
+        if _messages(fresh) != _messages(kept):
+            faults.append(f"{language}: {kept.name} is not up to date; run packaging/translations.py")
+        compile_file(kept, compiled)
+        target = kept.with_suffix(".qm")
+        if not target.is_file() or target.read_bytes() != compiled.read_bytes():
+            faults.append(f"{language}: {target.name} is not compiled from {kept.name}")
+    return faults
+
+
+def _faults_in(path: Path) -> list[str]:
+    faults = []
+    for context, source, forms, is_finished in _messages(path):
+        if not is_finished or not all(forms):
+            faults.append(f"not translated: {context}: {source!r}")
+            continue
+        wanted = set(re.findall(r"\{[\w:.%]*\}", source))
+        for form in forms:
+            if set(re.findall(r"\{[\w:.%]*\}", form)) != wanted:
+                faults.append(f"other placeholders: {context}: {source!r} -> {form!r}")
+    return faults
+
+
+def _messages(path: Path) -> list[tuple[str, str, tuple[str, ...], bool]]:
+    """Context, source, all forms of the translation, whether it is finished."""
+    found = []
+    for context in ElementTree.parse(path).getroot().iter("context"):
+        name = context.findtext("name") or ""
+        for message in context.iter("message"):
+            translation = message.find("translation")
+            if translation is None:
+                continue
+            plural = [form.text or "" for form in translation.iter("numerusform")]
+            forms = tuple(plural) if plural else (translation.text or "",)
+            found.append((name, message.findtext("source") or "", forms, translation.get("type") is None))
+    return sorted(found)
+
+
+def _tool(name: str) -> str:
+    program = Path(sys.executable).with_name(f"pyside6-{name}")
+    return str(program) if program.exists() else f"pyside6-{name}"
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,201 @@
+"""Everything the window can do, once: what it is called, where it belongs, which keys it has.
+
+Menus, toolbar, context menus and the page of shortcuts are made from this list. Nothing here knows
+what an action does: the window connects them (``window.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
+
+from studio.app.theme.icons import icon
+
+_CONTEXT = "Actions"
+NUM_VOICE_KEYS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """``keys``: portable key sequences; the first is shown in menus. ``group`` is the menu it belongs to."""
+
+    id: str
+    group: str
+    title: str
+    keys: tuple[str, ...] = ()
+    icon: str = ""
+    tip: str = ""
+    is_checkable: bool = False
+
+
+_T = QT_TRANSLATE_NOOP
+FILE, EDIT, SPEAK, PLAY = (
+    _T("Actions", "File"),
+    _T("Actions", "Edit"),
+    _T("Actions", "Speak"),
+    _T("Actions", "Play"),
+)
+VOICES, VIEW, HELP = (_T("Actions", "Voices"), _T("Actions", "View"), _T("Actions", "Help"))
+GROUPS = (FILE, EDIT, SPEAK, PLAY, VOICES, VIEW, HELP)
+
+SPECS: tuple[ActionSpec, ...] = (
+    ActionSpec("file.new", FILE, _T("Actions", "New script"), ("Ctrl+N",), "new"),
+    ActionSpec("file.open", FILE, _T("Actions", "Open…"), ("Ctrl+O",), "open"),
+    ActionSpec("file.save", FILE, _T("Actions", "Save"), ("Ctrl+S",), "save"),
+    ActionSpec("file.save_as", FILE, _T("Actions", "Save as…"), ("Ctrl+Shift+S",)),
+    ActionSpec("file.import", FILE, _T("Actions", "Import text…"), ("Ctrl+I",), "import"),
+    ActionSpec("file.export", FILE, _T("Actions", "Export sound…"), ("Ctrl+E",), "export"),
+    ActionSpec("file.settings", FILE, _T("Actions", "Settings…"), ("Ctrl+,",), "settings"),
+    ActionSpec("file.quit", FILE, _T("Actions", "Quit"), ("Ctrl+Q",)),
+    ActionSpec("edit.undo", EDIT, _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),
+    ActionSpec("edit.redo", EDIT, _T("Actions", "Redo"), ("Ctrl+Y", "Ctrl+Shift+Z"), "redo"),
+    ActionSpec("edit.new_line", EDIT, _T("Actions", "New line below"), ("Shift+Return", "Shift+Enter"), "add"),
+    ActionSpec("edit.paste_lines", EDIT, _T("Actions", "Paste as lines"), ("Ctrl+Shift+V",)),
+    ActionSpec("edit.duplicate", EDIT, _T("Actions", "Duplicate lines"), ("Ctrl+D",), "duplicate"),
+    ActionSpec("edit.remove", EDIT, _T("Actions", "Remove lines"), ("Shift+Del",), "remove"),
+    ActionSpec("edit.split", EDIT, _T("Actions", "Split line at the cursor"), ("Ctrl+Shift+K",), "split"),
+    ActionSpec("edit.merge", EDIT, _T("Actions", "Merge lines"), ("Ctrl+J",), "merge"),
+    ActionSpec("edit.move_up", EDIT, _T("Actions", "Move lines up"), ("Alt+Up",), "up"),
+    ActionSpec("edit.move_down", EDIT, _T("Actions", "Move lines down"), ("Alt+Down",), "down"),
+    ActionSpec("edit.lock", EDIT, _T("Actions", "Lock line"), ("Ctrl+L",), "lock",
+               _T("Actions", "A locked line is not spoken again and not edited by accident"), is_checkable=True),
+    ActionSpec("edit.find", EDIT, _T("Actions", "Find…"), ("Ctrl+F",), "find"),
+    ActionSpec("edit.replace", EDIT, _T("Actions", "Replace…"), ("Ctrl+H",), "replace"),
+    ActionSpec("speak.line", SPEAK, _T("Actions", "Speak line"), ("Ctrl+Return", "Ctrl+Enter"), "speak",
+               _T("Actions", "Make a new take of the selected lines, and hear it while it is made")),
+    ActionSpec("speak.stale", SPEAK, _T("Actions", "Speak all that changed"),
+               ("Ctrl+Shift+Return", "Ctrl+Shift+Enter"), "speak-all",
+               _T("Actions", "Speak every line that has no take, or has changed since its take")),
+    ActionSpec("speak.takes", SPEAK, _T("Actions", "Speak four takes"), ("Ctrl+Alt+Return",), "takes",
+               _T("Actions", "Four takes of the line with four seeds, to choose from")),
+    ActionSpec("speak.pause", SPEAK, _T("Actions", "Pause the queue"), (), "pause", is_checkable=True),
+    ActionSpec("speak.cancel", SPEAK, _T("Actions", "Cancel all that waits"), (), "close"),
+    ActionSpec("play.toggle", PLAY, _T("Actions", "Play or stop"), ("Space", "F5"), "play"),
+    ActionSpec("play.from_here", PLAY, _T("Actions", "Play from here"), ("Shift+Space", "Shift+F5"), "play-all",
+               _T("Actions", "One line after the other, also those that are still being made")),
+    ActionSpec("play.stop", PLAY, _T("Actions", "Stop"), ("Esc",), "stop"),
+    ActionSpec("play.previous_take", PLAY, _T("Actions", "Previous take"), ("[",)),
+    ActionSpec("play.next_take", PLAY, _T("Actions", "Next take"), ("]",)),
+    ActionSpec("play.keep", PLAY, _T("Actions", "Keep this take"), ("Ctrl+K",), "keep",
+               _T("Actions", "A kept take stays when others are cleared away"), is_checkable=True),
+    ActionSpec("play.remove_take", PLAY, _T("Actions", "Remove this take"), (), "remove"),
+    ActionSpec("play.compare", PLAY, _T("Actions", "Compare with the take before"), ("Ctrl+B",), "compare"),
+    ActionSpec("voices.new", VOICES, _T("Actions", "New voice from files…"), ("Ctrl+Shift+I",), "voice"),
+    ActionSpec("voices.record", VOICES, _T("Actions", "Record a voice…"), ("Ctrl+R",), "record"),
+    ActionSpec("view.reset", VIEW, _T("Actions", "Reset layout")),
+    ActionSpec("help.guide", HELP, _T("Actions", "Guide"), ("F1",), "help"),
+    ActionSpec("help.shortcuts", HELP, _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
+    ActionSpec("help.about", HELP, _T("Actions", "About Timbre Studio")),
+)  # fmt: skip
+_VOICE_KEY_TITLE = _T("Actions", "Voice {number} for the selected lines")
+
+
+def voice_action_id(number: int) -> str:
+    """Of the action that gives the selected lines the voice at place ``number`` of the dock, from 1."""
+    return f"voices.assign_{number}"
+
+
+class Actions(QObject):
+    """All actions by id. ``keys`` given by a person take the place of the defaults."""
+
+    keys_changed = Signal()
+
+    def __init__(self, parent: QWidget, keys: Mapping[str, tuple[str, ...]] | None = None) -> None:
+        super().__init__(parent)
+        self.specs = {spec.id: spec for spec in (*SPECS, *_voice_specs())}
+        self._own_keys = {name: tuple(own) for name, own in (keys or {}).items() if name in self.specs}
+        self._actions = {spec.id: self._make(spec) for spec in self.specs.values()}
+        parent.addActions(list(self._actions.values()))
+
+    def __getitem__(self, action_id: str) -> QAction:
+        return self._actions[action_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._actions)
+
+    def of_group(self, group: str) -> list[QAction]:
+        return [self._actions[spec.id] for spec in self.specs.values() if spec.group == group]
+
+    def title(self, action_id: str) -> str:
+        return _title(self.specs[action_id])
+
+    @staticmethod
+    def group_title(group: str) -> str:
+        return QCoreApplication.translate(_CONTEXT, group)
+
+    def keys(self, action_id: str) -> tuple[str, ...]:
+        return self._own_keys.get(action_id, self.specs[action_id].keys)
+
+    @property
+    def own_keys(self) -> dict[str, tuple[str, ...]]:
+        """Those a person changed: what the settings keep."""
+        return dict(self._own_keys)
+
+    def set_keys(self, action_id: str, keys: tuple[str, ...]) -> None:
+        """Takes ``keys`` away from whatever had them."""
+        for other in self.users_of(keys) - {action_id}:
+            self._set(other, tuple(key for key in self.keys(other) if _portable(key) not in map(_portable, keys)))
+        self._set(action_id, keys)
+        self.keys_changed.emit()
+
+    def reset_keys(self, action_id: str | None = None) -> None:
+        """The defaults again, of one action or of all."""
+        for name in [action_id] if action_id else list(self._own_keys):
+            self._own_keys.pop(name, None)
+            self._actions[name].setShortcuts([QKeySequence(key) for key in self.keys(name)])
+        self.keys_changed.emit()
+
+    def users_of(self, keys: tuple[str, ...]) -> set[str]:
+        """The actions that have one of these keys now."""
+        wanted = {_portable(key) for key in keys}
+        return {name for name in self._actions if wanted & {_portable(key) for key in self.keys(name)}}
+
+    def _set(self, action_id: str, keys: tuple[str, ...]) -> None:
+        if keys == self.specs[action_id].keys:
+            self._own_keys.pop(action_id, None)
+        else:
+            self._own_keys[action_id] = keys
+        self._actions[action_id].setShortcuts([QKeySequence(key) for key in keys])
+
+    def _make(self, spec: ActionSpec) -> QAction:
+        action = QAction(_title(spec), self)
+        action.setObjectName(spec.id)
+        action.setCheckable(spec.is_checkable)
+        action.setShortcuts([QKeySequence(key) for key in self.keys(spec.id)])
+        if spec.icon:
+            action.setIcon(icon(spec.icon))
+        tip = QCoreApplication.translate(_CONTEXT, spec.tip) if spec.tip else _title(spec).rstrip("…")
+        shown_keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        action.setToolTip(f"{tip} ({shown_keys})" if shown_keys else tip)
+        return action
+
+
+def belongs_to_focus(event: QEvent) -> bool:
+    """Whether a control with the focus needs this key more than a shortcut does: Space presses a button.
+
+    For the window's ``event``, which hears of shortcuts that nobody inside it claimed. Text fields claim
+    theirs themselves.
+    """
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    is_plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+    focus = QApplication.focusWidget()
+    return is_plain and event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton | QComboBox)
+
+
+def _voice_specs() -> Iterator[ActionSpec]:
+    for number in range(1, NUM_VOICE_KEYS + 1):
+        yield ActionSpec(voice_action_id(number), VOICES, _VOICE_KEY_TITLE, (f"Ctrl+{number}",))
+
+
+def _title(spec: ActionSpec) -> str:
+    title = QCoreApplication.translate(_CONTEXT, spec.title)
+    return title.format(number=spec.id.rpartition("_")[2]) if "{number}" in title else title
+
+
+def _portable(key: str) -> str:
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)

@@ -1,0 +1,167 @@
+"""The only place where asyncio and Qt's signals meet: the worker's client on one side, the window on the other.
+
+Sound does not come through here: whoever speaks hands in ``Hooks`` whose ``on_audio`` is called on the
+worker's reading thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.app.surroundings import Surroundings
+from studio.errors import InternalError, StudioError
+
+if TYPE_CHECKING:
+    from studio.pipeline.request import (
+        EngineDescription,
+        EngineOptions,
+        SynthesisRequest,
+        VoiceReference,
+        VoiceSummary,
+    )
+    from studio.worker.client import WorkerClient
+    from studio.worker.protocol import StoredVoicesWritten
+    from studio.worker.running import Hooks, RunningRequest
+
+_log = logging.getLogger(__name__)
+
+
+class EngineState(Enum):
+    ASLEEP = "asleep"  # nothing is loaded; the first request will
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What speaks, as far as is known. ``description`` is there while READY, ``error`` while FAILED."""
+
+    folder: Path
+    state: EngineState = EngineState.ASLEEP
+    description: EngineDescription | None = None
+    error: StudioError | None = None
+
+
+class WorkerBridge(QObject):
+    """One worker at a time, with one model. Belongs to the thread of the window."""
+
+    engine_changed = Signal(object)  # Engine
+    failed = Signal(object)  # StudioError: of work nobody waits for
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        folder: Path,
+        options: EngineOptions | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._surroundings = surroundings
+        self._engine = Engine(folder)
+        self._options = options
+        self._client: WorkerClient | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @property
+    def engine(self) -> Engine:
+        return self._engine
+
+    # Slots: they return at once.
+
+    def load(self) -> None:
+        """Starts the worker and loads the model; ``engine_changed`` tells how it goes."""
+        self.run(self.ready())
+
+    def use_model(self, folder: Path, options: EngineOptions | None = None) -> None:
+        """From now on another model speaks; what the old one was saying ends."""
+        self.run(self._change_model(folder, options))
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Lets ``work`` go on beside the window. What it raises is told by ``failed``, unless it is awaited."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    # To be awaited. All raise StudioError.
+
+    async def ready(self) -> EngineDescription:
+        """Loads the model unless that is done, and tells the window how it goes."""
+        client = self._open_client()
+        if self._engine.state is not EngineState.READY:
+            self._show(replace(self._engine, state=EngineState.LOADING, error=None))
+        try:
+            description = await client.load()
+        except StudioError as error:
+            if client is self._client:
+                self._show(replace(self._engine, state=EngineState.FAILED, description=None, error=error))
+            raise
+        if client is self._client and self._engine.description is not description:
+            self._show(Engine(self._engine.folder, EngineState.READY, description))
+        return description
+
+    async def speak(self, request: SynthesisRequest, hooks: Hooks) -> RunningRequest:
+        """Begins to speak once the model is there."""
+        await self.ready()
+        return self._open_client().synthesize(request, hooks=hooks)
+
+    async def prepare_voice(
+        self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
+    ) -> VoiceSummary:
+        await self.ready()
+        return await self._open_client().prepare_voice(voice, on_progress=on_progress)
+
+    async def import_stored_voices(self, path: Path, destination: Path) -> StoredVoicesWritten:
+        return await self._open_client().import_stored_voices(path, destination)
+
+    def worker_died(self) -> None:
+        """Whoever saw it tells: the status must not go on saying that the model is ready."""
+        self._show(Engine(self._engine.folder))
+
+    async def close(self) -> None:
+        """Ends the worker. Never hangs."""
+        for task in list(self._tasks):
+            if task is not asyncio.current_task():
+                task.cancel()
+        if self._client is not None:
+            await self._client.close()
+
+    async def _change_model(self, folder: Path, options: EngineOptions | None) -> None:
+        before, self._client = self._client, None
+        self._options = options
+        self._show(Engine(folder, EngineState.LOADING))
+        if before is not None:
+            await before.close()
+        await self.ready()
+
+    def _open_client(self) -> WorkerClient:
+        if self._client is None:
+            from studio.worker.client import WorkerClient  # noqa: PLC0415 - after the first paint
+
+            self._client = WorkerClient(
+                self._engine.folder, self._options, start_worker=self._surroundings.start_worker
+            )
+        return self._client
+
+    def _show(self, engine: Engine) -> None:
+        if engine != self._engine:
+            self._engine = engine
+            self.engine_changed.emit(engine)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        if not isinstance(error, StudioError):
+            _log.error("unexpected", exc_info=error)
+            error = InternalError(f"Something unexpected happened: {error}.", remedy="The log tab has the rest.")
+        self.failed.emit(error)

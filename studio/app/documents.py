@@ -1,0 +1,244 @@
+"""New, open, save, recover, close: what happens to whole projects. Nothing here makes the window wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from enum import Enum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from studio.app.recovery_dialog import RecoveryDialog
+from studio.app.session import Session
+from studio.errors import ProjectChangedElsewhere, StudioError
+from studio.project.changes import InsertLines
+from studio.project.drafts import Draft, discard_draft, recoverable_drafts
+from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
+from studio.project.lines import Line, new_id
+from studio.project.project import Project
+from studio.project.splitting import LineBreaks
+from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS, TEXT_SPLITTING
+from studio.settings_file import Settings
+
+PROJECT_SUFFIX = ".timbre"
+
+
+class Wish(Enum):
+    """What a person wants done with changes that are not in a file."""
+
+    SAVE = "save"
+    DISCARD = "discard"
+    CANCEL = "cancel"
+
+
+def new_project(drafts: Path, settings: Settings) -> Project:
+    """An empty one with one line to write in. Raises ``CannotWrite`` and ``DiskFull``."""
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line(id=new_id(), pause_after_seconds=settings[PAUSE_AFTER_SECONDS]),)))
+    return project
+
+
+class Documents(QObject):
+    """Dialogs ask, the project room does the work on other threads."""
+
+    title_changed = Signal()
+    task_changed = Signal(object)  # words of what is being done, or None
+    lines_read = Signal(list)  # of Line: an imported text
+    failed = Signal(object)  # StudioError
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._window = window
+        self._autosave = QTimer(self)
+        self._autosave.timeout.connect(self._on_autosave)
+        session.editor.modified_changed.connect(lambda _: self.title_changed.emit())
+        session.editor.project_replaced.connect(self.title_changed)
+        self.apply_settings()
+
+    def apply_settings(self) -> None:
+        minutes = self._session.settings[AUTOSAVE_MINUTES]
+        self._autosave.setInterval(60_000 * max(1, minutes))
+        self._autosave.start() if minutes else self._autosave.stop()
+
+    @property
+    def name(self) -> str:
+        path = self._session.editor.project.path
+        return path.stem if path else self.tr("Untitled")
+
+    @property
+    def holds_unsaved_work(self) -> bool:
+        """An empty script that was never saved is nothing to ask about."""
+        project = self._session.editor.project
+        if not project.is_modified:
+            return False
+        return (
+            project.path is not None or any(line.text.strip() for line in project.lines) or bool(project.script.takes)
+        )
+
+    # What the menu asks for.
+
+    def new(self) -> None:
+        self._begin(self._new())
+
+    def open(self) -> None:
+        words = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)
+        self._ask_for_file(self.tr("Open a script"), words, lambda path: self._begin(self.open_path(path)))
+
+    def save(self) -> None:
+        if self._session.editor.project.path is None:
+            self.save_as()
+        else:
+            self._begin(self._save(None))
+
+    def save_as(self) -> None:
+        self._begin(self._save_as())
+
+    def begin_with(self, path: Path) -> None:
+        """A file from the command line, or dropped on the window."""
+        self._begin(self.open_path(path))
+
+    def import_text(self) -> None:
+        patterns = " ".join(f"*{suffix}" for suffix in SCRIPT_SUFFIXES)
+        words = self.tr("Texts and tables ({patterns})").format(patterns=patterns)
+        self._ask_for_file(self.tr("Import a text"), words, lambda path: self._begin(self.import_path(path)))
+
+    # The work.
+
+    async def open_path(self, path: Path) -> None:
+        """A project; anything else is imported into the one that is open."""
+        if path.suffix.lower() != PROJECT_SUFFIX:
+            await self.import_path(path)
+            return
+        if not await self._may_leave():
+            return
+        self.task_changed.emit(self.tr("Opening {name}").format(name=path.name))
+        project = await asyncio.to_thread(Project.open, path, self._session.surroundings.drafts)
+        await self._session.replace_project(project)
+
+    async def import_path(self, path: Path) -> None:
+        self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
+        breaks = LineBreaks(self._session.settings[TEXT_SPLITTING])
+        self.lines_read.emit(await asyncio.to_thread(read_script, path, breaks))
+
+    async def offer_recovery(self) -> None:
+        """What a program that died left behind."""
+        drafts = await asyncio.to_thread(recoverable_drafts, self._session.surroundings.drafts)
+        if drafts:
+            dialog = RecoveryDialog(drafts, self._window)
+            dialog.recover_requested.connect(lambda draft: self._begin(self.recover(draft)))
+            dialog.discard_requested.connect(lambda draft: self._begin(asyncio.to_thread(discard_draft, draft)))
+            dialog.open()
+
+    async def recover(self, draft: Draft) -> None:
+        if not await self._may_leave():
+            return
+        self.task_changed.emit(self.tr("Recovering"))
+        project = await asyncio.to_thread(Project.recover, draft)
+        await self._session.replace_project(project)
+
+    async def may_close(self) -> Wish:
+        """Asks where something would be lost, and saves where that is wanted."""
+        if not self.holds_unsaved_work:
+            return Wish.DISCARD
+        wish = await self._ask_wish()
+        if wish is Wish.SAVE and not await self._save_as_needed():
+            return Wish.CANCEL
+        return wish
+
+    async def _new(self) -> None:
+        if await self._may_leave():
+            drafts, settings = self._session.surroundings.drafts, self._session.settings
+            await self._session.replace_project(await asyncio.to_thread(new_project, drafts, settings))
+
+    async def _may_leave(self) -> bool:
+        return await self.may_close() is not Wish.CANCEL
+
+    async def _save_as_needed(self) -> bool:
+        return await (self._save_as() if self._session.editor.project.path is None else self._save(None))
+
+    async def _save_as(self) -> bool:
+        path = await self._ask_where()
+        return path is not None and await self._save(path)
+
+    async def _save(self, path: Path | None) -> bool:
+        project = self._session.editor.project
+        self.task_changed.emit(self.tr("Saving"))
+        try:
+            await asyncio.to_thread(project.save, path)
+        except ProjectChangedElsewhere as error:
+            if not await self._ask_to_replace(error):
+                return False
+            await asyncio.to_thread(lambda: project.save(path, replaces_foreign=True))
+        self._session.editor.noticed(project.script)
+        self.title_changed.emit()
+        return True
+
+    def _on_autosave(self) -> None:
+        project = self._session.editor.project
+        if project.path is not None and project.is_modified:
+            self._begin(self._save(None))
+
+    def _begin(self, work: Awaitable[object]) -> None:
+        async def see_through() -> None:
+            try:
+                await work
+            except StudioError as error:
+                self.failed.emit(error)
+            finally:
+                self.task_changed.emit(None)
+
+        self._session.bridge.run(see_through())
+
+    # Questions. None of them has an event loop of its own: the window goes on meanwhile.
+
+    def _ask_for_file(self, title: str, kinds: str, then: Callable[[Path], object]) -> None:
+        dialog = QFileDialog(self._window, title, "", kinds)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda chosen: then(Path(chosen)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    async def _ask_where(self) -> Path | None:
+        kinds = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)
+        dialog = QFileDialog(self._window, self.tr("Save the script"), f"{self.name}{PROJECT_SUFFIX}", kinds)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
+        accepted = await _answer(dialog)
+        return Path(dialog.selectedFiles()[0]) if accepted else None
+
+    async def _ask_wish(self) -> Wish:
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setText(self.tr("“{name}” has changes that are not saved.").format(name=self.name))
+        box.setInformativeText(self.tr("Without saving, they are lost."))
+        save = box.addButton(self.tr("Save"), QMessageBox.ButtonRole.AcceptRole)
+        discard = box.addButton(self.tr("Do not save"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(save)
+        await _answer(box)
+        clicked = box.clickedButton()
+        return Wish.SAVE if clicked is save else Wish.DISCARD if clicked is discard else Wish.CANCEL
+
+    async def _ask_to_replace(self, error: StudioError) -> bool:
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setText(error.message)
+        box.setInformativeText(error.remedy)
+        replace = box.addButton(self.tr("Replace it"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        await _answer(box)
+        return box.clickedButton() is replace
+
+
+async def _answer(dialog: QMessageBox | QFileDialog) -> int:
+    """What the dialog ends with; the event loop of the window goes on meanwhile."""
+    answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    dialog.finished.connect(lambda result: answer.done() or answer.set_result(result))
+    dialog.open()
+    try:
+        return await answer
+    finally:
+        dialog.deleteLater()

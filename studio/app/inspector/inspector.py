@@ -1,0 +1,87 @@
+"""The inspector: everything about the chosen line, in one column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from studio.app.inspector.manner_form import MannerForm
+from studio.app.inspector.takes_list import TakesList
+from studio.app.script.style_list import StyleList
+from studio.app.widgets.peaks import Outline
+from studio.project.lines import Line
+from studio.project.takes import Take
+
+
+class Inspector(QWidget):
+    """Shows what it is given; everything a person does comes out as a signal."""
+
+    field_changed = Signal(str, object, str, bool)
+    take_chosen = Signal(str)
+    play_requested = Signal(str)
+    take_menu_requested = Signal(str, QPoint)
+
+    def __init__(
+        self, styles: StyleList, outline_of: Callable[[str], Outline | None], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.form = MannerForm(styles)
+        self._takes = TakesList(outline_of)
+        self._spoken = QLabel(wordWrap=True)
+        self._spoken.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._spoken.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._spoken.setContentsMargins(10, 0, 10, 8)
+        self._spoken.setAccessibleName(self.tr("As spoken"))
+        self._takes_title = _title(self.tr("Takes"))
+        upper = QWidget()
+        column = QVBoxLayout(upper)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.form)
+        column.addWidget(_title(self.tr("As spoken")))
+        column.addWidget(self._spoken)
+        column.addStretch(1)
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(upper)
+        lower = QWidget()
+        rows = QVBoxLayout(lower)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.addWidget(self._takes_title)
+        rows.addWidget(self._takes, 1)
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.addWidget(scroll)
+        splitter.addWidget(lower)
+        splitter.setStretchFactor(0, 3)
+        splitter.setStretchFactor(1, 2)
+        splitter.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(splitter)
+        self.form.field_changed.connect(self.field_changed)
+        self._takes.take_chosen.connect(self.take_chosen)
+        self._takes.play_requested.connect(self.play_requested)
+        self._takes.menu_requested.connect(self.take_menu_requested)
+
+    def show_line(self, line: Line | None, takes: tuple[Take, ...], *, has_transcript: bool) -> None:
+        self.form.show_line(line, has_transcript=has_transcript)
+        self._takes.show_takes(takes, line.chosen_take if line else None)
+        self._takes_title.setText(self.tr("Takes") if not takes else self.tr("%n take(s)", "", len(takes)))
+
+    def show_spoken(self, words: str) -> None:
+        self._spoken.setText(words)
+
+    def picture_ready(self) -> None:
+        self._takes.viewport().update()
+
+
+def _title(words: str) -> QLabel:
+    label = QLabel(words)
+    label.setProperty("role", "title")
+    label.setContentsMargins(10, 6, 10, 2)
+    return label

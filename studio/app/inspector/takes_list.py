@@ -1,0 +1,154 @@
+"""The takes of the chosen line: small waveforms to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QLocale, QModelIndex, QPoint, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from studio.app.theme.icons import icon
+from studio.app.theme.tones import tones_of
+from studio.app.widgets.colours import Colours
+from studio.app.widgets.peaks import Outline
+from studio.app.widgets.sound_painting import paint_outline
+from studio.project.takes import Take
+
+_TAKE_ROLE = Qt.ItemDataRole.UserRole
+_MARGIN = 8
+_WAVE_HEIGHT = 30
+
+
+class TakesList(QListWidget):
+    """``outline_of`` gives the picture of a take, or None while it is not there yet (then ``update`` later)."""
+
+    take_chosen = Signal(str)
+    play_requested = Signal(str)
+    menu_requested = Signal(str, QPoint)
+
+    def __init__(self, outline_of: Callable[[str], Outline | None], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Takes of the line"))
+        self.setItemDelegate(_TakeDelegate(outline_of, self))
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.currentItemChanged.connect(self._on_current_changed)
+        self.itemDoubleClicked.connect(lambda item: self.play_requested.emit(item.data(_TAKE_ROLE).id))
+        self.customContextMenuRequested.connect(self._on_menu)
+        self._is_showing = False
+
+    def show_takes(self, takes: tuple[Take, ...], chosen: str | None) -> None:
+        """The newest on top."""
+        self._is_showing = True
+        shown = [self.item(row).data(_TAKE_ROLE) for row in range(self.count())]
+        if shown != list(reversed(takes)):
+            self.clear()
+            for take in reversed(takes):
+                item = QListWidgetItem(self._words(take))
+                item.setData(_TAKE_ROLE, take)
+                item.setToolTip(self._details(take))
+                self.addItem(item)
+        for row in range(self.count()):
+            if self.item(row).data(_TAKE_ROLE).id == chosen:
+                self.setCurrentRow(row)
+        self._is_showing = False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """1 to 9 play the take with that number."""
+        number = event.text()
+        if number.isdigit() and number != "0" and not event.modifiers():
+            for row in range(self.count()):
+                take: Take = self.item(row).data(_TAKE_ROLE)
+                if take.number == int(number):
+                    self.setCurrentRow(row)
+                    self.play_requested.emit(take.id)
+            return
+        super().keyPressEvent(event)
+
+    def _on_current_changed(self, item: QListWidgetItem | None) -> None:
+        if item is not None and not self._is_showing:
+            self.take_chosen.emit(item.data(_TAKE_ROLE).id)
+
+    def _on_menu(self, position: QPoint) -> None:
+        item = self.itemAt(position)
+        if item is not None:
+            self.menu_requested.emit(item.data(_TAKE_ROLE).id, self.viewport().mapToGlobal(position))
+
+    def _words(self, take: Take) -> str:
+        words = self.tr("Take {number}").format(number=take.number)
+        if take.is_kept:
+            words += ", " + self.tr("kept")
+        if not take.is_complete:
+            words += ", " + self.tr("stopped")
+        return words
+
+    def _details(self, take: Take) -> str:
+        """What a person may want to know; None is not shown."""
+        created = QLocale().toString(take.created.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
+        rows = [
+            self.tr("Length: {seconds:.1f} s").format(seconds=take.audio_seconds),
+            self.tr("Seed: {seed}").format(seed=take.seed),
+            self.tr("Voice: {voice}").format(voice=take.recipe.voice_name),
+            self.tr("Model: {model}").format(model=take.recipe.model_name),
+            self.tr("Spoken: {when}").format(when=created),
+        ]
+        if take.first_audio_seconds is not None:
+            rows.append(self.tr("First sound after {seconds:.2f} s").format(seconds=take.first_audio_seconds))
+        if take.real_time_factor is not None:
+            rows.append(self.tr("Real-time factor: {factor:.2f}").format(factor=take.real_time_factor))
+        if take.num_underruns is not None:
+            rows.append(self.tr("Gaps while it was heard: {count}").format(count=take.num_underruns))
+        return "\n".join(rows)
+
+
+class _TakeDelegate(QStyledItemDelegate):
+    """Number, length and seed over the waveform; a star for what is kept."""
+
+    def __init__(self, outline_of: Callable[[str], Outline | None], parent: QListWidget) -> None:
+        super().__init__(parent)
+        self._outline_of = outline_of
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: ARG002, N802
+        return QSize(160, option.fontMetrics.lineSpacing() + _WAVE_HEIGHT + 2 * _MARGIN)  # type: ignore[attr-defined]
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        cell = QStyleOptionViewItem(option)
+        self.initStyleOption(cell, index)
+        words, cell.text = cell.text, ""  # type: ignore[attr-defined]
+        style = cell.widget.style() if cell.widget else QApplication.style()  # type: ignore[attr-defined]
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)  # type: ignore[attr-defined]
+        take: Take = index.data(_TAKE_ROLE)
+        is_selected = bool(cell.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        palette: QPalette = cell.palette  # type: ignore[attr-defined]
+        ink = palette.color(QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text)
+        quiet = ink if is_selected else QColor(tones_of(palette).quiet)
+        area: QRect = cell.rect.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)  # type: ignore[attr-defined]
+        head = QRect(area.left(), area.top(), area.width(), cell.fontMetrics.lineSpacing())  # type: ignore[attr-defined]
+        painter.save()
+        if take.is_kept:
+            icon("kept", ink.name()).paint(painter, QRect(head.left(), head.top(), head.height(), head.height()))
+            head.setLeft(head.left() + head.height() + 4)
+        painter.setPen(ink)
+        painter.drawText(head, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), words)
+        painter.setPen(quiet)
+        length = f"{take.audio_seconds:.1f} s"
+        painter.drawText(head, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), length)
+        outline = self._outline_of(take.id)
+        if outline is not None:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            wave = QRectF(area.left(), head.bottom() + 4, area.width(), _WAVE_HEIGHT)
+            paint_outline(painter, wave, outline, ink if is_selected else Colours.of(palette).sound)
+        painter.restore()

@@ -1,0 +1,128 @@
+"""Where everything has its place in the window: menus, toolbar, docks, and how a person left them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QToolBar, QWidget
+
+from studio.app.actions import EDIT, FILE, GROUPS, HELP, PLAY, SPEAK, VIEW, VOICES, Actions
+from studio.errors import StudioError
+from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
+from studio.settings_file import Settings
+
+# Counts up when docks or toolbars are added: an older arrangement is then not taken over.
+_LAYOUT_VERSION = 1
+_SIZE = (1280, 820)
+_MENUS: dict[str, tuple[str | None, ...]] = {
+    FILE: ("file.new", "file.open", "file.save", "file.save_as", None, "file.import", "file.export", None,
+           "file.settings", None, "file.quit"),
+    EDIT: ("edit.undo", "edit.redo", None, "edit.new_line", "edit.paste_lines", "edit.duplicate", "edit.remove", None,
+           "edit.split", "edit.merge", "edit.move_up", "edit.move_down", None, "edit.lock", None, "edit.find",
+           "edit.replace"),
+    SPEAK: ("speak.line", "speak.takes", "speak.stale", None, "speak.pause", "speak.cancel"),
+    PLAY: ("play.toggle", "play.from_here", "play.stop", None, "play.previous_take", "play.next_take", "play.compare",
+           None, "play.keep", "play.remove_take"),
+    VOICES: ("voices.new", "voices.record"),
+    VIEW: ("view.reset",),
+    HELP: ("help.guide", "help.shortcuts", None, "help.about"),
+}  # fmt: skip
+_TOOLBAR = (
+    "file.new", "file.open", "file.save", None, "file.import", "file.export", None, "edit.undo", "edit.redo", None,
+    "speak.line", "speak.stale", None, "play.toggle", "play.from_here", "play.stop", None, "voices.record",
+)  # fmt: skip
+
+
+def fill_menu_bar(window: QMainWindow, actions: Actions) -> dict[str, QMenu]:
+    """The menus by group; actions that are not there are left out."""
+    menus = {}
+    for group in GROUPS:
+        menu = window.menuBar().addMenu(actions.group_title(group))
+        for action_id in _MENUS[group]:
+            if action_id is None:
+                menu.addSeparator()
+            elif action_id in actions:
+                menu.addAction(actions[action_id])
+        menus[group] = menu
+    return menus
+
+
+def make_toolbar(window: QMainWindow, actions: Actions, title: str) -> QToolBar:
+    bar = QToolBar(title, window)
+    bar.setObjectName("toolbar")
+    bar.setMovable(False)
+    for action_id in _TOOLBAR:
+        if action_id is None:
+            bar.addSeparator()
+        elif action_id in actions:
+            bar.addAction(actions[action_id])
+    for action_id in ("speak.line", "speak.stale"):
+        button = bar.widgetForAction(actions[action_id])
+        if button is not None:
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)  # type: ignore[attr-defined]
+    window.addToolBar(bar)
+    return bar
+
+
+class Docks:
+    """Voices on the left, the inspector on the right, the rest below."""
+
+    def __init__(self, window: QMainWindow, titles: tuple[str, str, str]) -> None:
+        self._window = window
+        self.voices = self._dock("voices", titles[0])
+        self.inspector = self._dock("inspector", titles[1])
+        self.bottom = self._dock("bottom", titles[2])
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.bottom.setWidget(self.tabs)
+        window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
+        window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
+        self.reset()
+
+    @property
+    def all(self) -> tuple[QDockWidget, ...]:
+        return self.voices, self.inspector, self.bottom
+
+    def reset(self) -> None:
+        """As the program came."""
+        for dock, area in zip(
+            self.all,
+            (
+                Qt.DockWidgetArea.LeftDockWidgetArea,
+                Qt.DockWidgetArea.RightDockWidgetArea,
+                Qt.DockWidgetArea.BottomDockWidgetArea,
+            ),
+            strict=True,
+        ):
+            dock.setFloating(False)
+            self._window.addDockWidget(area, dock)
+            dock.show()
+        self._window.resizeDocks([self.voices, self.inspector], [250, 330], Qt.Orientation.Horizontal)
+        self._window.resizeDocks([self.bottom], [230], Qt.Orientation.Vertical)
+
+    def _dock(self, name: str, title: str) -> QDockWidget:
+        dock = QDockWidget(title, self._window)
+        dock.setObjectName(name)
+        dock.setWidget(QWidget())
+        return dock
+
+
+def restore_layout(window: QMainWindow, settings: Settings) -> None:
+    """As the person left it; on a screen it fits on."""
+    geometry = QByteArray.fromBase64(settings[WINDOW_GEOMETRY].encode())
+    if geometry.isEmpty() or not window.restoreGeometry(geometry):
+        room = QGuiApplication.primaryScreen().availableGeometry()
+        window.resize(min(_SIZE[0], room.width()), min(_SIZE[1], room.height()))
+    layout = QByteArray.fromBase64(settings[WINDOW_LAYOUT].encode())
+    if not layout.isEmpty():
+        window.restoreState(layout, _LAYOUT_VERSION)
+
+
+def keep_layout(window: QMainWindow, settings: Settings) -> None:
+    """For the next start; a disk that is full is no reason not to close."""
+    geometry = bytes(window.saveGeometry().toBase64().data()).decode()
+    layout = bytes(window.saveState(_LAYOUT_VERSION).toBase64().data()).decode()
+    try:
+        settings.change({WINDOW_GEOMETRY: geometry, WINDOW_LAYOUT: layout})
+    except StudioError:
+        return

@@ -1,0 +1,58 @@
+"""What the program writes down about its work, for whoever wants to know or must report a fault."""
+
+from __future__ import annotations
+
+import logging
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from studio import paths
+
+_MOST_LINES = 2_000
+
+
+class _Messenger(QObject):
+    """Records come from any thread; a signal brings them to the window's."""
+
+    written = Signal(str)
+
+
+class LogHandler(logging.Handler):
+    """Keeps the last lines for a panel that is opened later."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.messenger = _Messenger()
+        self.lines: list[str] = []
+        self.setFormatter(logging.Formatter("%(asctime)s  %(levelname)s  %(name)s: %(message)s", "%H:%M:%S"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = self.format(record)
+        self.lines = [*self.lines[-_MOST_LINES:], line]
+        self.messenger.written.emit(line)
+
+
+class LogPanel(QWidget):
+    """The log of this session, to be read and copied."""
+
+    def __init__(self, handler: LogHandler, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = QPlainTextEdit(readOnly=True)
+        self._text.setAccessibleName(self.tr("Log"))
+        self._text.setMaximumBlockCount(_MOST_LINES)
+        self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._text.setPlainText("\n".join(handler.lines))
+        folder = QLabel(self.tr("Logs are kept in {folder}").format(folder=paths.log_folder()))
+        folder.setProperty("role", "quiet")
+        copy = QPushButton(self.tr("Copy all"))
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text.toPlainText()))
+        foot = QHBoxLayout()
+        foot.addWidget(folder, 1)
+        foot.addWidget(copy)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 8)
+        layout.addWidget(self._text, 1)
+        layout.addLayout(foot)
+        handler.messenger.written.connect(self._text.appendPlainText)

@@ -1,0 +1,75 @@
+"""Starts the window: the first picture at once, then the worker and everything else that takes time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+
+import qasync
+from PySide6.QtCore import QLocale, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+import studio
+from studio.app.documents import new_project
+from studio.app.log_panel import LogHandler
+from studio.app.session import Session
+from studio.app.surroundings import Surroundings
+from studio.app.theme.dress import Appearance, dress
+from studio.app.translation import use_language
+from studio.app.window import MainWindow
+from studio.errors import StudioError
+from studio.settings import COLOUR_SCHEME, LANGUAGE
+from studio.settings_file import Settings
+
+
+def run_app(file: str | None = None, *, surroundings: Surroundings | None = None) -> int:
+    """Shows the window, with ``file`` if one is given, until it is closed; returns the exit status."""
+    application = make_application()
+    log = LogHandler()
+    logging.getLogger("studio").addHandler(log)
+    logging.getLogger("studio").setLevel(logging.INFO)
+    settings = Settings()
+    put_on(application, settings)
+    loop = qasync.QEventLoop(application)
+    asyncio.set_event_loop(loop)
+    surroundings = surroundings or Surroundings()
+    with loop:
+        try:
+            project = new_project(surroundings.drafts, settings)
+        except StudioError as error:  # without a place for drafts nothing would be safe
+            QMessageBox.critical(None, "Timbre Studio", str(error))
+            return error.exit_status
+        session = Session(project, settings, surroundings)
+        window = MainWindow(session, log)
+        settings.watch(lambda changed: put_on(application, settings) if COLOUR_SCHEME in changed else None)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: put_on(application, settings))
+        closed = loop.create_future()
+        window.closed.connect(lambda: closed.done() or closed.set_result(None))
+        window.show()
+        # After the first paint.
+        QTimer.singleShot(0, lambda: window.start_working(Path(file).absolute() if file else None))
+        loop.run_until_complete(closed)
+    return 0
+
+
+def make_application() -> QApplication:
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    QApplication.setApplicationName("timbre-studio")
+    QApplication.setApplicationDisplayName("Timbre Studio")
+    QApplication.setApplicationVersion(studio.__version__)
+    QApplication.setDesktopFileName("timbre-studio")
+    application = QApplication(sys.argv[:1])
+    application.setQuitOnLastWindowClosed(False)
+    return application
+
+
+def put_on(application: QApplication, settings: Settings) -> None:
+    """Colours and language as the settings say."""
+    choice = settings[LANGUAGE]
+    use_language(application, QLocale.system() if choice == "system" else QLocale(choice))
+    dress(application, Appearance(settings[COLOUR_SCHEME]))

@@ -1,0 +1,69 @@
+"""Offers what a program that died left behind."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from studio.project.drafts import Draft
+
+
+class RecoveryDialog(QDialog):
+    """One draft can be recovered now; the others are offered again at the next start."""
+
+    recover_requested = Signal(object)  # Draft
+    discard_requested = Signal(object)
+
+    def __init__(self, drafts: list[Draft], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Unsaved work was found"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(520)
+        words = QLabel(
+            self.tr("The program ended before this was saved. Everything up to the last moment is still there."),
+            wordWrap=True,
+        )
+        self._list = QListWidget()
+        self._list.setAccessibleName(self.tr("Unsaved work"))
+        for draft in drafts:
+            item = QListWidgetItem(self._words(draft))
+            item.setData(Qt.ItemDataRole.UserRole, draft)
+            self._list.addItem(item)
+        self._list.setCurrentRow(0)
+        buttons = QDialogButtonBox()
+        self._recover = buttons.addButton(self.tr("Recover"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self._discard = buttons.addButton(self.tr("Throw away"), QDialogButtonBox.ButtonRole.DestructiveRole)
+        buttons.addButton(self.tr("Later"), QDialogButtonBox.ButtonRole.RejectRole)
+        layout = QVBoxLayout(self)
+        layout.addWidget(words)
+        layout.addWidget(self._list)
+        layout.addWidget(buttons)
+        self._recover.clicked.connect(self._on_recover)
+        self._discard.clicked.connect(self._on_discard)
+        self._list.itemDoubleClicked.connect(self._on_recover)
+        buttons.rejected.connect(self.reject)
+
+    def _words(self, draft: Draft) -> str:
+        when = QLocale().toString(draft.last_changed.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
+        name = draft.project_path.name if draft.project_path else self.tr("Never saved")
+        size = self.tr("{lines} lines, {takes} takes").format(lines=draft.num_lines, takes=draft.num_takes)
+        first = f"\n“{draft.first_words}”" if draft.first_words else ""
+        return f"{name} · {when} · {size}{first}"
+
+    def _chosen(self) -> Draft | None:
+        item = self._list.currentItem()
+        return item.data(Qt.ItemDataRole.UserRole) if item else None
+
+    def _on_recover(self) -> None:
+        draft = self._chosen()
+        if draft is not None:
+            self.accept()
+            self.recover_requested.emit(draft)
+
+    def _on_discard(self) -> None:
+        draft = self._chosen()
+        if draft is not None:
+            self.discard_requested.emit(draft)
+            self._list.takeItem(self._list.currentRow())
+        if not self._list.count():
+            self.reject()

@@ -1,0 +1,270 @@
+"""``python -m studio.app.screenshots FOLDER``: every page of the window, light and dark, English and Chinese.
+
+For whoever changes something and wants to see it, and for the README. Needs no screen and speaks nothing:
+the takes are humming that is made here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import qasync
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication, QWidget
+
+from studio import paths
+from studio.app.bridge import Engine, EngineState
+from studio.app.documents import new_project
+from studio.app.guide_dialog import GuideDialog
+from studio.app.log_panel import LogHandler
+from studio.app.main import make_application
+from studio.app.recovery_dialog import RecoveryDialog
+from studio.app.script.live_states import LiveState
+from studio.app.session import Session
+from studio.app.shortcuts_dialog import ShortcutsDialog
+from studio.app.speaking.meters import Meters
+from studio.app.speaking.sound import Samples
+from studio.app.surroundings import Surroundings
+from studio.app.theme.dress import Appearance, dress
+from studio.app.translation import use_language
+from studio.app.window import MainWindow
+from studio.audio.files import WavWriter
+from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
+from studio.project.changes import AddTake, EditLines, InsertLines, RemoveLines
+from studio.project.drafts import Draft
+from studio.project.lines import Line, LineState, LineStyle, new_id
+from studio.project.project import Project
+from studio.project.takes import TakeRecipe
+from studio.settings_file import Settings
+from studio.voices.library import VoiceLibrary
+
+_RATE = 24_000
+_SIZE = (1440, 900)
+_TEXTS = {
+    "en": (
+        "The harbour was quiet that morning.",
+        "[breath] Nobody had told the gulls, though, and they went about their business as loudly as ever.",
+        "“We have won!” she cried, and ran down the steps two at a time.",
+        "It was a quarter past three on the 21st of November, and 12.5 km to go.",
+        "He said nothing. [pause 0.5] Then he laughed.",
+        "And that, as they say in these parts, was that.",
+    ),
+    "zh_CN": (
+        "那天早上，港口很安静。",
+        "[breath]可是没有人告诉海鸥，它们还是一样吵闹。",
+        "“我们赢了！”她喊着，两步并作一步跑下台阶。",
+        "那是11月21日下午3点15分，还有12.5公里要走。",
+        "他什么也没说。[pause 0.5]然后他笑了。",
+        "就像这里的人常说的，事情就是这样。",
+    ),
+}
+_VOICES = {"en": ("Anna", "Bert", "Old Tom"), "zh_CN": ("小安", "老王", "Anna")}
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: python -m studio.app.screenshots FOLDER", file=sys.stderr)
+        return 2
+    folder = Path(arguments[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    application = make_application()
+    for language in ("en", "zh_CN"):
+        for appearance in (Appearance.LIGHT, Appearance.DARK):
+            with tempfile.TemporaryDirectory() as scratch:
+                _use_folders_of_its_own(Path(scratch))
+                take_pictures(application, folder, Path(scratch), language, appearance)
+    return 0
+
+
+def take_pictures(
+    application: QApplication, folder: Path, scratch: Path, language: str, appearance: Appearance
+) -> list[Path]:
+    """All pages in one language and one set of colours; returns the files."""
+    use_language(application, QLocale(language))
+    dress(application, appearance)
+    loop = qasync.QEventLoop(application)
+    asyncio.set_event_loop(loop)
+    stage = _Stage(scratch, language)
+    written = []
+    try:
+        loop.run_until_complete(stage.settle())
+        for name, widget in stage.pages():
+            loop.run_until_complete(stage.settle())
+            path = folder / f"{name}-{appearance.value}-{language}.png"
+            widget.grab().save(str(path))
+            written.append(path)
+            if widget is not stage.window:
+                widget.close()
+    finally:
+        loop.run_until_complete(stage.close())
+        loop.close()
+        asyncio.set_event_loop(None)
+    return written
+
+
+class _Stage:
+    """A window with a script in the middle of its making."""
+
+    def __init__(self, scratch: Path, language: str) -> None:
+        self.language = language
+        settings = Settings(scratch / "settings.json")
+        library = VoiceLibrary(scratch / "voices", built_in=scratch / "none")
+        for number, name in enumerate(_VOICES[language]):
+            library.add(_clip(scratch / f"{number}.wav", number), name, _TEXTS[language][0] if number < 2 else None)
+        surroundings = Surroundings(open_library=lambda: library, drafts=scratch / "drafts")
+        self.session = Session(_project(surroundings.drafts, settings, language), settings, surroundings)
+        log = LogHandler()
+        self.window = MainWindow(self.session, log)
+        self.window.resize(*_SIZE)
+        self.window.show()
+        self.session.wake()
+        self._scratch = scratch
+
+    def pages(self) -> Iterator[tuple[str, QWidget]]:
+        window, lines = self.window, self.session.editor.project.lines
+        window.script.view.go_to(lines[2].id)
+        window.status.show_engine(_engine(self.session.model_folder()))
+        self.session.live_states.set(lines[4].id, LiveState(LineState.SPEAKING, 0.4))
+        self.session.live_states.set(lines[5].id, LiveState(LineState.QUEUED))
+        window.status.show_meters(Meters(0.94, 0.71, 1.8, 0, 4, 0.2))
+        window.take_panel.show_position(1.2)
+        yield "main", window
+        window.docks.tabs.setCurrentIndex(1)
+        self.session.queue.set_paused(True)
+        self.session.queue.speak([lines[3].id, lines[5].id])
+        yield "queue", window
+        window.docks.tabs.setCurrentIndex(2)
+        yield "log", window
+        window.docks.tabs.setCurrentIndex(0)
+        window.actions_by_id["edit.replace"].trigger()
+        yield "replace", window
+        window.script._find_bar.close_bar()
+        window.actions_by_id["file.export"].trigger()
+        yield "export", _top_dialog(window)
+        window.actions_by_id["file.settings"].trigger()
+        yield "settings", _top_dialog(window)
+        window.actions_by_id["voices.record"].trigger()
+        yield "recorder", _top_dialog(window)
+        yield "shortcuts", _shown(ShortcutsDialog(window.actions_by_id, window))
+        yield "guide", _shown(GuideDialog(window))
+        yield "recovery", _shown(RecoveryDialog(_drafts(self.language), window))
+        window.voices.new_voices.take([self._scratch / "0.wav"])
+        yield from self._doctor()
+
+    def _doctor(self) -> Iterator[tuple[str, QWidget]]:
+        """It opens by itself, once the clip has been read."""
+        from studio.app.voices.doctor_dialog import DoctorDialog  # noqa: PLC0415 - keeps the list above short
+
+        loop = asyncio.get_event_loop()
+        for _ in range(100):
+            loop.run_until_complete(asyncio.sleep(0.05))
+            dialogs = [dialog for dialog in self.window.findChildren(DoctorDialog) if dialog.isVisible()]
+            if dialogs:
+                yield "doctor", dialogs[0]
+                return
+
+    async def settle(self) -> None:
+        """What is drawn later: pictures of takes and voices, the text as spoken."""
+        await asyncio.sleep(0.7)
+
+    async def close(self) -> None:
+        self.window.hide()
+        await self.session.close(keeps_draft=False)
+        self.window.deleteLater()
+        await asyncio.sleep(0.05)
+
+
+def _project(drafts: Path, settings: Settings, language: str) -> Project:
+    project = new_project(drafts, settings)
+    styles = {2: LineStyle(preset="emotion.happy"), 4: LineStyle(instruct="as if it did not matter")}
+    voices = _VOICES[language]
+    lines = tuple(
+        Line(id=new_id(), text=text, voice=voices[index % 2], style=styles.get(index, LineStyle()))
+        for index, text in enumerate(_TEXTS[language])
+    )
+    empty = project.lines[0].id
+    project.apply(InsertLines(0, lines))
+    project.apply(RemoveLines((empty,)))
+    for index, num_takes in ((0, 1), (1, 2), (2, 3)):
+        for number in range(num_takes):
+            _add_take(project, lines[index], seed=100 * index + number)
+    project.apply(EditLines({lines[1].id: {"text": lines[1].text + " …"}, lines[0].id: {"is_locked": True}}))
+    return project
+
+
+def _add_take(project: Project, line: Line, *, seed: int) -> None:
+    recipe = TakeRecipe(
+        text=line.text,
+        seed=seed,
+        line_fingerprint=project.fingerprint_of(line.id),
+        mode=Mode.ZERO_SHOT.value,
+        voice_name=line.voice or "",
+        voice_sha256="",
+        model_name="Fun-CosyVoice3-0.5B",
+        model_key="",
+    )
+    samples = _humming(2.0 + 0.3 * (seed % 7), seed)
+    recorder = project.begin_take(line.id, recipe, _RATE)
+    recorder.append(samples)
+    seconds = len(samples) / _RATE
+    report = SynthesisReport(0.9, seconds, 0.7 * seconds, _RATE, Mode.ZERO_SHOT, 50, {}, {})
+    take = recorder.finish(report, num_underruns=0)
+    project.apply(AddTake(replace(take, is_kept=seed % 100 == 1)))
+
+
+def _humming(seconds: float, seed: int) -> Samples:
+    """Rises and falls as speech does, with breaths between."""
+    times = np.arange(round(seconds * _RATE)) / _RATE
+    draw = np.random.default_rng(seed)
+    syllables = np.clip(np.sin(2 * np.pi * draw.uniform(2.2, 3.4) * times + draw.uniform(0, 6)), 0, 1)
+    phrase = np.clip(1.3 * np.sin(np.pi * times / seconds * draw.integers(1, 4)) ** 2, 0, 1)
+    pitch = 150 + 40 * np.sin(2 * np.pi * 0.7 * times)
+    voice = sum(np.sin(2 * np.pi * np.cumsum(pitch) / _RATE * harmonic) / harmonic for harmonic in range(1, 12))
+    noise = draw.standard_normal(len(times))
+    sound: Samples = (0.22 * syllables * phrase * voice + 0.002 * noise).astype(np.float32)
+    return sound
+
+
+def _clip(path: Path, seed: int) -> Path:
+    with WavWriter(path, _RATE) as writer:
+        writer.write(_humming(6.0, seed))
+    return path
+
+
+def _engine(folder: Path) -> Engine:
+    stages = {"speech_lm": "torch, int8", "flow": "torch, float32", "vocoder": "torch, float32"}
+    description = EngineDescription("Fun-CosyVoice3-0.5B", "cosyvoice3", str(folder), _RATE, "cpu", stages)
+    return Engine(folder, EngineState.READY, description)
+
+
+def _drafts(language: str) -> list[Draft]:
+    when = datetime(2026, 11, 21, 9, 41, tzinfo=UTC)
+    return [Draft(paths.data_folder() / "a.draft", None, "", 6, 4, _TEXTS[language][0], when)]
+
+
+def _top_dialog(window: MainWindow) -> QWidget:
+    visible = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible() and widget is not window]
+    return visible[-1]
+
+
+def _shown(dialog: QWidget) -> QWidget:
+    dialog.show()
+    return dialog
+
+
+def _use_folders_of_its_own(scratch: Path) -> None:
+    for name in ("TIMBRE_DATA", "TIMBRE_CONFIG", "TIMBRE_CACHE", "TIMBRE_LOGS"):
+        os.environ[name] = str(scratch / name.lower())
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,264 @@
+"""How the cells of the script are drawn and edited."""
+
+from __future__ import annotations
+
+
+from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette, QTextCursor
+from PySide6.QtWidgets import QApplication, QComboBox, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from studio.app.script.line_model import LINE_ROLE, SHARE_ROLE, STATE_ROLE, Index
+from studio.app.script.style_list import StyleList
+from studio.app.script.text_field import TextField
+from studio.app.theme.icons import icon
+from studio.app.theme.tones import Tones, tones_of
+from studio.project.lines import Line, LineState, LineStyle
+
+_MARGIN = 6
+_ICON_SIDE = 16
+OWN_WORDS = "own words"
+
+
+def state_colour(state: LineState, tones: Tones) -> str:
+    return {
+        LineState.DRAFT: tones.quiet,
+        LineState.STALE: tones.warn,
+        LineState.QUEUED: tones.quiet,
+        LineState.SPEAKING: tones.busy,
+        LineState.READY: tones.good,
+        LineState.FAILED: tones.bad,
+    }[state]
+
+
+class CellDelegate(QStyledItemDelegate):
+    """Text with some air around it."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
+        super().initStyleOption(option, index)
+        option.state &= ~QStyle.StateFlag.State_HasFocus  # type: ignore[attr-defined]  # the row shows it
+
+    def ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> QStyleOptionViewItem:
+        """Paints an empty cell, and returns its options."""
+        cell = QStyleOptionViewItem(option)
+        self.initStyleOption(cell, index)
+        cell.text = ""  # type: ignore[attr-defined]
+        style = cell.widget.style() if cell.widget else QApplication.style()  # type: ignore[attr-defined]
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)  # type: ignore[attr-defined]
+        return cell
+
+
+class NumberDelegate(CellDelegate):
+    """The number of the line, and a lock where it has one."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        line: Line = index.data(LINE_ROLE)
+        if line.is_locked:
+            rect: QRect = option.rect  # type: ignore[attr-defined]
+            place = QRect(rect.left() + 3, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
+            icon("lock", _ink(option, tones_of(option.palette).quiet)).paint(painter, place)  # type: ignore[attr-defined]
+
+
+class StateDelegate(CellDelegate):
+    """Icon and word; a line at work shows how far it is."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self.ground(painter, option, index)
+        state: LineState = index.data(STATE_ROLE)
+        rect: QRect = option.rect  # type: ignore[attr-defined]
+        colour = _ink(option, state_colour(state, tones_of(option.palette)))  # type: ignore[attr-defined]
+        place = QRect(rect.left() + _MARGIN, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
+        icon(f"state-{state.value}", colour).paint(painter, place)
+        painter.save()
+        painter.setPen(QColor(colour))
+        words = rect.adjusted(_MARGIN + _ICON_SIDE + 5, 0, -2, 0)
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), index.data())
+        share = index.data(SHARE_ROLE) if state is LineState.SPEAKING else 0.0
+        if share:
+            painter.fillRect(QRectF(rect.left(), rect.bottom() - 2, rect.width() * share, 3), QColor(colour))
+        painter.restore()
+
+
+class VoiceDelegate(CellDelegate):
+    """A list of the voices there are. ``set_voices`` is told whenever these change."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._voices: tuple[str, ...] = ()
+
+    def set_voices(self, names: tuple[str, ...]) -> None:
+        self._voices = names
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        cell = QStyleOptionViewItem(option)
+        self.initStyleOption(cell, index)
+        line: Line = index.data(LINE_ROLE)
+        if line.voice is None:
+            cell.palette.setColor(QPalette.ColorRole.Text, QColor(tones_of(cell.palette).warn))  # type: ignore[attr-defined]
+        style = cell.widget.style() if cell.widget else QApplication.style()  # type: ignore[attr-defined]
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)  # type: ignore[attr-defined]
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
+        box = QComboBox(parent)
+        box.setAccessibleName(self.tr("Voice of the line"))
+        box.addItems(list(self._voices))
+        box.activated.connect(lambda _: self._finish(box))
+        return box
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
+        assert isinstance(editor, QComboBox)
+        editor.setCurrentIndex(editor.findText(index.data(Qt.ItemDataRole.EditRole) or ""))
+        editor.showPopup()
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
+        assert isinstance(editor, QComboBox)
+        if editor.currentIndex() >= 0:
+            model.setData(index, editor.currentText())  # type: ignore[arg-type]
+
+    def _finish(self, editor: QWidget) -> None:
+        self.commitData.emit(editor)
+        self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
+
+
+class StyleDelegate(CellDelegate):
+    """A chip with the style's name; edited by a list of what the model knows."""
+
+    own_words_wanted = Signal()
+
+    def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._styles = styles
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self.ground(painter, option, index)
+        words: str = index.data()
+        if not words:
+            return
+        rect: QRect = option.rect  # type: ignore[attr-defined]
+        tones = tones_of(option.palette)  # type: ignore[attr-defined]
+        line: Line = index.data(LINE_ROLE)
+        colour = QColor(_ink(option, tones.accent if self._styles.knows(line.style) else tones.warn))
+        metrics = option.fontMetrics  # type: ignore[attr-defined]
+        room = rect.width() - 4 * _MARGIN
+        shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
+        chip = QRectF(0, 0, metrics.horizontalAdvance(shown) + 2 * _MARGIN, metrics.height() + 6)
+        chip.moveCenter(QRectF(rect).center())
+        chip.moveLeft(rect.left() + _MARGIN)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(colour)
+        painter.drawRoundedRect(chip, chip.height() / 2, chip.height() / 2)
+        painter.drawText(chip, int(Qt.AlignmentFlag.AlignCenter), shown)
+        painter.restore()
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
+        box = QComboBox(parent)
+        box.setAccessibleName(self.tr("Style of the line"))
+        fill_style_box(box, self._styles)
+        box.activated.connect(lambda _: self._finish(box))
+        return box
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
+        assert isinstance(editor, QComboBox)
+        show_style(editor, index.data(Qt.ItemDataRole.EditRole))
+        editor.showPopup()
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
+        assert isinstance(editor, QComboBox)
+        chosen = editor.currentData()
+        if chosen != OWN_WORDS:
+            model.setData(index, LineStyle(preset=chosen or None))  # type: ignore[arg-type]
+
+    def _finish(self, editor: QComboBox) -> None:
+        wants_own_words = editor.currentData() == OWN_WORDS
+        self.commitData.emit(editor)
+        self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
+        if wants_own_words:
+            self.own_words_wanted.emit()
+
+
+class TextDelegate(CellDelegate):
+    """The text, over two lines; a field that grows while it is edited."""
+
+    line_finished = Signal()
+    texts_pasted = Signal(str)
+
+    def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._styles = styles
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002, N802
+        return QSize(200, 2 * option.fontMetrics.lineSpacing() + 2 * _MARGIN)  # type: ignore[attr-defined]
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
+        field = TextField(self._styles, parent)
+        field.line_finished.connect(lambda: self._finish(field))
+        field.texts_pasted.connect(self.texts_pasted)
+        return field
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
+        assert isinstance(editor, TextField)
+        # Rows change while lines are spoken; what somebody is just writing stays.
+        if not editor.document().isModified():
+            editor.setPlainText(index.data(Qt.ItemDataRole.EditRole))
+            editor.moveCursor(QTextCursor.MoveOperation.End)
+            editor.document().setModified(False)
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
+        assert isinstance(editor, TextField)
+        editor.document().setModified(False)
+        model.setData(index, editor.toPlainText())  # type: ignore[arg-type]
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802
+        rect: QRect = QRect(option.rect)  # type: ignore[attr-defined]
+        least = 4 * option.fontMetrics.lineSpacing()  # type: ignore[attr-defined]
+        room = editor.parentWidget().height() if editor.parentWidget() else least
+        rect.setHeight(max(rect.height(), min(least, room)))
+        if rect.bottom() > room:
+            rect.moveBottom(room)
+        editor.setGeometry(rect)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Enter and Esc belong to the list of tags while it is open."""
+        if isinstance(event, QKeyEvent) and isinstance(watched, TextField) and watched.is_completing:
+            return False
+        return super().eventFilter(watched, event)
+
+    def _finish(self, editor: QWidget) -> None:
+        self.commitData.emit(editor)
+        self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
+        self.line_finished.emit()
+
+
+def fill_style_box(box: QComboBox, styles: StyleList) -> None:
+    """Plain, the styles in their categories, own words."""
+    box.addItem(QCoreApplication.translate("StyleBox", "Plain"), "")
+    category = None
+    for style in styles.styles:
+        if style.category != category:
+            category = style.category
+            box.insertSeparator(box.count())
+        box.addItem(f"{styles.category_name(style.category)}: {style.name}", style.family)
+        if style.note:
+            box.setItemData(box.count() - 1, style.note, Qt.ItemDataRole.ToolTipRole)
+    box.insertSeparator(box.count())
+    box.addItem(QCoreApplication.translate("StyleBox", "In my own words…"), OWN_WORDS)
+
+
+def show_style(box: QComboBox, style: LineStyle) -> None:
+    """Chooses the entry of ``style``; one that this model does not know is added, so that it is not lost."""
+    wanted = OWN_WORDS if style.instruct else style.preset or ""
+    place = box.findData(wanted)
+    if place < 0:
+        words = QCoreApplication.translate("StyleBox", "{style} (not known to this model)").format(style=wanted)
+        box.insertItem(1, words, wanted)
+        place = 1
+    box.setCurrentIndex(place)
+
+
+def _ink(option: QStyleOptionViewItem, colour: str) -> str:
+    """On a selected row everything is written in the colour of the selection."""
+    if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
+        palette: QPalette = option.palette  # type: ignore[attr-defined]
+        return palette.color(QPalette.ColorRole.HighlightedText).name()
+    return colour

@@ -1,0 +1,106 @@
+"""Find and replace, in a bar under the script."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+
+from studio.app.theme.icons import icon
+
+
+class FindBar(QWidget):
+    """Knows nothing of lines: says what is wanted, and is told how many places there are."""
+
+    find_requested = Signal(int)  # 1 the next, -1 the previous place
+    replace_requested = Signal()
+    replace_all_requested = Signal()
+    pattern_changed = Signal()
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._find = QLineEdit(clearButtonEnabled=True)
+        self._find.setPlaceholderText(self.tr("Find"))
+        self._find.setAccessibleName(self.tr("Find"))
+        self._replacement = QLineEdit()
+        self._replacement.setPlaceholderText(self.tr("Replace with"))
+        self._replacement.setAccessibleName(self.tr("Replace with"))
+        self._is_case_sensitive = QCheckBox(self.tr("Match case"))
+        self._previous = self._button(self.tr("Previous place"), "up")
+        self._next = self._button(self.tr("Next place"), "down")
+        self._close = self._button(self.tr("Close"), "close")
+        self._found = QLabel()
+        self._found.setProperty("role", "quiet")
+        self._replace = QPushButton(self.tr("Replace"))
+        self._replace_all = QPushButton(self.tr("Replace all"))
+        layout = QGridLayout(self)
+        layout.setContentsMargins(8, 6, 8, 6)
+        for column, widget in enumerate(
+            (self._find, self._previous, self._next, self._is_case_sensitive, self._found, self._close)
+        ):
+            layout.addWidget(widget, 0, column)
+        layout.addWidget(self._replacement, 1, 0)
+        layout.addWidget(self._replace, 1, 1, 1, 2)
+        layout.addWidget(self._replace_all, 1, 3)
+        layout.setColumnStretch(0, 1)
+        layout.setColumnStretch(4, 1)
+        self._find.textChanged.connect(self.pattern_changed)
+        self._is_case_sensitive.toggled.connect(self.pattern_changed)
+        self._find.returnPressed.connect(lambda: self.find_requested.emit(1))
+        self._replacement.returnPressed.connect(self.replace_requested)
+        self._next.clicked.connect(lambda: self.find_requested.emit(1))
+        self._previous.clicked.connect(lambda: self.find_requested.emit(-1))
+        self._replace.clicked.connect(self.replace_requested)
+        self._replace_all.clicked.connect(self.replace_all_requested)
+        self._close.clicked.connect(self.close_bar)
+        self.hide()
+
+    @property
+    def pattern(self) -> str:
+        return self._find.text()
+
+    @property
+    def replacement(self) -> str:
+        return self._replacement.text()
+
+    @property
+    def is_case_sensitive(self) -> bool:
+        return self._is_case_sensitive.isChecked()
+
+    def open(self, *, replaces: bool, selected_text: str = "") -> None:
+        for widget in (self._replacement, self._replace, self._replace_all):
+            widget.setVisible(replaces)
+        self.show()
+        if selected_text:
+            self._find.setText(selected_text)
+        self._find.setFocus()
+        self._find.selectAll()
+        self.pattern_changed.emit()
+
+    def close_bar(self) -> None:
+        self.hide()
+        self.closed.emit()
+
+    def show_count(self, num_places: int) -> None:
+        if not self.pattern:
+            self._found.setText("")
+        elif num_places:
+            self._found.setText(self.tr("%n place(s)", "", num_places))
+        else:
+            self._found.setText(self.tr("Not found"))
+        for button in (self._next, self._previous, self._replace, self._replace_all):
+            button.setEnabled(num_places > 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_Escape:
+            self.close_bar()
+        else:
+            super().keyPressEvent(event)
+
+    def _button(self, name: str, icon_name: str) -> QToolButton:
+        button = QToolButton(autoRaise=True)
+        button.setIcon(icon(icon_name))
+        button.setToolTip(name)
+        button.setAccessibleName(name)
+        return button

@@ -1,0 +1,296 @@
+"""The script as a table: one row a line. Edits go to the project editor, which tells of all changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from studio.app.script.edits import set_field
+from studio.app.script.live_states import LiveStates
+from studio.app.script.project_editor import ProjectEditor
+from studio.project.lines import Line, LineState, LineStyle
+from studio.project.script import Script
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Column(IntEnum):
+    NUMBER = 0
+    STATE = 1
+    VOICE = 2
+    TEXT = 3
+    STYLE = 4
+    DURATION = 5
+    TAKE = 6
+
+
+LINE_ROLE = Qt.ItemDataRole.UserRole  # Line
+STATE_ROLE = Qt.ItemDataRole.UserRole + 1  # LineState
+SHARE_ROLE = Qt.ItemDataRole.UserRole + 2  # of a line that is being spoken, 0..1
+
+
+class LineModel(QAbstractTableModel):
+    """``style_words`` gives a style its name in the language of the window."""
+
+    def __init__(
+        self,
+        editor: ProjectEditor,
+        live_states: LiveStates,
+        style_words: Callable[[LineStyle], str],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        # What the view has been told of; the editor is one change ahead while it tells.
+        self._script = editor.script
+        self._live_states = live_states
+        self._style_words = style_words
+        editor.script_changed.connect(self._on_script_changed)
+        editor.project_replaced.connect(self._on_project_replaced)
+        live_states.changed.connect(self._on_state_changed)
+
+    # For the view.
+
+    def line_at(self, row: int) -> Line:
+        return self._script.lines[row]
+
+    def row_of(self, line_id: str) -> int | None:
+        return self._script.index_of.get(line_id)
+
+    def state_of(self, line: Line) -> LineState:
+        live = self._live_states.of(line.id)
+        return live.state if live else self._editor.saved_state(line.id)
+
+    def words_changed(self) -> None:
+        """Styles are called differently now: another model, another language."""
+        self._rows_changed(0, self.rowCount() - 1)
+
+    # Qt.
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's own default
+        return 0 if parent.isValid() else len(self._script.lines)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
+        return 0 if parent.isValid() else len(Column)
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
+            return None
+        match Column(section):
+            case Column.NUMBER:
+                return self.tr("No.")
+            case Column.STATE:
+                return self.tr("State")
+            case Column.VOICE:
+                return self.tr("Voice")
+            case Column.TEXT:
+                return self.tr("Text")
+            case Column.STYLE:
+                return self.tr("Style")
+            case Column.DURATION:
+                return self.tr("Length")
+            case Column.TAKE:
+                return self.tr("Take")
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        flags = super().flags(index) | Qt.ItemFlag.ItemNeverHasChildren
+        is_editable = index.column() in (Column.TEXT, Column.VOICE, Column.STYLE)
+        if is_editable and not self.line_at(index.row()).is_locked:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        line = self.line_at(index.row())
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self._shown(line, Column(index.column()), index.row())
+            case Qt.ItemDataRole.EditRole:
+                return self._edited(line, Column(index.column()))
+            case Qt.ItemDataRole.ToolTipRole:
+                return self._tip(line, Column(index.column()))
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return self._shown(line, Column(index.column()), index.row()) or self.tr("empty")
+            case Qt.ItemDataRole.TextAlignmentRole if index.column() in (Column.NUMBER, Column.DURATION, Column.TAKE):
+                return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        if role == LINE_ROLE:
+            return line
+        if role == STATE_ROLE:
+            return self.state_of(line)
+        if role == SHARE_ROLE:
+            live = self._live_states.of(line.id)
+            return live.share if live else 0.0
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802
+        if role != Qt.ItemDataRole.EditRole:
+            return False
+        line = self.line_at(index.row())
+        field, title = {
+            Column.TEXT: ("text", self.tr("Edit text")),
+            Column.VOICE: ("voice", self.tr("Change voice")),
+            Column.STYLE: ("style", self.tr("Change style")),
+        }[Column(index.column())]
+        change = set_field(self._editor.script, [line.id], field, value)
+        if change is not None:
+            self._editor.do(change, title)
+        return True
+
+    # Words.
+
+    def state_words(self, state: LineState) -> str:
+        match state:
+            case LineState.DRAFT:
+                return self.tr("Draft")
+            case LineState.STALE:
+                return self.tr("Changed")
+            case LineState.QUEUED:
+                return self.tr("Waiting")
+            case LineState.SPEAKING:
+                return self.tr("Speaking")
+            case LineState.READY:
+                return self.tr("Ready")
+            case LineState.FAILED:
+                return self.tr("Failed")
+
+    def _shown(self, line: Line, column: Column, row: int) -> str:
+        match column:
+            case Column.NUMBER:
+                return str(row + 1)
+            case Column.STATE:
+                state = self.state_of(line)
+                live = self._live_states.of(line.id)
+                is_measured = state is LineState.SPEAKING and live is not None and live.share > 0
+                return (
+                    f"{self.state_words(state)} {live.share:.0%}" if is_measured and live else self.state_words(state)
+                )
+            case Column.VOICE:
+                return line.voice or self.tr("no voice")
+            case Column.TEXT:
+                return line.text
+            case Column.STYLE:
+                return self._style_words(line.style)
+            case Column.DURATION:
+                return self._duration(line)
+            case Column.TAKE:
+                return self._take_words(line)
+
+    def _edited(self, line: Line, column: Column) -> Any:
+        match column:
+            case Column.TEXT:
+                return line.text
+            case Column.VOICE:
+                return line.voice
+            case Column.STYLE:
+                return line.style
+        return None
+
+    def _tip(self, line: Line, column: Column) -> str | None:
+        if column is Column.STATE:
+            live = self._live_states.of(line.id)
+            if live is not None and live.error is not None:
+                return str(live.error)
+            return {
+                LineState.DRAFT: self.tr("This line has not been spoken yet."),
+                LineState.STALE: self.tr("This line has changed since its take was spoken."),
+                LineState.QUEUED: self.tr("This line waits for its turn."),
+                LineState.READY: self.tr("The chosen take says what is written here."),
+            }.get(self.state_of(line))
+        if column is Column.TEXT:
+            return line.text or None
+        if column is Column.NUMBER and line.is_locked:
+            return self.tr("This line is locked.")
+        return None
+
+    def _duration(self, line: Line) -> str:
+        if line.chosen_take is None:
+            return ""
+        seconds = self._script.take(line.chosen_take).audio_seconds
+        return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
+
+    def _take_words(self, line: Line) -> str:
+        takes = self._script.takes_of(line.id)
+        if line.chosen_take is None or not takes:
+            return ""
+        number = self._script.take(line.chosen_take).number
+        return self.tr("{number} of {count}").format(number=number, count=len(takes)) if len(takes) > 1 else str(number)
+
+    # What changed.
+
+    def _on_project_replaced(self) -> None:
+        self.beginResetModel()
+        self._script = self._editor.script
+        self.endResetModel()
+
+    def _on_state_changed(self, line_id: str) -> None:
+        row = self.row_of(line_id)
+        if row is not None:
+            self._rows_changed(row, row)
+
+    def _on_script_changed(self, before: Script, after: Script) -> None:
+        old, new = [line.id for line in before.lines], [line.id for line in after.lines]
+        if old == new:
+            self._script = after
+            self._on_lines_edited(before, after)
+        elif (gap := _one_gap(old, new)) is not None:
+            self.beginInsertRows(QModelIndex(), *gap)
+            self._script = after
+            self.endInsertRows()
+            self._rows_changed(gap[1] + 1, self.rowCount() - 1)
+        elif (gap := _one_gap(new, old)) is not None:
+            self.beginRemoveRows(QModelIndex(), *gap)
+            self._script = after
+            self.endRemoveRows()
+            self._rows_changed(gap[0], self.rowCount() - 1)
+        else:
+            self._on_lines_rearranged(old, after)
+        if old != new:
+            for row, line in enumerate(after.lines):
+                if self._is_edited(line, before):
+                    self._rows_changed(row, row)
+
+    def _is_edited(self, line: Line, before: Script) -> bool:
+        row = before.index_of.get(line.id)
+        return row is not None and before.lines[row] is not line
+
+    def _on_lines_edited(self, before: Script, after: Script) -> None:
+        if before is after or before.dictionary != after.dictionary:
+            self._rows_changed(0, self.rowCount() - 1)
+            return
+        for row, (old, new) in enumerate(zip(before.lines, after.lines, strict=True)):
+            if old is not new or before.takes.get(old.id) is not after.takes.get(new.id):
+                self._rows_changed(row, row)
+
+    def _on_lines_rearranged(self, old: list[str], after: Script) -> None:
+        """Selection and open editors follow their lines, wherever these went."""
+        self.layoutAboutToBeChanged.emit()
+        persistent = self.persistentIndexList()
+        rows = [after.index_of.get(old[index.row()]) for index in persistent]
+        self._script = after
+        moved = [
+            QModelIndex() if row is None else self.createIndex(row, index.column())
+            for index, row in zip(persistent, rows, strict=True)
+        ]
+        self.changePersistentIndexList(persistent, moved)
+        self.layoutChanged.emit()
+
+    def _rows_changed(self, first: int, last: int) -> None:
+        if first <= last:
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(Column) - 1))
+
+
+def _one_gap(shorter: list[str], longer: list[str]) -> tuple[int, int] | None:
+    """First and last row of what only ``longer`` holds, if that is in one place and nothing else differs."""
+    num_more = len(longer) - len(shorter)
+    if num_more <= 0:
+        return None
+    start = next(
+        (row for row, pair in enumerate(zip(shorter, longer, strict=False)) if pair[0] != pair[1]), len(shorter)
+    )
+    return (start, start + num_more - 1) if shorter[start:] == longer[start + num_more :] else None

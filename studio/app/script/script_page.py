@@ -1,0 +1,275 @@
+"""The centre of the window: the table of lines, and find and replace below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from studio.app.script import edits
+from studio.app.script.find_bar import FindBar
+from studio.app.script.finding import Place, find_places, replace_places
+from studio.app.script.line_model import LineModel
+from studio.app.script.live_states import LiveStates
+from studio.app.script.project_editor import ProjectEditor
+from studio.app.script.script_view import ScriptView
+from studio.app.script.style_list import StyleList
+from studio.app.theme.tones import tones_of
+from studio.project.changes import Change, RemoveLines, Together
+from studio.project.lines import Line
+
+
+class ScriptPage(QWidget):
+    """What is done to lines is done here; what is done with them (speaking, playing) elsewhere."""
+
+    current_line_changed = Signal(object)  # line id or None
+    selection_changed = Signal()
+    own_words_wanted = Signal()
+    message = Signal(str)  # a short word for the status bar
+
+    def __init__(
+        self,
+        editor: ProjectEditor,
+        live_states: LiveStates,
+        styles: StyleList,
+        split_text: Callable[[str], list[str]],
+        parent: QWidget | None = None,
+    ) -> None:
+        """``split_text`` cuts what was pasted into texts for lines."""
+        super().__init__(parent)
+        self._editor = editor
+        self._split_text = split_text
+        self._model = LineModel(editor, live_states, styles.words, self)
+        self.view = _HintingView(self._model, styles, self)
+        self._find_bar = FindBar(self)
+        self._found: Place | None = None
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self._find_bar)
+        styles.changed.connect(self._model.words_changed)
+        self.view.current_line_changed.connect(self.current_line_changed)
+        self.view.selection_changed.connect(self.selection_changed)
+        self.view.own_words_wanted.connect(self.own_words_wanted)
+        self.view.line_finished.connect(self.go_on_writing)
+        self.view.texts_pasted.connect(self.paste_into_field)
+        self._find_bar.find_requested.connect(self._find)
+        self._find_bar.replace_requested.connect(self._replace)
+        self._find_bar.replace_all_requested.connect(self._replace_all)
+        self._find_bar.pattern_changed.connect(self._on_pattern_changed)
+        self._find_bar.closed.connect(self.view.setFocus)
+
+    @property
+    def selected_line_ids(self) -> list[str]:
+        return self.view.selected_line_ids
+
+    @property
+    def current_line(self) -> Line | None:
+        line_id = self.view.current_line_id
+        return self._editor.project.line(line_id) if line_id and self._editor.project.has_line(line_id) else None
+
+    # Lines.
+
+    def new_line(self) -> None:
+        """Below the current one, to be written at once."""
+        self.view.commit_writing()
+        self._insert_texts([""], self.tr("New line"), starts_writing=True)
+
+    def go_on_writing(self) -> None:
+        """After Enter: in the next line, or in a new one at the end."""
+        line_id = self.view.current_line_id
+        index = self._editor.script.index_of.get(line_id or "")
+        if index is None or index + 1 == len(self._editor.script.lines):
+            if index is not None and not self._editor.script.lines[index].text.strip():
+                return
+            self.new_line()
+        else:
+            self.view.go_to(self._editor.script.lines[index + 1].id, starts_writing=True)
+
+    def paste_text(self, text: str) -> None:
+        """A line for each piece of it, below the current line; an empty current line makes way."""
+        texts = self._split_text(text)
+        if texts:
+            self._insert_texts(texts, self.tr("Paste lines"))
+            self.message.emit(self.tr("%n line(s) pasted", "", len(texts)))
+
+    def paste_into_field(self, text: str) -> None:
+        self.view.commit_writing()
+        self.paste_text(text)
+
+    def insert_lines(self, lines: list[Line]) -> None:
+        """Imported ones, below the current line."""
+        if lines:
+            change = edits.insert_lines(self._editor.script, self._index_below(), lines)
+            self._do_below(change, self.tr("Import lines"))
+            self.view.select_lines([line.id for line in lines])
+            self.message.emit(self.tr("%n line(s) imported", "", len(lines)))
+
+    def duplicate(self) -> None:
+        if ids := self.selected_line_ids:
+            change = edits.duplicate(self._editor.script, ids)
+            self._do(change, self.tr("Duplicate lines"))
+            self.view.select_lines([line.id for line in change.lines])
+
+    def remove(self) -> None:
+        ids = [line_id for line_id in self.selected_line_ids if not self._editor.project.line(line_id).is_locked]
+        if not ids:
+            return
+        row = self._editor.script.index_of[ids[0]]
+        self._do(edits.remove(self._editor.script, ids), self.tr("Remove lines"))
+        lines = self._editor.script.lines
+        self.view.go_to(lines[min(row, len(lines) - 1)].id)
+        self.message.emit(self.tr("%n line(s) removed", "", len(ids)))
+
+    def split(self) -> None:
+        field, line = self.view.writing_field, self.current_line
+        if field is None or line is None:
+            self.message.emit(self.tr("To split a line, put the cursor where it is to be cut."))
+            return
+        offset = field.textCursor().position()
+        self.view.commit_writing()
+        change = edits.split(self._editor.script, line.id, offset)
+        if change is not None:
+            self._do(change, self.tr("Split line"))
+            lines = self._editor.script.lines
+            self.view.go_to(lines[self._editor.script.index_of[line.id] + 1].id)
+
+    def merge(self) -> None:
+        self.view.commit_writing()
+        ids = self.selected_line_ids
+        change = edits.merge(self._editor.script, ids)
+        if change is not None:
+            self._do(change, self.tr("Merge lines"))
+            self.view.go_to(ids[0])
+
+    def move(self, step: int) -> None:
+        ids = self.selected_line_ids
+        change = edits.move(self._editor.script, ids, step)
+        if change is not None:
+            self._do(change, self.tr("Move lines"))
+            self.view.select_lines(ids)
+
+    def toggle_lock(self) -> None:
+        ids = self.selected_line_ids
+        is_locked = not all(self._editor.project.line(line_id).is_locked for line_id in ids)
+        self.set_field("is_locked", is_locked, self.tr("Lock line") if is_locked else self.tr("Unlock line"))
+
+    def assign_voice(self, name: str) -> None:
+        self.set_field("voice", name, self.tr("Change voice"))
+
+    def set_field(self, field: str, value: object, title: str, *, merges: bool = False) -> None:
+        """For all selected lines."""
+        ids = self.selected_line_ids
+        change = edits.set_field(self._editor.script, ids, field, value)
+        if change is not None:
+            self._editor.do(change, title, merge_key=f"{field}:{','.join(ids)}" if merges else None)
+
+    # Find and replace.
+
+    def open_find(self, *, replaces: bool) -> None:
+        field = self.view.writing_field
+        self._find_bar.open(replaces=replaces, selected_text=field.textCursor().selectedText() if field else "")
+
+    def _places(self) -> list[Place]:
+        return find_places(
+            self._editor.script, self._find_bar.pattern, is_case_sensitive=self._find_bar.is_case_sensitive
+        )
+
+    def _on_pattern_changed(self) -> None:
+        self._found = None
+        self._find_bar.show_count(len(self._places()))
+
+    def _find(self, step: int) -> None:
+        places = self._places()
+        self._find_bar.show_count(len(places))
+        if not places:
+            return
+        order = self._editor.script.index_of
+
+        def where(place: Place) -> tuple[int, int]:
+            return order[place.line_id], place.start
+
+        if self._found is not None and self._found.line_id in order:
+            here = where(self._found)
+        else:
+            here = (order.get(self.view.current_line_id or "", 0), -1)
+        ahead = [place for place in places if where(place) > here]
+        behind = [place for place in places if where(place) < here]
+        self._found = (ahead or places)[0] if step > 0 else (behind or places)[-1]
+        self.view.go_to(self._found.line_id)
+
+    def _replace(self) -> None:
+        if self._found is None or self._found not in self._places():
+            self._find(1)
+            return
+        found, bar = self._found, self._find_bar
+        change = replace_places(
+            self._editor.script,
+            bar.pattern,
+            bar.replacement,
+            is_case_sensitive=bar.is_case_sensitive,
+            only=found,
+        )
+        if change is not None:
+            self._do(change, self.tr("Replace"))
+        self._found = Place(found.line_id, found.start + len(bar.replacement) - 1, found.start + len(bar.replacement))
+        self._find(1)
+
+    def _replace_all(self) -> None:
+        bar = self._find_bar
+        num_places = len(self._places())
+        change = replace_places(
+            self._editor.script, bar.pattern, bar.replacement, is_case_sensitive=bar.is_case_sensitive
+        )
+        if change is not None:
+            self._do(change, self.tr("Replace all"))
+            self.message.emit(self.tr("%n place(s) replaced", "", num_places))
+        bar.show_count(len(self._places()))
+
+    # Inside.
+
+    def _do(self, change: Change, title: str) -> None:
+        self._editor.do(change, title)
+
+    def _index_below(self) -> int:
+        index = self._editor.script.index_of.get(self.view.current_line_id or "")
+        return len(self._editor.script.lines) if index is None else index + 1
+
+    def _insert_texts(self, texts: list[str], title: str, *, starts_writing: bool = False) -> None:
+        change = edits.insert_texts(self._editor.script, self._index_below(), texts)
+        self._do_below(change, title, keeps_empty=starts_writing)
+        if starts_writing:
+            self.view.go_to(change.lines[0].id, starts_writing=True)
+        else:
+            self.view.select_lines([line.id for line in change.lines])
+
+    def _do_below(self, change: Change, title: str, *, keeps_empty: bool = False) -> None:
+        """An empty line that somebody pastes over is not kept above what was pasted."""
+        line = self.current_line
+        if line is not None and not line.text.strip() and line.chosen_take is None and not keeps_empty:
+            change = Together((change, RemoveLines((line.id,))))
+        self._do(change, title)
+
+
+class _HintingView(ScriptView):
+    """Says what to do while the script is empty."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        if self._lines.rowCount() > 1 or (self._lines.rowCount() == 1 and self._lines.line_at(0).text):
+            return
+        if self.writing_field is not None:
+            return
+        painter = QPainter(self.viewport())
+        painter.setPen(tones_of(self.palette()).quiet)
+        top = self.rowHeight(0) if self._lines.rowCount() else 0
+        area = QRect(0, top, self.viewport().width(), self.viewport().height() - top)
+        words = self.tr(
+            "Write a line and press Ctrl+Enter to hear it.\n\n"
+            "Paste or open a text: it becomes one line a paragraph.\n"
+            "Drop a recording on the window to make a voice of it."
+        )
+        painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)

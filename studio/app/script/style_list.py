@@ -1,0 +1,117 @@
+"""The styles and inline tags of the model that speaks, named in the language of the window."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale, QObject, Signal
+
+from studio.errors import StudioError
+from studio.project.lines import LineStyle
+from studio.text.tags import Grade
+
+_log = logging.getLogger(__name__)
+
+_CONTEXT = "StyleList"
+_CATEGORIES = {
+    "emotion": QT_TRANSLATE_NOOP("StyleList", "Emotion"),
+    "tone": QT_TRANSLATE_NOOP("StyleList", "Tone"),
+    "speed": QT_TRANSLATE_NOOP("StyleList", "Pace"),
+    "volume": QT_TRANSLATE_NOOP("StyleList", "Volume"),
+    "role": QT_TRANSLATE_NOOP("StyleList", "Role"),
+    "persona": QT_TRANSLATE_NOOP("StyleList", "Character"),
+    "dialect": QT_TRANSLATE_NOOP("StyleList", "Dialect"),
+    "en": QT_TRANSLATE_NOOP("StyleList", "For English texts"),
+}
+_OTHER = QT_TRANSLATE_NOOP("StyleList", "Other")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedStyle:
+    """``family`` is what a line keeps: the like style of another generation has the same."""
+
+    family: str
+    name: str
+    category: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTag:
+    """``text`` is written into a line; of a span it is opening and closing tag with nothing between."""
+
+    text: str
+    name: str
+    is_experimental: bool = False
+    cursor_back: int = 0
+
+
+class StyleList(QObject):
+    """Empty until the first model is looked at."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._styles: tuple[NamedStyle, ...] = ()
+        self._tags: tuple[NamedTag, ...] = ()
+
+    @property
+    def styles(self) -> tuple[NamedStyle, ...]:
+        """Those of one category stand together."""
+        return self._styles
+
+    @property
+    def tags(self) -> tuple[NamedTag, ...]:
+        return self._tags
+
+    def use_model(self, folder: Path) -> None:
+        """Reads the lists of the model's generation; a folder that cannot be read has none."""
+        from studio.model.recognition import recognise  # noqa: PLC0415 - after the first paint
+        from studio.text.styles import load_styles  # noqa: PLC0415
+
+        try:
+            generation, _ = recognise(folder)
+            styles = load_styles(generation.name, folder)
+        except StudioError as error:
+            _log.info("no styles: %s", error)
+            self._styles, self._tags = (), ()
+            self.changed.emit()
+            return
+        is_chinese = QLocale().language() == QLocale.Language.Chinese
+        order = list(_CATEGORIES)
+        named = [
+            NamedStyle(
+                preset.family,
+                preset.label_zh if is_chinese else preset.label_en,
+                preset.family.partition(".")[0],
+                preset.note,
+            )
+            for preset in styles.presets
+        ]
+        named.sort(key=lambda style: order.index(style.category) if style.category in order else len(order))
+        self._styles = tuple(named)
+        tags = [NamedTag("[pause 0.5]", self.tr("Pause, in seconds"))]
+        for tag in styles.tags:
+            closing = f"</{tag.tag[1:]}" if tag.tag.startswith("<") else ""
+            name = tag.label_zh if is_chinese else tag.label_en
+            tags.append(NamedTag(tag.tag + closing, name, tag.grade is Grade.EXPERIMENTAL, len(closing)))
+        self._tags = tuple(tags)
+        self.changed.emit()
+
+    def category_name(self, category: str) -> str:
+        return QCoreApplication.translate(_CONTEXT, _CATEGORIES.get(category, _OTHER))
+
+    def words(self, style: LineStyle) -> str:
+        """What a row shows; empty for a plain line."""
+        if style.instruct:
+            return f"“{style.instruct}”"
+        if not style.preset:
+            return ""
+        known = next((named for named in self._styles if named.family == style.preset), None)
+        return known.name if known else style.preset.rpartition(".")[2]
+
+    def knows(self, style: LineStyle) -> bool:
+        return not style.preset or any(named.family == style.preset for named in self._styles)

@@ -1,0 +1,249 @@
+"""All that lasts as long as the program runs and is no widget: what the window shows and steers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Container
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.app.bridge import EngineState, WorkerBridge
+from studio.app.inspector.take_pictures import TakePictures
+from studio.app.script.live_states import LiveStates
+from studio.app.script.project_editor import ProjectEditor
+from studio.app.script.style_list import StyleList
+from studio.app.speaking.meters import Meters
+from studio.app.speaking.play_all import PlayAll
+from studio.app.speaking.queue import Order, SpeakQueue
+from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.take_making import TakeMaking, VoiceToUse
+from studio.app.speaking.transport import Heard, Transport
+from studio.app.surroundings import Surroundings
+from studio.audio.portaudio import device_names
+from studio.catalog.installed import DEFAULT_MODEL
+from studio.errors import ModelNotFound
+from studio.pipeline.request import EngineOptions, VoiceReference
+from studio.project.lines import LineState
+from studio.project.project import Project
+from studio.settings import MODEL, NUM_THREADS, OUTPUT_DEVICE, SPEECH_LM_PRECISION, VOICE_CACHE_GIBIBYTES
+from studio.settings_file import Settings
+from studio.voices.library import VoiceLibrary
+
+_METER_MILLISECONDS = 200
+
+
+class Session(QObject):
+    """``sound_shown`` says what the large waveform is to show: a sound and whose line it is, or None."""
+
+    failed = Signal(object)  # StudioError
+    meters_changed = Signal(object)  # Meters
+    sound_shown = Signal(object, str)  # GrowingSound or None, line id
+
+    def __init__(
+        self, project: Project, settings: Settings, surroundings: Surroundings, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.settings = settings
+        self.surroundings = surroundings
+        self.editor = ProjectEditor(project, self)
+        self.styles = StyleList(self)
+        self.live_states = LiveStates(self)
+        self.library: VoiceLibrary = surroundings.open_library()
+        self.bridge = WorkerBridge(surroundings, self.model_folder(), self.engine_options(), self)
+        self.queue = SpeakQueue(self.bridge, self.editor, self.live_states, self.find_voice, self)
+        self.transport = Transport(surroundings.outputs, self)
+        self.play_all = PlayAll(self.editor, self.queue, self.transport, self)
+        self.pictures = TakePictures(self.editor, self)
+        # The order that is to be heard while it is being made, until it is over.
+        self._heard_order: Order | None = None
+        self._last_order: Order | None = None
+        self._num_takes = 0
+        self._meter_timer = QTimer(self)
+        self._meter_timer.setInterval(_METER_MILLISECONDS)
+        self._meter_timer.timeout.connect(self._measure)
+        self.transport.use_device(settings[OUTPUT_DEVICE] or None)
+        self._connect()
+
+    def _connect(self) -> None:
+        # lines being spoken
+        self.queue.making_started.connect(self._on_making_started)
+        self.queue.order_ended.connect(self._on_order_ended)
+        self.queue.became_idle.connect(self._measure)
+        # sound being heard
+        self.transport.started.connect(lambda heard: self.sound_shown.emit(heard.sound, heard.line_id))
+        self.transport.started.connect(lambda _: self._meter_timer.start())
+        self.transport.ended.connect(lambda _: self._measure())
+        # what goes wrong without anybody waiting for it
+        self.bridge.failed.connect(self.failed)
+        self.transport.device_lost.connect(self.failed)
+        self.play_all.failed.connect(self.failed)
+        self.editor.failed.connect(self.failed)
+
+    # The model.
+
+    def model_folder(self) -> Path:
+        """The chosen one, or the one that comes with the program."""
+        choice = self.settings[MODEL]
+        models = self.surroundings.find_models()
+        if choice and Path(choice).is_dir():
+            return Path(choice)
+        found = models.get(choice) or models.get(DEFAULT_MODEL) or next(iter(models.values()), None)
+        return found if found is not None else Path(choice or DEFAULT_MODEL)
+
+    def engine_options(self) -> EngineOptions:
+        return EngineOptions(
+            speech_lm_precision=self.settings[SPEECH_LM_PRECISION],
+            num_threads=self.settings[NUM_THREADS] or None,
+            voice_disk_bytes=self.settings[VOICE_CACHE_GIBIBYTES] << 30,
+        )
+
+    def use_model(self, choice: str) -> None:
+        """By its name or folder; what the old one was saying ends. Raises ``ModelNotFound``."""
+        models = self.surroundings.find_models()
+        if choice not in models and not Path(choice).is_dir():
+            raise ModelNotFound(f"There is no model {choice}.", remedy="Choose one that is installed.")
+        self.settings[MODEL] = choice
+        self.wake()
+        self.bridge.use_model(self.model_folder(), self.engine_options())
+
+    def wake(self) -> None:
+        """Once the window stands: what takes longer than a moment."""
+        self.styles.use_model(self.model_folder())
+
+    # Settings.
+
+    def apply_settings(self, changed: Container[object]) -> None:
+        """What was ``changed`` counts from now on."""
+        if OUTPUT_DEVICE in changed:
+            self.transport.use_device(self.settings[OUTPUT_DEVICE] or None)
+        if any(setting in changed for setting in (SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES)):
+            self.bridge.use_model(self.model_folder(), self.engine_options())
+
+    def device_names(self, kind: str) -> tuple[str, ...]:
+        """Looks for what was plugged in; takes a moment, may be called from any thread."""
+        self.surroundings.outputs.look_again()
+        return self.surroundings.outputs.names() if kind == "output" else device_names("input")
+
+    # Voices.
+
+    def find_voice(self, name: str) -> VoiceToUse:
+        """From any thread. Raises ``VoiceNotFound``."""
+        voice = self.library.get(name)
+        return VoiceToUse(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256)
+
+    # Speaking and hearing.
+
+    def speak(self, line_ids: list[str], *, num_takes: int = 1, is_heard: bool = True) -> None:
+        """Asks for takes; the first of them is heard while it is being made."""
+        speakable = [line_id for line_id in line_ids if not self.editor.project.line(line_id).is_locked]
+        if not speakable:
+            return
+        orders = self.queue.speak(speakable, num_takes=num_takes, goes_first=is_heard)
+        if is_heard and not self.play_all.is_active:
+            self._heard_order = orders[0]
+
+    def speak_stale(self) -> None:
+        """Every line that has something to say and no fresh take."""
+        editor = self.editor
+        waiting = {order.line_id for order in self.queue.orders if not order.state.is_over}
+        ids = [
+            line.id
+            for line in editor.project.lines
+            if line.text.strip()
+            and not line.is_locked
+            and line.id not in waiting
+            and editor.saved_state(line.id) is not LineState.READY
+        ]
+        self.speak(ids, is_heard=False)
+
+    def play_take(self, take_id: str, *, start_seconds: float = 0.0) -> None:
+        """A take of the project."""
+        self.play_all.stop()
+        self.bridge.run(self._play_take(take_id, start_seconds))
+
+    async def _play_take(self, take_id: str, start_seconds: float) -> None:
+        sound = await self.sound_of(take_id)
+        line_id = self.editor.project.take(take_id).line_id
+        self.transport.play(Heard(line_id, take_id, sound), start_seconds=start_seconds)
+
+    async def sound_of(self, take_id: str) -> GrowingSound:
+        """Raises ``TakeNotFound``."""
+        heard = self.transport.heard
+        if heard is not None and heard.take_id == take_id and heard.sound.is_complete:
+            return heard.sound
+        project = self.editor.project
+        samples = await asyncio.to_thread(project.samples_of, take_id)
+        return GrowingSound.of(samples, project.take(take_id).sample_rate)
+
+    def stop(self) -> bool:
+        """Silence at once, and no more of the take that is being heard; whether there was anything to stop."""
+        was_busy = self.transport.is_playing or self.play_all.is_active
+        heard = self.transport.heard
+        self.play_all.stop()
+        self.transport.stop()
+        current, is_wanted = self.queue.current, self._heard_order
+        if current is not None and (current is is_wanted or (heard is not None and current.line_id == heard.line_id)):
+            self.queue.cancel(current)
+            was_busy = True
+        return was_busy
+
+    async def replace_project(self, project: Project, *, keeps_draft: bool = False) -> None:
+        """The old one is closed; what was being spoken of it ends."""
+        self.stop()
+        self.queue.forget_project()
+        await self.queue.finished()
+        old = self.editor.project
+        self.sound_shown.emit(None, "")
+        self.editor.replace_project(project)
+        await asyncio.to_thread(old.close, keeps_draft=keeps_draft)
+
+    async def close(self, *, keeps_draft: bool) -> None:
+        """Ends everything, the worker too. Never hangs."""
+        self.editor.undo_stack.blockSignals(True)  # noqa: FBT003 - it would tell of its end when nobody is left
+        self._meter_timer.stop()
+        self.stop()
+        self.queue.cancel_all()
+        await self.queue.finished()
+        await self.bridge.close()
+        await asyncio.to_thread(self.editor.project.close, keeps_draft=keeps_draft)
+
+    # Inside.
+
+    def _on_making_started(self, making: TakeMaking) -> None:
+        self._meter_timer.start()
+        if self._heard_order is not None and self._heard_order.making is making:
+            self.transport.follow(making)
+
+    def _on_order_ended(self, order: Order) -> None:
+        if order.making is not None:
+            self.transport.making_ended(order.making)
+        if order.take is not None:
+            self._num_takes += 1
+        if order is self._heard_order:
+            self._heard_order = None
+        self._last_order = order
+        if order.error is not None:
+            self.failed.emit(order.error)
+
+    def _measure(self) -> None:
+        order = self.queue.current or self._last_order
+        making = order.making if order else None
+        report = making.report if making else None
+        first = report.first_audio_seconds if report else making.first_audio_seconds if making else None
+        self.meters_changed.emit(
+            Meters(
+                first_audio_seconds=first,
+                real_time_factor=report.real_time_factor if report else making.pace_so_far if making else None,
+                buffered_seconds=self.transport.buffered_seconds,
+                num_underruns=self.transport.num_underruns,
+                num_takes=self._num_takes,
+                level=self.transport.level,
+            )
+        )
+        if not self.transport.is_playing and self.queue.current is None:
+            self._meter_timer.stop()
+
+    @property
+    def is_ready(self) -> bool:
+        return self.bridge.engine.state is EngineState.READY

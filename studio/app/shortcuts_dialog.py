@@ -1,0 +1,168 @@
+"""All shortcuts in one list, and the place to change them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.actions import GROUPS, Actions
+
+_ACTION_ROLE = Qt.ItemDataRole.UserRole
+
+
+class ShortcutsPage(QWidget):
+    """Each change counts at once; whatever had the key before loses it."""
+
+    changed = Signal()
+
+    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._actions = actions
+        self._search = QLineEdit(clearButtonEnabled=True)
+        self._search.setPlaceholderText(self.tr("Search actions and keys"))
+        self._search.setAccessibleName(self.tr("Search actions and keys"))
+        self._list = QTreeWidget()
+        self._list.setAccessibleName(self.tr("Keyboard shortcuts"))
+        self._list.setHeaderLabels([self.tr("Action"), self.tr("Keys")])
+        self._list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self._list.header().setStretchLastSection(False)
+        self._list.setColumnWidth(1, 220)
+        self._keys = QKeySequenceEdit()
+        self._keys.setMaximumSequenceLength(1)
+        self._keys.setClearButtonEnabled(True)
+        self._keys.setAccessibleName(self.tr("New keys"))
+        self._set = QPushButton(self.tr("Use these keys"))
+        self._reset = QPushButton(self.tr("Default"))
+        self._reset_all = QPushButton(self.tr("All to defaults"))
+        self._warning = QLabel(wordWrap=True)
+        self._warning.setProperty("role", "warn")
+        row = QHBoxLayout()
+        row.addWidget(self._keys, 1)
+        for button in (self._set, self._reset, self._reset_all):
+            row.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._search)
+        layout.addWidget(self._list, 1)
+        layout.addLayout(row)
+        layout.addWidget(self._warning)
+        self._fill()
+        self._search.textChanged.connect(self._on_search)
+        self._list.currentItemChanged.connect(lambda *_: self._show_chosen())
+        self._keys.keySequenceChanged.connect(lambda _: self._warn())
+        self._set.clicked.connect(self._use_keys)
+        self._reset.clicked.connect(self._reset_chosen)
+        self._reset_all.clicked.connect(self._reset_everything)
+        self._show_chosen()
+
+    def choose(self, action_id: str) -> None:
+        for item in self._items():
+            if item.data(0, _ACTION_ROLE) == action_id:
+                self._list.setCurrentItem(item)
+
+    def _fill(self) -> None:
+        for group in GROUPS:
+            head = QTreeWidgetItem([self._actions.group_title(group)])
+            head.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            self._list.addTopLevelItem(head)
+            for action_id in self._actions:
+                if self._actions.specs[action_id].group == group:
+                    item = QTreeWidgetItem([self._actions.title(action_id).rstrip("…"), ""])
+                    item.setData(0, _ACTION_ROLE, action_id)
+                    head.addChild(item)
+            head.setExpanded(True)
+        self._show_keys()
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        heads = [self._list.topLevelItem(index) for index in range(self._list.topLevelItemCount())]
+        return [head.child(row) for head in heads if head for row in range(head.childCount())]
+
+    def _show_keys(self) -> None:
+        for item in self._items():
+            action_id = item.data(0, _ACTION_ROLE)
+            item.setText(1, ", ".join(_shown(key) for key in self._actions.keys(action_id)))
+            font = item.font(1)
+            font.setBold(action_id in self._actions.own_keys)
+            item.setFont(1, font)
+
+    def _on_search(self, wanted: str) -> None:
+        words = wanted.casefold().split()
+        for item in self._items():
+            text = f"{item.text(0)} {item.text(1)}".casefold()
+            item.setHidden(not all(word in text for word in words))
+
+    @property
+    def _chosen(self) -> str | None:
+        item = self._list.currentItem()
+        return item.data(0, _ACTION_ROLE) if item else None
+
+    def _show_chosen(self) -> None:
+        chosen = self._chosen
+        for widget in (self._keys, self._set, self._reset):
+            widget.setEnabled(chosen is not None)
+        keys = self._actions.keys(chosen) if chosen else ()
+        self._keys.setKeySequence(QKeySequence(keys[0]) if keys else QKeySequence())
+        self._warn()
+
+    def _new_keys(self) -> tuple[str, ...]:
+        key = self._keys.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
+        return (key,) if key else ()
+
+    def _warn(self) -> None:
+        chosen = self._chosen
+        others = self._actions.users_of(self._new_keys()) - {chosen or ""} if chosen else set()
+        names = ", ".join(sorted(self._actions.title(other).rstrip("…") for other in others))
+        self._warning.setText(
+            self.tr("Now used for: {actions}. It will lose these keys.").format(actions=names) if names else ""
+        )
+
+    def _use_keys(self) -> None:
+        if self._chosen:
+            self._actions.set_keys(self._chosen, self._new_keys())
+            self._after_change()
+
+    def _reset_chosen(self) -> None:
+        if self._chosen:
+            self._actions.reset_keys(self._chosen)
+            self._after_change()
+
+    def _reset_everything(self) -> None:
+        self._actions.reset_keys()
+        self._after_change()
+
+    def _after_change(self) -> None:
+        self._show_keys()
+        self._show_chosen()
+        self.changed.emit()
+
+
+class ShortcutsDialog(QDialog):
+    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Keyboard shortcuts"))
+        self.resize(640, 620)
+        self.page = ShortcutsPage(actions)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.page, 1)
+        layout.addWidget(buttons)
+
+
+def _shown(key: str) -> str:
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)

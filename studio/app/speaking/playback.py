@@ -1,0 +1,154 @@
+"""One sound on its way to a loudspeaker, on a thread of its own: the event loop may be as busy as it likes.
+
+A device that vanishes is not the end: play pauses, the devices are looked for again, and it goes on
+where it was on the default one.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+
+from studio.app.speaking.outputs import Outputs
+from studio.app.speaking.sound import GrowingSound
+from studio.audio.playback import Player
+from studio.errors import NoAudioDevice, StudioError
+
+_log = logging.getLogger(__name__)
+
+_WAIT_SECONDS = 0.1
+# So long a device that has come back needs before it can be opened.
+_BEFORE_NEXT_DEVICE_SECONDS = 0.3
+
+
+class PlaybackEnd(Enum):
+    HEARD = "heard"
+    STOPPED = "stopped"
+    NO_DEVICE = "no device"
+
+
+class Playback:
+    """Plays ``sound`` from ``start_sample`` on, once ``allow_start`` was called. Lasts as long as it is heard.
+
+    ``on_device_lost`` and ``on_end`` are called on the thread that plays.
+    """
+
+    def __init__(
+        self,
+        sound: GrowingSound,
+        outputs: Outputs,
+        *,
+        device: str | None = None,
+        start_sample: int = 0,
+        on_device_lost: Callable[[Playback, StudioError], None],
+        on_end: Callable[[Playback, PlaybackEnd], None],
+    ) -> None:
+        self.sound = sound
+        self.started: float | None = None
+        self._outputs = outputs
+        self._device = device
+        self._on_device_lost = on_device_lost
+        self._on_end = on_end
+        self._next_sample = start_sample
+        self._heard_before = start_sample
+        self._underruns_before = 0
+        self._player: Player | None = None
+        self._may_start = threading.Event()
+        self._is_stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="playback", daemon=True)
+        self._thread.start()
+
+    def allow_start(self) -> None:
+        """From now on play can go on without a gap."""
+        self._may_start.set()
+
+    def stop(self) -> None:
+        """Silence at once. Returns at once too: the fade of a hundredth second is waited for elsewhere."""
+        self._is_stopped.set()
+        self._may_start.set()
+        if self._player is not None:
+            threading.Thread(target=self._player.stop, name="playback-stop", daemon=True).start()
+
+    def wait(self, timeout_seconds: float | None = None) -> None:
+        """Until it is over; for tests and for the program's end."""
+        self._thread.join(timeout_seconds)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether play has begun."""
+        return self.started is not None
+
+    @property
+    def position_seconds(self) -> float:
+        """How far the device has been given the sound."""
+        return min(self._heard_before / self.sound.sample_rate + self._heard_now_seconds, self.sound.seconds)
+
+    @property
+    def buffered_seconds(self) -> float:
+        """How much has been made and not yet been heard."""
+        return max(0.0, self.sound.seconds - self.position_seconds)
+
+    @property
+    def num_underruns(self) -> int:
+        return self._underruns_before + (self._player.num_underruns if self._player else 0)
+
+    @property
+    def _heard_now_seconds(self) -> float:
+        return self._player.heard_seconds if self._player else 0.0
+
+    # On the thread that plays.
+
+    def _run(self) -> None:
+        self._may_start.wait()
+        try:
+            end = self._play_somewhere()
+        except Exception:
+            _log.exception("play ended unexpectedly")
+            end = PlaybackEnd.NO_DEVICE
+        self._on_end(self, end)
+
+    def _play_somewhere(self) -> PlaybackEnd:
+        device = self._device
+        has_failed = False
+        while not self._is_stopped.is_set():
+            try:
+                self._play_on(device)
+            except NoAudioDevice as error:
+                _log.info("play was interrupted: %s", error)
+                has_heard = self._heard_now_seconds > 0.0
+                self._remember_place()
+                self._on_device_lost(self, error)
+                if has_failed and device is None and not has_heard:
+                    return PlaybackEnd.NO_DEVICE
+                has_failed, device = True, None
+                self._is_stopped.wait(_BEFORE_NEXT_DEVICE_SECONDS)
+                self._outputs.look_again()
+            else:
+                return PlaybackEnd.STOPPED if self._is_stopped.is_set() else PlaybackEnd.HEARD
+        return PlaybackEnd.STOPPED
+
+    def _play_on(self, device: str | None) -> None:
+        with Player(self.sound.sample_rate, open_output=partial(self._outputs.open, device)) as player:
+            self._player = player
+            self.started = self.started or time.monotonic()
+            while not self._is_stopped.is_set():
+                if self.sound.wait_beyond(self._next_sample, _WAIT_SECONDS):
+                    piece = self.sound.piece_from(self._next_sample)
+                    player.play(piece)
+                    self._next_sample += len(piece)
+                elif self.sound.is_complete:
+                    break
+            if self._is_stopped.is_set():
+                player.stop()
+
+    def _remember_place(self) -> None:
+        """The next device begins with what the last one had not been given."""
+        if self._player is not None:
+            self._underruns_before += self._player.num_underruns
+            self._heard_before += round(self._heard_now_seconds * self.sound.sample_rate)
+            self._player = None
+        self._next_sample = self._heard_before

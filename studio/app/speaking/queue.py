@@ -1,0 +1,244 @@
+"""Lines waiting to be spoken, one after the other: a failure does not stop the next."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.app.bridge import WorkerBridge
+from studio.app.script.live_states import LiveState, LiveStates
+from studio.app.script.project_editor import ProjectEditor
+from studio.app.speaking.take_making import FindVoice, Pace, TakeMaking
+from studio.errors import InternalError, StudioError
+from studio.project.lines import LineState
+from studio.project.takes import Take
+
+_LARGEST_DRAWN_SEED = 2**31
+
+
+class OrderState(Enum):
+    WAITING = "waiting"
+    SPEAKING = "speaking"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_over(self) -> bool:
+        return self in (OrderState.DONE, OrderState.FAILED, OrderState.CANCELLED)
+
+
+@dataclass(slots=True, eq=False)
+class Order:
+    """One take that was asked for. ``text`` is the line's at that moment, for the list."""
+
+    line_id: str
+    text: str
+    seed: int
+    number: int = field(default_factory=itertools.count(1).__next__)
+    state: OrderState = OrderState.WAITING
+    stage: str = ""
+    share: float = 0.0
+    error: StudioError | None = None
+    take: Take | None = None
+    making: TakeMaking | None = None
+
+
+class SpeakQueue(QObject):
+    """Orders in the order they are worked on. Belongs to the thread of the window."""
+
+    order_added = Signal(object)  # Order
+    order_changed = Signal(object)
+    order_removed = Signal(object)
+    making_started = Signal(object)  # TakeMaking: whoever wants to hear or see it connects now
+    order_ended = Signal(object)
+    became_idle = Signal()
+
+    def __init__(
+        self,
+        bridge: WorkerBridge,
+        editor: ProjectEditor,
+        live_states: LiveStates,
+        find_voice: FindVoice,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._editor = editor
+        self._live_states = live_states
+        self._find_voice = find_voice
+        self._orders: list[Order] = []
+        self._worker: asyncio.Task[None] | None = None
+        self._is_paused = False
+        self.pace = Pace()
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        return tuple(self._orders)
+
+    @property
+    def current(self) -> Order | None:
+        return next((order for order in self._orders if order.state is OrderState.SPEAKING), None)
+
+    @property
+    def waiting(self) -> tuple[Order, ...]:
+        return tuple(order for order in self._orders if order.state is OrderState.WAITING)
+
+    @property
+    def is_paused(self) -> bool:
+        return self._is_paused
+
+    def order_of(self, line_id: str) -> Order | None:
+        """The line's order that is at work, else the next that waits."""
+        ours = [order for order in self._orders if order.line_id == line_id and not order.state.is_over]
+        return next((order for order in ours if order.state is OrderState.SPEAKING), ours[0] if ours else None)
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        """Of work; None while the pace is not known."""
+        rest = 0.0
+        for order in self._orders:
+            if order.state.is_over:
+                continue
+            seconds = self.pace.work_seconds(order.text)
+            if seconds is None:
+                return None
+            rest += seconds * (1 - order.share)
+        return rest
+
+    def speak(self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False) -> list[Order]:
+        """Asks for ``num_takes`` of each line, with seeds of their own where the line has none."""
+        added = []
+        for line_id in line_ids:
+            line = self._editor.project.line(line_id)
+            for index in range(num_takes):
+                seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None or index else line.seed
+                added.append(Order(line_id, line.text, seed))
+        first_waiting = next(
+            (index for index, order in enumerate(self._orders) if order.state is OrderState.WAITING), len(self._orders)
+        )
+        place = first_waiting if goes_first else len(self._orders)
+        self._orders[place:place] = added
+        for order in added:
+            self._show_line(order.line_id)
+            self.order_added.emit(order)
+        self._go_on()
+        return added
+
+    def retry(self, order: Order) -> None:
+        """Asks again for what failed or was cancelled."""
+        if order.state.is_over:
+            self.remove(order)
+            if self._editor.project.has_line(order.line_id):
+                self.speak([order.line_id])
+
+    def cancel(self, order: Order) -> None:
+        """Takes it back; what was already spoken of it stays as a take."""
+        if order.state is OrderState.WAITING:
+            self._end(order, OrderState.CANCELLED)
+        elif order.making is not None:
+            order.making.stop()
+
+    def cancel_all(self) -> None:
+        for order in list(self._orders):
+            if not order.state.is_over:
+                self.cancel(order)
+
+    def cancel_waiting(self) -> None:
+        for order in self.waiting:
+            self.cancel(order)
+
+    def remove(self, order: Order) -> None:
+        """From the list, once it is over."""
+        if order.state.is_over and order in self._orders:
+            self._orders.remove(order)
+            self.order_removed.emit(order)
+            self._show_line(order.line_id)
+
+    def clear_finished(self) -> None:
+        for order in [order for order in self._orders if order.state.is_over]:
+            self.remove(order)
+
+    def set_paused(self, is_paused: bool) -> None:
+        """The line at work is finished first."""
+        self._is_paused = is_paused
+        self._go_on()
+
+    def forget_project(self) -> None:
+        """Before another project takes the place of this one."""
+        self.cancel_all()
+        self.clear_finished()
+        self._live_states.clear()
+
+    async def finished(self) -> None:
+        """Until nothing is at work any more."""
+        if self._worker is not None:
+            await asyncio.wait([self._worker])
+
+    def _go_on(self) -> None:
+        if self._worker is None and not self._is_paused and self.waiting:
+            self._worker = self._bridge.run(self._work())
+            self._worker.add_done_callback(self._worker_ended)
+
+    def _worker_ended(self, _: object) -> None:
+        self._worker = None
+        if self.waiting and not self._is_paused:
+            self._go_on()
+        else:
+            self.became_idle.emit()
+
+    async def _work(self) -> None:
+        while not self._is_paused and (waiting := self.waiting):
+            await self._speak(waiting[0])
+
+    async def _speak(self, order: Order) -> None:
+        if not self._editor.project.has_line(order.line_id):
+            self._end(order, OrderState.CANCELLED)
+            return
+        making = TakeMaking(self._editor.project.line(order.line_id), order.seed, self.pace)
+        order.making, order.state = making, OrderState.SPEAKING
+        making.progressed.connect(lambda stage, share: self._on_progress(order, stage, share))
+        self._show(order)
+        self.making_started.emit(making)
+        try:
+            order.take = await making.make(self._bridge, self._editor, self._find_voice)
+        except StudioError as error:
+            order.error = error
+            self._end(order, OrderState.FAILED)
+        except Exception as error:
+            order.error = InternalError(f"Something unexpected happened: {error}.", remedy="The log tab has the rest.")
+            self._end(order, OrderState.FAILED)
+            raise
+        else:
+            self._end(order, OrderState.CANCELLED if making.is_stopped else OrderState.DONE)
+
+    def _end(self, order: Order, state: OrderState) -> None:
+        order.state, order.share = state, 1.0 if state is OrderState.DONE else order.share
+        self._show(order)
+        self.order_ended.emit(order)
+
+    def _on_progress(self, order: Order, stage: str, share: float) -> None:
+        order.stage, order.share = stage, share if stage == "speech" else 0.0
+        self._show(order)
+
+    def _show(self, order: Order) -> None:
+        self._show_line(order.line_id)
+        self.order_changed.emit(order)
+
+    def _show_line(self, line_id: str) -> None:
+        """A line that is at work says so; its last failure is shown until it is asked for again."""
+        ours = [order for order in self._orders if order.line_id == line_id]
+        at_work = self.order_of(line_id)
+        if at_work is not None:
+            state = LineState.SPEAKING if at_work.state is OrderState.SPEAKING else LineState.QUEUED
+            self._live_states.set(line_id, LiveState(state, at_work.share))
+        elif ours and ours[-1].state is OrderState.FAILED:
+            self._live_states.set(line_id, LiveState(LineState.FAILED, error=ours[-1].error))
+        else:
+            self._live_states.set(line_id, None)

@@ -1,0 +1,184 @@
+"""The queue as a list: what is spoken now, what waits, what failed and why."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.speaking.queue import Order, OrderState, SpeakQueue
+from studio.app.theme.icons import icon
+
+_TEXT_CHARACTERS = 120
+
+
+class QueuePanel(QWidget):
+    """Follows the queue; its buttons and menu act on it."""
+
+    def __init__(self, queue: SpeakQueue, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._queue = queue
+        self._items: dict[Order, QTreeWidgetItem] = {}
+        self._list = QTreeWidget()
+        self._list.setAccessibleName(self.tr("Queue"))
+        self._list.setHeaderLabels([self.tr("State"), self.tr("Progress"), self.tr("Text")])
+        self._list.setRootIsDecorated(False)
+        self._list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self._list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header = self._list.header()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        self._list.setColumnWidth(0, 130)
+        self._list.setColumnWidth(1, 150)
+        self._rest = QLabel()
+        self._rest.setProperty("role", "quiet")
+        self._retry = self._button(self.tr("Try again"), "retry")
+        self._cancel = self._button(self.tr("Cancel"), "close")
+        self._clear = self._button(self.tr("Clear finished"), "remove")
+        buttons = QHBoxLayout()
+        buttons.addWidget(self._rest, 1)
+        for button in (self._retry, self._cancel, self._clear):
+            buttons.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 8)
+        layout.addWidget(self._list, 1)
+        layout.addLayout(buttons)
+        queue.order_added.connect(self._on_added)
+        queue.order_changed.connect(self._on_changed)
+        queue.order_removed.connect(self._on_removed)
+        queue.became_idle.connect(self._show_rest)
+        self._retry.clicked.connect(self._retry_chosen)
+        self._cancel.clicked.connect(self._cancel_chosen)
+        self._clear.clicked.connect(queue.clear_finished)
+        self._list.itemSelectionChanged.connect(self._show_buttons)
+        self._list.customContextMenuRequested.connect(self._open_menu)
+        for order in queue.orders:
+            self._on_added(order)
+        self._show_rest()
+
+    def _on_added(self, order: Order) -> None:
+        item = QTreeWidgetItem()
+        item.setText(2, order.text[:_TEXT_CHARACTERS])
+        item.setToolTip(2, order.text)
+        self._items[order] = item
+        self._list.insertTopLevelItem(self._queue.orders.index(order), item)
+        bar = QProgressBar(maximum=100)
+        bar.setTextVisible(True)
+        bar.setAccessibleName(self.tr("Progress"))
+        self._list.setItemWidget(item, 1, bar)
+        self._on_changed(order)
+
+    def _on_changed(self, order: Order) -> None:
+        item = self._items.get(order)
+        if item is None:
+            return
+        item.setText(0, self._words(order))
+        item.setIcon(0, icon(_ICONS[order.state]))
+        item.setToolTip(0, str(order.error) if order.error else "")
+        if order.error is not None:
+            item.setText(2, str(order.error))
+        bar = self._list.itemWidget(item, 1)
+        if isinstance(bar, QProgressBar):
+            is_busy = order.state is OrderState.SPEAKING and not order.share
+            bar.setMaximum(0 if is_busy else 100)
+            bar.setValue(round(100 * order.share))
+        self._show_rest()
+        self._show_buttons()
+
+    def _on_removed(self, order: Order) -> None:
+        item = self._items.pop(order, None)
+        if item is not None:
+            self._list.takeTopLevelItem(self._list.indexOfTopLevelItem(item))
+        self._show_rest()
+        self._show_buttons()
+
+    def _words(self, order: Order) -> str:
+        match order.state:
+            case OrderState.WAITING:
+                return self.tr("Waiting")
+            case OrderState.SPEAKING:
+                return self.stage_words(order.stage)
+            case OrderState.DONE:
+                return self.tr("Done")
+            case OrderState.FAILED:
+                return self.tr("Failed")
+            case OrderState.CANCELLED:
+                return self.tr("Stopped")
+
+    def stage_words(self, stage: str) -> str:
+        """What is being done of an order right now."""
+        match stage:
+            case "load":
+                return self.tr("Loading the model")
+            case "voice":
+                return self.tr("Preparing the voice")
+            case _:
+                return self.tr("Speaking")
+
+    def _chosen(self) -> list[Order]:
+        chosen = {id(item) for item in self._list.selectedItems()}
+        return [order for order, item in self._items.items() if id(item) in chosen]
+
+    def _retry_chosen(self) -> None:
+        for order in self._chosen():
+            self._queue.retry(order)
+
+    def _cancel_chosen(self) -> None:
+        for order in self._chosen():
+            self._queue.cancel(order)
+
+    def _show_buttons(self) -> None:
+        chosen = self._chosen()
+        self._retry.setEnabled(any(order.state.is_over for order in chosen))
+        self._cancel.setEnabled(any(not order.state.is_over for order in chosen))
+        self._clear.setEnabled(any(order.state.is_over for order in self._queue.orders))
+
+    def _show_rest(self) -> None:
+        num_left = sum(not order.state.is_over for order in self._queue.orders)
+        if not num_left:
+            self._rest.setText(self.tr("Nothing is waiting to be spoken."))
+            return
+        words = self.tr("%n line(s) to go", "", num_left)
+        seconds = self._queue.remaining_seconds
+        if seconds is not None:
+            words += ", " + self.tr("about {time}").format(time=duration_words(seconds))
+        self._rest.setText(words)
+
+    def _open_menu(self) -> None:
+        menu = QMenu(self)
+        for button in (self._retry, self._cancel, self._clear):
+            action = menu.addAction(button.icon(), button.text())
+            action.setEnabled(button.isEnabled())
+            action.triggered.connect(button.click)
+        menu.popup(self.cursor().pos())
+
+    @staticmethod
+    def _button(words: str, icon_name: str) -> QPushButton:
+        return QPushButton(icon(icon_name), words)
+
+
+_ICONS = {
+    OrderState.WAITING: "state-queued",
+    OrderState.SPEAKING: "state-speaking",
+    OrderState.DONE: "state-ready",
+    OrderState.FAILED: "state-failed",
+    OrderState.CANCELLED: "stop",
+}
+
+
+def duration_words(seconds: float) -> str:
+    """Minutes and seconds, as on a clock."""
+    whole = round(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

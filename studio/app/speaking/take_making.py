@@ -1,0 +1,198 @@
+"""One take being made: from what the line says to a take in the project. Lasts as long as the request.
+
+Sound goes from the worker's reading thread straight into the recorder and to whoever plays or draws it:
+both are given the very same samples.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.app.bridge import WorkerBridge
+from studio.app.script.project_editor import ProjectEditor
+from studio.app.speaking.sound import GrowingSound
+from studio.errors import NothingToSpeak, VoiceNotFound, WorkerDied
+from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport, VoiceReference
+from studio.project.changes import AddTake
+from studio.project.lines import Line
+from studio.project.recording import TakeRecorder
+from studio.project.speaking import recipe_of, synthesis_request
+from studio.project.takes import Take
+from studio.worker.running import Hooks, RunningRequest, StartTime
+
+# Speech of so many letters takes about a second; only for the first line, then it is measured.
+_LETTERS_A_SECOND = 14.0
+_NEVER_DONE_BEFORE_THE_END = 0.97
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceToUse:
+    """A voice as the worker is told of it, and what a take remembers of it."""
+
+    reference: VoiceReference
+    sha256: str
+
+
+FindVoice = Callable[[str], VoiceToUse]
+
+
+class Pace:
+    """How much speech a letter makes and how long that takes, as seen in this session."""
+
+    def __init__(self) -> None:
+        self._seconds_a_letter = 1 / _LETTERS_A_SECOND
+        self._factor: float | None = None
+
+    def saw(self, text: str, report: SynthesisReport) -> None:
+        if text and report.audio_seconds:
+            self._seconds_a_letter = report.audio_seconds / len(text)
+            self._factor = report.real_time_factor
+
+    def audio_seconds(self, text: str) -> float:
+        return max(0.5, len(text) * self._seconds_a_letter)
+
+    def work_seconds(self, text: str) -> float | None:
+        """None while nothing has been measured."""
+        return None if self._factor is None else self.audio_seconds(text) * self._factor
+
+
+class TakeMaking(QObject):
+    """Signals come on the window's thread; ``sound`` grows on the worker's reading thread."""
+
+    begun = Signal()  # the first sound is there
+    progressed = Signal(str, float)  # stage ("load", "voice", "speech"), share 0..1
+    start_known = Signal(object)  # StartTime: later ones take the place of earlier ones
+
+    def __init__(self, line: Line, seed: int, pace: Pace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.line = line
+        self.seed = seed
+        self.sound: GrowingSound | None = None
+        self.take_id: str | None = None
+        self.number = 0
+        self.report: SynthesisReport | None = None
+        self.first_audio_seconds: float | None = None
+        self.num_underruns: Callable[[], int | None] = lambda: None
+        self._pace = pace
+        self._recorder: TakeRecorder | None = None
+        self._request: RunningRequest | None = None
+        self._is_stopped = False
+        self._began = 0.0
+        self._loop = asyncio.get_event_loop()
+
+    def stop(self) -> None:
+        """No more is made; what there is stays as a take."""
+        self._is_stopped = True
+        if self._request is not None:
+            self._request.cancel()
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._is_stopped
+
+    @property
+    def pace_so_far(self) -> float | None:
+        """Seconds of work for a second of speech, while it is being made."""
+        if self.sound is None or not self.sound.num_samples:
+            return None
+        return (time.monotonic() - self._began) / self.sound.seconds
+
+    async def make(self, bridge: WorkerBridge, editor: ProjectEditor, find_voice: FindVoice) -> Take | None:
+        """The take, which is then in the project; None if it was stopped before it said anything. Raises StudioError."""
+        line = self.line
+        if not line.text.strip():
+            raise NothingToSpeak("This line is empty.", remedy="Write what is to be spoken.")
+        if line.voice is None:
+            raise VoiceNotFound(
+                "This line has no voice.", remedy="Choose one, or drop a recording of a voice on the window."
+            )
+        self.progressed.emit("load", 0.0)
+        description = await bridge.ready()
+        voice = await asyncio.to_thread(find_voice, line.voice)
+        if self._is_stopped:
+            return None
+        project = editor.project
+        request = synthesis_request(
+            line,
+            project.dictionary_in_force,
+            voice=voice.reference,
+            generation=description.generation,
+            seed=self.seed,
+        )
+        recipe = recipe_of(
+            line,
+            project.dictionary_in_force,
+            request,
+            voice_sha256=voice.sha256,
+            engine=description,
+            model_key=description.folder,
+        )
+        recorder = project.begin_take(line.id, recipe, description.sample_rate)
+        self.take_id, self.number = recorder.take_id, recorder.number
+        self._recorder = recorder
+        self.sound = GrowingSound(description.sample_rate)
+        self._began = time.monotonic()
+        hooks = Hooks(self._on_audio, self.progressed.emit, self.start_known.emit)
+        failure: BaseException | None = None
+        try:
+            self._request = await bridge.speak(request, hooks)
+            if self._is_stopped:
+                self._request.cancel()
+            self.report = await self._request.finished()
+        except BaseException as error:
+            failure = error
+            if isinstance(error, WorkerDied):
+                bridge.worker_died()
+        finally:
+            self.sound.complete()
+        take = await self._keep(editor, recorder)
+        if failure is not None:
+            raise failure
+        return take
+
+    async def _keep(self, editor: ProjectEditor, recorder: TakeRecorder) -> Take | None:
+        """What was made is kept, however it ended; a line that is gone takes its takes with it."""
+        if not editor.project.has_line(self.line.id):
+            await asyncio.to_thread(recorder.discard)
+            return None
+        if self.report is not None:
+            self._pace.saw(self.line.text, self.report)
+            report = self.report
+            take: Take | None = await asyncio.to_thread(
+                lambda: recorder.finish(report, num_underruns=self.num_underruns())
+            )
+        else:
+            take = await asyncio.to_thread(lambda: recorder.stop(num_underruns=self.num_underruns()))
+        if take is not None and editor.project.has_line(self.line.id):
+            line = editor.project.line(self.line.id)
+            has_better = not take.is_complete and line.chosen_take is not None
+            editor.apply(AddTake(take, is_chosen=not line.is_locked and not has_better))
+        return take
+
+    def _on_audio(self, chunk: AudioChunk) -> None:
+        """On the worker's reading thread."""
+        assert self.sound is not None and self._recorder is not None  # noqa: PT018
+        is_first = not self.sound.num_samples
+        self.sound.append(chunk.samples)
+        self._recorder.append(chunk.samples)
+        share = min(self.sound.seconds / self._pace.audio_seconds(self.line.text), _NEVER_DONE_BEFORE_THE_END)
+        if chunk.num_sentences > 1:
+            share = max(share, chunk.sentence_index / chunk.num_sentences)
+        if is_first:
+            self.first_audio_seconds = time.monotonic() - self._began
+        self._loop.call_soon_threadsafe(self._tell, is_first, share)
+
+    def _tell(self, is_first: bool, share: float) -> None:
+        if is_first:
+            self.begun.emit()
+        self.progressed.emit("speech", share)
+
+
+def start_in_seconds(start: StartTime) -> float:
+    """From now until play may begin."""
+    return max(0.0, start.loop_time - asyncio.get_event_loop().time())

@@ -1,0 +1,115 @@
+"""The takes of the chosen line: which one counts, which ones stay, comparing two of them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from studio.app.session import Session
+from studio.errors import StudioError
+from studio.project.changes import ChooseTake, KeepTakes, RemoveTakes
+from studio.project.lines import Line
+from studio.project.takes import Take
+
+
+class TakesDesk(QObject):
+    """Shows the chosen take in the large waveform, unless another sound of the line is being heard."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._line: Line | None = None
+        self._shown_take: str | None = None
+        self._chosen_before: dict[str, str] = {}
+
+    @property
+    def takes(self) -> tuple[Take, ...]:
+        """Of the chosen line, in order of number."""
+        return self._session.editor.project.takes_of(self._line.id) if self._line else ()
+
+    @property
+    def chosen(self) -> Take | None:
+        wanted = self._line.chosen_take if self._line else None
+        return next((take for take in self.takes if take.id == wanted), None)
+
+    @property
+    def is_kept(self) -> bool:
+        return self.chosen is not None and self.chosen.is_kept
+
+    def show_line(self, line: Line | None) -> None:
+        self._line = line
+        take_id = line.chosen_take if line else None
+        heard = self._session.transport.heard
+        is_heard = self._session.transport.is_playing and heard is not None and line is not None
+        if is_heard and heard is not None and line is not None and heard.line_id == line.id:
+            self._shown_take = heard.take_id
+        elif take_id != self._shown_take or (line is not None and take_id is None):
+            self._shown_take = take_id
+            self._session.bridge.run(self._show(line.id if line else "", take_id))
+
+    async def _show(self, line_id: str, take_id: str | None) -> None:
+        if take_id is None:
+            self._session.sound_shown.emit(None, line_id)
+            return
+        try:
+            sound = await self._session.sound_of(take_id)
+        except StudioError:
+            self._session.sound_shown.emit(None, line_id)
+            raise
+        if take_id == self._shown_take:
+            self._session.sound_shown.emit(sound, line_id)
+
+    # What a person can do.
+
+    def choose(self, take_id: str) -> None:
+        """The one that is played and exported from now on; heard at once where something was playing."""
+        line = self._line
+        if line is None or line.chosen_take == take_id:
+            return
+        if line.chosen_take is not None:
+            self._chosen_before[line.id] = line.chosen_take
+        was_heard = self._session.transport.is_playing and self._session.queue.current is None
+        self._session.editor.do(ChooseTake(line.id, take_id), self.tr("Choose take"))
+        if was_heard:
+            self._session.play_take(take_id)
+
+    def step(self, step: int) -> None:
+        """To the take before or after, around the end."""
+        takes, chosen = self.takes, self.chosen
+        if takes:
+            index = takes.index(chosen) if chosen in takes else -1
+            self.choose(takes[(index + step) % len(takes)].id)
+
+    def compare(self) -> None:
+        """Back and forth between the chosen take and the one chosen before, each heard from the beginning."""
+        line, takes = self._line, self.takes
+        if line is None or len(takes) < 2:
+            return
+        before = self._chosen_before.get(line.id)
+        ids = [take.id for take in takes]
+        if before not in ids or before == line.chosen_take:
+            index = ids.index(line.chosen_take) if line.chosen_take in ids else 0
+            before = ids[index - 1]
+        self._session.transport.stop()
+        self.choose(before)
+        self._session.play_take(before)
+
+    def toggle_kept(self) -> None:
+        take = self.chosen
+        if take is not None:
+            title = self.tr("Release take") if take.is_kept else self.tr("Keep take")
+            self._session.editor.do(KeepTakes({take.id: not take.is_kept}), title)
+
+    def remove_chosen(self) -> None:
+        take = self.chosen
+        if take is not None:
+            self._session.transport.stop()
+            self._session.editor.do(RemoveTakes((take.id,)), self.tr("Remove take"))
+
+    def play_from(self, seconds: float) -> None:
+        """From where a person pointed in the waveform; in a sound that is being made, only what is there."""
+        heard = self._session.transport.heard
+        if heard is not None and heard.take_id == self._shown_take:
+            if heard.sound.is_complete:
+                self._session.transport.play(heard, start_seconds=seconds)
+        elif self._shown_take is not None:
+            self._session.play_take(self._shown_take, start_seconds=seconds)

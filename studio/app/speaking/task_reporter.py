@@ -1,0 +1,84 @@
+"""What the status bar says is being done: the most important thing first."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.app.bridge import EngineState
+from studio.app.session import Session
+from studio.app.speaking.queue import Order
+
+_MESSAGE_MILLISECONDS = 6_000
+_COUNTDOWN_MILLISECONDS = 250
+
+
+class TaskReporter(QObject):
+    """Watches the session; ``show`` may be called when in doubt."""
+
+    task_changed = Signal(str, object, bool)  # words or nothing, share or None, whether it can be cancelled
+    message_changed = Signal(str)
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._document_task: str | None = None
+        self._message = QTimer(self)
+        self._message.setSingleShot(True)
+        self._message.setInterval(_MESSAGE_MILLISECONDS)
+        self._message.timeout.connect(lambda: self.message_changed.emit(""))
+        self._countdown = QTimer(self)
+        self._countdown.setInterval(_COUNTDOWN_MILLISECONDS)
+        self._countdown.timeout.connect(self.show)
+        session.queue.order_changed.connect(lambda _: self.show())
+        session.queue.became_idle.connect(self.show)
+        session.transport.ended.connect(lambda _: self.show())
+
+    def tell(self, words: str) -> None:
+        """A short word about what was done; it goes by itself, and makes way for a task."""
+        if not self._task():
+            self.message_changed.emit(words)
+            self._message.start()
+
+    def show_document_task(self, words: str | None) -> None:
+        self._document_task = words
+        self.show()
+
+    def show(self) -> None:
+        task = self._task()
+        if task:
+            self._message.stop()
+            self.task_changed.emit(*task)
+        elif not self._message.isActive():
+            self.task_changed.emit("", None, False)
+        is_waiting = self._session.transport.starts_in_seconds is not None
+        if is_waiting != self._countdown.isActive():
+            self._countdown.start() if is_waiting else self._countdown.stop()
+
+    def _task(self) -> tuple[str, float | None, bool] | None:
+        order = self._session.queue.current
+        if order is not None:
+            return self._order_words(order), order.share or None, True
+        if self._document_task is not None:
+            return self._document_task, None, False
+        if self._session.bridge.engine.state is EngineState.LOADING:
+            return self.tr("Loading the model"), None, False
+        return None
+
+    def _order_words(self, order: Order) -> str:
+        row = self._session.editor.script.index_of.get(order.line_id)
+        number = "" if row is None else str(row + 1)
+        match order.stage:
+            case "load":
+                words = self.tr("Line {number}: loading the model")
+            case "voice":
+                words = self.tr("Line {number}: preparing the voice")
+            case _:
+                words = self.tr("Speaking line {number}")
+        told = words.format(number=number)
+        seconds = self._session.transport.starts_in_seconds
+        if seconds is not None and seconds > 0.5:  # shorter waits are not worth a word
+            told += ", " + self.tr("heard without a gap in {seconds:.0f} s").format(seconds=seconds)
+        num_waiting = len(self._session.queue.waiting)
+        if num_waiting:
+            told += ", " + self.tr("%n waiting", "", num_waiting)
+        return told

@@ -1,0 +1,199 @@
+"""What is heard: one sound at a time, a stored take or one that is still being made."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.app.speaking.outputs import Outputs
+from studio.app.speaking.playback import Playback, PlaybackEnd
+from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.take_making import TakeMaking, start_in_seconds
+from studio.errors import StudioError
+from studio.worker.running import StartTime
+
+_TICK_MILLISECONDS = 40
+_LEVEL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What is being played: a take of a line; ``take_id`` of a take that is not finished is known already."""
+
+    line_id: str
+    take_id: str
+    sound: GrowingSound
+
+
+class Transport(QObject):
+    """Belongs to the window's thread; sound is played on threads of its own."""
+
+    started = Signal(object)  # Heard: play was asked for; it may have to wait
+    moved = Signal(float)  # seconds into the sound, while it is heard
+    ended = Signal(object)  # PlaybackEnd
+    device_lost = Signal(object)  # StudioError
+    _lost = Signal(object, object)
+    _over = Signal(object, object)
+
+    def __init__(self, outputs: Outputs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.outputs = outputs
+        self._device: str | None = None
+        self._heard: Heard | None = None
+        self._playback: Playback | None = None
+        self._making: TakeMaking | None = None
+        self._start_at: float | None = None
+        self._underruns_before = 0
+        self._start_timer = QTimer(self)
+        self._start_timer.setSingleShot(True)
+        self._start_timer.timeout.connect(self._begin)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_TICK_MILLISECONDS)
+        self._tick.timeout.connect(self._on_tick)
+        self._lost.connect(self._on_device_lost)
+        self._over.connect(self._on_over)
+
+    # What is going on.
+
+    @property
+    def heard(self) -> Heard | None:
+        return self._heard
+
+    @property
+    def is_playing(self) -> bool:
+        """Also while play waits for its moment."""
+        return self._playback is not None
+
+    @property
+    def position_seconds(self) -> float:
+        return self._playback.position_seconds if self._playback else 0.0
+
+    @property
+    def buffered_seconds(self) -> float | None:
+        """How much of a sound that is being made has not been heard yet; None where nothing is being made."""
+        if self._playback is None or self._playback.sound.is_complete:
+            return None
+        return self._playback.buffered_seconds
+
+    @property
+    def starts_in_seconds(self) -> float | None:
+        """None once it is heard, or while nobody knows."""
+        if self._playback is None or self._playback.is_heard or self._start_at is None:
+            return None
+        return max(0.0, self._start_at - asyncio.get_event_loop().time())
+
+    @property
+    def num_underruns(self) -> int:
+        """Of this session."""
+        return self._underruns_before + (self._playback.num_underruns if self._playback else 0)
+
+    @property
+    def level(self) -> float:
+        """The loudest sample around what is heard now, 0..1."""
+        if self._playback is None or not self._playback.is_heard:
+            return 0.0
+        sound, end = self._playback.sound, round(self._playback.position_seconds * self._playback.sound.sample_rate)
+        samples = sound.between(end - round(_LEVEL_SECONDS * sound.sample_rate), end)
+        return float(np.abs(samples).max()) if len(samples) else 0.0
+
+    # What can be asked for.
+
+    def use_device(self, device: str | None) -> None:
+        """By its name; None is the system's default. What is being played goes on there."""
+        if device == self._device:
+            return
+        self._device = device
+        if self._heard is not None and self._playback is not None and self._playback.is_heard:
+            self.play(self._heard, start_seconds=self._playback.position_seconds)
+
+    def play(self, heard: Heard, *, start_seconds: float = 0.0) -> None:
+        """A sound that is there, from ``start_seconds`` on."""
+        self._open(heard, start_sample=round(start_seconds * heard.sound.sample_rate))
+        self._begin()
+
+    def follow(self, making: TakeMaking) -> None:
+        """A take that is being made, from the moment it can be heard without a gap."""
+        self.stop()
+        self._making = making
+        making.start_known.connect(partial(self._on_start_known, making))
+        making.begun.connect(partial(self._on_making_begun, making))
+        if making.sound is not None and making.sound.num_samples:
+            self._on_making_begun(making)
+
+    def making_ended(self, making: TakeMaking) -> None:
+        """Nothing more comes: what there is can be heard at once."""
+        if making is self._making:
+            self._making = None
+            self._begin()
+
+    def stop(self) -> None:
+        """Silence at once."""
+        self._making = None
+        self._start_timer.stop()
+        self._start_at = None
+        if self._playback is not None:
+            self._playback.stop()
+            self._close(PlaybackEnd.STOPPED)
+
+    # Inside.
+
+    def _open(self, heard: Heard, *, start_sample: int = 0) -> None:
+        self.stop()
+        self._heard = heard
+        self._playback = Playback(
+            heard.sound,
+            self.outputs,
+            device=self._device,
+            start_sample=start_sample,
+            on_device_lost=self._lost.emit,
+            on_end=self._over.emit,
+        )
+        self.started.emit(heard)
+        self._tick.start()
+
+    def _begin(self) -> None:
+        self._start_timer.stop()
+        if self._playback is not None:
+            self._playback.allow_start()
+
+    def _on_making_begun(self, making: TakeMaking) -> None:
+        if making is not self._making or making.sound is None or making.take_id is None:
+            return
+        self._open(Heard(making.line.id, making.take_id, making.sound))
+        self._making = making
+        making.num_underruns = self._playback_underruns
+        if making.sound.is_complete:
+            self._begin()
+
+    def _on_start_known(self, making: TakeMaking, start: StartTime) -> None:
+        """The last word counts, until play has begun."""
+        if making is self._making and self._playback is not None and not self._playback.is_heard:
+            self._start_at = start.loop_time
+            self._start_timer.start(round(1000 * start_in_seconds(start)))
+
+    def _playback_underruns(self) -> int | None:
+        return self._playback.num_underruns if self._playback else None
+
+    def _on_tick(self) -> None:
+        if self._playback is not None and self._playback.is_heard:
+            self.moved.emit(self._playback.position_seconds)
+
+    def _on_device_lost(self, playback: Playback, error: StudioError) -> None:
+        if playback is self._playback:
+            self.device_lost.emit(error)
+
+    def _on_over(self, playback: Playback, end: PlaybackEnd) -> None:
+        if playback is self._playback:
+            self._close(end)
+
+    def _close(self, end: PlaybackEnd) -> None:
+        playback, self._playback = self._playback, None
+        self._tick.stop()
+        self._start_at = None
+        if playback is not None:
+            self._underruns_before += playback.num_underruns
+            self.ended.emit(end)

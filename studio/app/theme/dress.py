@@ -1,0 +1,56 @@
+"""Dresses the application: Fusion, the palette a person wants, and the few rules a palette cannot say."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from studio.app.theme.tones import DARK, LIGHT, Tones, palette_of
+
+_STYLE = """
+QToolTip {{ color: {ink}; background: {raised}; border: 1px solid {border}; padding: 4px; }}
+QMainWindow::separator {{ background: {ground}; width: 5px; height: 5px; }}
+QDockWidget {{ font-weight: 600; }}
+QDockWidget::title {{ background: {ground}; padding: 6px 8px; }}
+QToolBar {{ border: 0; border-bottom: 1px solid {border}; spacing: 2px; padding: 3px 6px; }}
+QStatusBar {{ border-top: 1px solid {border}; }}
+QStatusBar::item {{ border: 0; }}
+QHeaderView::section {{ background: {ground}; color: {quiet}; border: 0; border-bottom: 1px solid {border};
+    padding: 5px 6px; }}
+QTableView, QListView, QPlainTextEdit, QTreeView {{ border: 1px solid {border}; }}
+QTabWidget::pane {{ border: 0; border-top: 1px solid {border}; }}
+QLabel[role="quiet"] {{ color: {quiet}; }}
+QLabel[role="title"] {{ font-weight: 600; }}
+QLabel[role="bad"] {{ color: {bad}; }}
+QLabel[role="warn"] {{ color: {warn}; }}
+QLabel[role="good"] {{ color: {good}; }}
+"""
+
+
+class Appearance(Enum):
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+def dress(application: QApplication, appearance: Appearance) -> None:
+    """At once and for all windows; may be called again at any time."""
+    tones = _tones(appearance)
+    application.setStyle("Fusion")
+    application.setPalette(palette_of(tones))
+    colours = {name: getattr(tones, name) for name in Tones.__dataclass_fields__}
+    application.setStyleSheet(_STYLE.format(**colours))
+
+
+def _tones(appearance: Appearance) -> Tones:
+    match appearance:
+        case Appearance.LIGHT:
+            return LIGHT
+        case Appearance.DARK:
+            return DARK
+        case Appearance.SYSTEM:
+            wish = QGuiApplication.styleHints().colorScheme()
+            return DARK if wish == Qt.ColorScheme.Dark else LIGHT

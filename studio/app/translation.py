@@ -1,0 +1,32 @@
+"""The language of the window: English in the source, others from ``resources/translations``."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from PySide6.QtWidgets import QApplication
+
+from studio import paths
+
+_installed: list[QTranslator] = []
+
+
+def use_language(application: QApplication, locale: QLocale) -> None:
+    """For everything made from now on; numbers and dates follow as well."""
+    for translator in _installed:
+        application.removeTranslator(translator)
+    _installed.clear()
+    QLocale.setDefault(locale)
+    # English has a file too: it knows one line from two lines.
+    ours = QTranslator(application)
+    if ours.load(locale, "studio", "_", str(paths.resources() / "translations")):
+        _install(application, ours)
+    qt = QTranslator(application)
+    if ours.isEmpty() is False and qt.load(
+        locale, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    ):
+        _install(application, qt)
+
+
+def _install(application: QApplication, translator: QTranslator) -> None:
+    application.installTranslator(translator)
+    _installed.append(translator)

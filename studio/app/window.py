@@ -1,0 +1,500 @@
+"""The frame: what belongs to the window as a whole, and the one map of what is connected with what."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPoint, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QVBoxLayout, QWidget
+
+import studio
+from studio.app.actions import NUM_VOICE_KEYS, VIEW, Actions, belongs_to_focus, voice_action_id
+from studio.app.bridge import Engine, EngineState
+from studio.app.documents import Documents, Wish
+from studio.app.inspector.as_spoken import AsSpoken
+from studio.app.inspector.inspector import Inspector
+from studio.app.layout import Docks, fill_menu_bar, keep_layout, make_toolbar, restore_layout
+from studio.app.log_panel import LogHandler, LogPanel
+from studio.app.notices import NoticeBar
+from studio.app.script.script_page import ScriptPage
+from studio.app.session import Session
+from studio.app.speaking.playback import PlaybackEnd
+from studio.app.speaking.queue_panel import QueuePanel
+from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.take_panel import TakePanel
+from studio.app.speaking.takes_desk import TakesDesk
+from studio.app.speaking.task_reporter import TaskReporter
+from studio.app.status_strip import StatusStrip
+from studio.app.theme.icons import icon
+from studio.app.voices.new_voices import VoiceSources
+from studio.app.voices.panel import VoicesPanel
+from studio.app.widgets.drop_overlay import DropOverlay
+from studio.project.changes import EditLines
+from studio.project.importing.script_file import SCRIPT_SUFFIXES
+from studio.project.splitting import LineBreaks, split_text
+from studio.settings import OUTPUT_DEVICE, SHORTCUTS, TEXT_SPLITTING
+
+
+class MainWindow(QMainWindow):
+    """Shows a session. ``closed`` when everything has ended and the program may."""
+
+    closed = Signal()
+    _settings_changed = Signal(object)  # they may be changed on any thread
+
+    def __init__(self, session: Session, log: LogHandler) -> None:
+        super().__init__()
+        self.session = session
+        self.actions_by_id = Actions(self, session.settings[SHORTCUTS])
+        self.documents = Documents(session, self)
+        self.notices = NoticeBar()
+        self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
+        self.inspector = Inspector(session.styles, session.pictures.outline)
+        self.as_spoken = AsSpoken(self)
+        self.take_panel = TakePanel()
+        self.queue_panel = QueuePanel(session.queue)
+        self.desk = TakesDesk(session, self)
+        self.tasks = TaskReporter(session, self)
+        self.status = StatusStrip()
+        self.voices = VoicesPanel(session.library, session.editor.undo_stack, self._voice_sources())
+        self._is_closing = False
+        self._may_close = False
+        self._unwatch = session.settings.watch(self._settings_changed.emit)
+        self._assemble(log)
+        self._drop_overlay = DropOverlay(self, self._describe_drop)
+        self._connect_signals()
+        self._show_title()
+        self._on_engine_changed(session.bridge.engine)
+        self._on_voices_changed()
+        self.script.view.go_to(session.editor.script.lines[0].id)
+        self._show_line()
+
+    def start_working(self, path: Path | None) -> None:
+        """After the first paint: the model, what was left behind, and the file that was asked for."""
+        self.session.wake()
+        self.session.bridge.load()
+        if path is not None:
+            self.documents.begin_with(path)
+        else:
+            self.session.bridge.run(self.documents.offer_recovery())
+
+    # Put together once.
+
+    def _assemble(self, log: LogHandler) -> None:
+        self.setWindowIcon(icon("timbre"))
+        centre = QWidget()
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.notices)
+        column.addWidget(self.script, 1)
+        self.setCentralWidget(centre)
+        menus = fill_menu_bar(self, self.actions_by_id)
+        toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
+        self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Take, queue and log")))
+        self.docks.voices.setWidget(self.voices)
+        self.docks.inspector.setWidget(self.inspector)
+        for widget, words, icon_name in (
+            (self.take_panel, self.tr("Take"), "speak"),
+            (self.queue_panel, self.tr("Queue"), "queue"),
+            (LogPanel(log), self.tr("Log"), "log"),
+        ):
+            self.docks.tabs.addTab(widget, icon(icon_name), words)
+        first = menus[VIEW].actions()[0]
+        menus[VIEW].insertActions(first, [*(dock.toggleViewAction() for dock in self.docks.all)])
+        menus[VIEW].insertAction(first, toolbar.toggleViewAction())
+        menus[VIEW].insertSeparator(first)
+        self.script.view.addActions(
+            [self.actions_by_id[name] for name in ("speak.line", "speak.takes", "play.toggle", "play.from_here",
+             "edit.new_line", "edit.duplicate", "edit.merge", "edit.lock", "edit.remove")]
+        )  # fmt: skip
+        self.statusBar().addPermanentWidget(self.status, 1)
+        self.statusBar().setSizeGripEnabled(False)
+        restore_layout(self, self.session.settings)
+
+    def _connect_signals(self) -> None:
+        session, script, actions = self.session, self.script, self.actions_by_id
+        # files
+        actions["file.new"].triggered.connect(self.documents.new)
+        actions["file.open"].triggered.connect(self.documents.open)
+        actions["file.save"].triggered.connect(self._save)
+        actions["file.save_as"].triggered.connect(self._save_as)
+        actions["file.import"].triggered.connect(self.documents.import_text)
+        actions["file.export"].triggered.connect(self._export)
+        actions["file.settings"].triggered.connect(self._open_settings)
+        actions["file.quit"].triggered.connect(self.close)
+        self.documents.title_changed.connect(self._show_title)
+        self.documents.task_changed.connect(self.tasks.show_document_task)
+        self.documents.lines_read.connect(script.insert_lines)
+        # editing
+        actions["edit.undo"].triggered.connect(self._undo)
+        actions["edit.redo"].triggered.connect(session.editor.undo_stack.redo)
+        actions["edit.new_line"].triggered.connect(script.new_line)
+        actions["edit.paste_lines"].triggered.connect(self._paste_lines)
+        actions["edit.duplicate"].triggered.connect(script.duplicate)
+        actions["edit.remove"].triggered.connect(script.remove)
+        actions["edit.split"].triggered.connect(script.split)
+        actions["edit.merge"].triggered.connect(script.merge)
+        actions["edit.move_up"].triggered.connect(lambda: script.move(-1))
+        actions["edit.move_down"].triggered.connect(lambda: script.move(1))
+        actions["edit.lock"].triggered.connect(script.toggle_lock)
+        actions["edit.find"].triggered.connect(lambda: script.open_find(replaces=False))
+        actions["edit.replace"].triggered.connect(lambda: script.open_find(replaces=True))
+        session.editor.undo_stack.canUndoChanged.connect(lambda _: self._show_undo())
+        session.editor.undo_stack.indexChanged.connect(lambda _: self._show_undo())
+        # speaking
+        actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
+        actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=4))
+        actions["speak.stale"].triggered.connect(self._speak_stale)
+        actions["speak.pause"].toggled.connect(session.queue.set_paused)
+        actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
+        session.queue.making_started.connect(lambda _: self.voices.set_busy(True))
+        session.queue.became_idle.connect(lambda: self.voices.set_busy(False))
+        # hearing
+        actions["play.toggle"].triggered.connect(self._toggle_play)
+        actions["play.from_here"].triggered.connect(self._play_from_here)
+        actions["play.stop"].triggered.connect(self._stop)
+        actions["play.previous_take"].triggered.connect(lambda: self.desk.step(-1))
+        actions["play.next_take"].triggered.connect(lambda: self.desk.step(1))
+        actions["play.compare"].triggered.connect(self.desk.compare)
+        actions["play.keep"].triggered.connect(self.desk.toggle_kept)
+        actions["play.remove_take"].triggered.connect(self.desk.remove_chosen)
+        session.play_all.line_changed.connect(script.view.go_to)
+        session.sound_shown.connect(self._show_sound)
+        session.transport.moved.connect(self._on_moved)
+        session.transport.ended.connect(self._on_play_ended)
+        self.take_panel.seek_requested.connect(self.desk.play_from)
+        # the chosen line
+        script.current_line_changed.connect(lambda _: self._show_line())
+        script.selection_changed.connect(self._show_actions)
+        script.own_words_wanted.connect(self.inspector.form.write_own_words)
+        session.editor.script_changed.connect(lambda *_: self._show_line())
+        session.editor.project_replaced.connect(self._on_project_replaced)
+        self.inspector.field_changed.connect(self._change_field)
+        self.inspector.take_chosen.connect(self.desk.choose)
+        self.inspector.play_requested.connect(session.play_take)
+        self.inspector.take_menu_requested.connect(self._open_take_menu)
+        self.as_spoken.ready.connect(self.inspector.show_spoken)
+        session.pictures.ready.connect(lambda _: self.inspector.picture_ready())
+        # voices
+        actions["voices.new"].triggered.connect(self.voices.new_voices.choose_files)
+        actions["voices.record"].triggered.connect(self.voices.new_voices.record)
+        for number in range(1, NUM_VOICE_KEYS + 1):
+            actions[voice_action_id(number)].triggered.connect(lambda _=False, n=number: self._assign_voice(n))
+        self.voices.voice_chosen.connect(script.assign_voice)
+        self.voices.voices_changed.connect(self._on_voices_changed)
+        self.voices.voice_renamed.connect(self._on_voice_renamed)
+        self.voices.told.connect(self._tell)
+        self.voices.failed.connect(self.notices.show_error)
+        self._drop_overlay.paths_dropped.connect(self._on_dropped)
+        # the window and its status
+        self._settings_changed.connect(self._on_settings_changed)
+        actions["view.reset"].triggered.connect(self.docks.reset)
+        actions["help.guide"].triggered.connect(self._open_guide)
+        actions["help.shortcuts"].triggered.connect(self._open_shortcuts)
+        actions["help.about"].triggered.connect(self._open_about)
+        actions.keys_changed.connect(self._keep_keys)
+        script.message.connect(self._tell)
+        session.bridge.engine_changed.connect(self._on_engine_changed)
+        session.meters_changed.connect(self.status.show_meters)
+        session.failed.connect(self.notices.show_error)
+        self.documents.failed.connect(self.notices.show_error)
+        self.tasks.task_changed.connect(self.status.show_task)
+        self.tasks.message_changed.connect(self.status.show_message)
+        self.status.cancel_requested.connect(session.queue.cancel_all)
+        self.status.engine_clicked.connect(self._open_engine_menu)
+
+    # Speaking and hearing.
+
+    def _speak(self, *, num_takes: int) -> None:
+        self.script.view.commit_writing()
+        self.session.speak(self.script.selected_line_ids, num_takes=num_takes)
+
+    def _speak_stale(self) -> None:
+        self.script.view.commit_writing()
+        self.session.speak_stale()
+
+    def _toggle_play(self) -> None:
+        if self.session.stop():
+            return
+        line = self.script.current_line
+        if line is not None and line.chosen_take is not None:
+            self.session.play_take(line.chosen_take)
+        elif line is not None:
+            self._tell(self.tr("This line has not been spoken yet: Ctrl+Enter speaks it."))
+
+    def _play_from_here(self) -> None:
+        self.session.stop()
+        line = self.script.current_line
+        if line is not None:
+            self.session.play_all.start(line.id)
+
+    def _stop(self) -> None:
+        """The first Esc is for the sound, the second for what waits."""
+        if not self.session.stop() and self.session.queue.waiting:
+            self.session.queue.cancel_waiting()
+            self._tell(self.tr("Nothing waits to be spoken any more."))
+
+    def _on_moved(self, seconds: float) -> None:
+        self.take_panel.show_position(seconds)
+        self.take_panel.show_level(self.session.transport.level)
+
+    def _on_play_ended(self, end: PlaybackEnd) -> None:
+        self.take_panel.show_position(None)
+        if end is PlaybackEnd.NO_DEVICE:
+            self.notices.show_hint(self.tr("Play was paused: there is no sound device. The take is kept all the same."))
+
+    # The chosen line.
+
+    def _show_line(self) -> None:
+        line = self.script.current_line
+        takes = self.session.editor.project.takes_of(line.id) if line else ()
+        voice = next((voice for voice in self.voices.voices if line and voice.name == line.voice), None)
+        self.inspector.show_line(line, takes, has_transcript=bool(voice and voice.transcript))
+        self.as_spoken.show(line.text if line else "")
+        self.desk.show_line(line)
+        self._show_actions()
+
+    def _show_sound(self, sound: GrowingSound | None, line_id: str) -> None:
+        row = self.session.editor.script.index_of.get(line_id)
+        title = (
+            ""
+            if row is None
+            else self.tr("Line {number}: {text}").format(
+                number=row + 1, text=" ".join(self.session.editor.script.lines[row].text.split())
+            )
+        )
+        self.take_panel.show_sound(sound, title)
+
+    def _change_field(self, field: str, value: object, title: str, merges: bool) -> None:  # noqa: FBT001 - a slot
+        self.script.set_field(field, value, title, merges=merges)
+
+    def _show_actions(self) -> None:
+        line = self.script.current_line
+        has_take = line is not None and line.chosen_take is not None
+        for name in ("play.previous_take", "play.next_take", "play.compare"):
+            self.actions_by_id[name].setEnabled(line is not None and len(self.desk.takes) > 1)
+        for name in ("play.keep", "play.remove_take"):
+            self.actions_by_id[name].setEnabled(has_take)
+        self.actions_by_id["play.keep"].setChecked(self.desk.is_kept)
+        self.actions_by_id["edit.lock"].setChecked(line is not None and line.is_locked)
+
+    def _open_take_menu(self, take_id: str, place: QPoint) -> None:
+        self.desk.choose(take_id)
+        menu = QMenu(self)
+        for name in ("play.toggle", "play.compare", "play.keep", "play.remove_take"):
+            menu.addAction(self.actions_by_id[name])
+        menu.popup(place)
+
+    # Files.
+
+    def _save(self) -> None:
+        self.script.view.commit_writing()
+        self.documents.save()
+
+    def _save_as(self) -> None:
+        self.script.view.commit_writing()
+        self.documents.save_as()
+
+    def _export(self) -> None:
+        from studio.app.export_dialog.opening import open_export_dialog  # noqa: PLC0415 - when it is wanted
+
+        self.script.view.commit_writing()
+        session = self.session
+        open_export_dialog(
+            self,
+            session.editor,
+            session.queue,
+            session.settings,
+            session.model_folder(),
+            selected_ids=self.script.selected_line_ids,
+        )
+
+    def _on_dropped(self, paths: list[Path]) -> None:
+        texts = [path for path in paths if path.suffix.lower() in (*SCRIPT_SUFFIXES, ".timbre")]
+        for path in texts:
+            self.documents.begin_with(path)
+        if others := [path for path in paths if path not in texts]:
+            self.voices.new_voices.take(others)
+
+    def _describe_drop(self, paths: list[Path]) -> str | None:
+        if any(path.suffix.lower() == ".timbre" for path in paths):
+            return self.tr("Drop it to open the script")
+        if any(path.suffix.lower() in SCRIPT_SUFFIXES for path in paths):
+            return self.tr("Drop it to add its lines to the script")
+        return self.voices.new_voices.describe_drop(paths)
+
+    def _show_title(self) -> None:
+        self.setWindowTitle(f"{self.documents.name}[*] – Timbre Studio")
+        self.setWindowModified(self.documents.holds_unsaved_work)
+
+    def _on_project_replaced(self) -> None:
+        lines = self.session.editor.script.lines
+        if lines:
+            self.script.view.go_to(lines[0].id)
+        self._show_line()
+
+    # Editing.
+
+    def _undo(self) -> None:
+        stack = self.session.editor.undo_stack
+        if stack.canUndo():
+            self._tell(self.tr("Undone: {step}").format(step=stack.undoText()))
+            stack.undo()
+
+    def _show_undo(self) -> None:
+        stack = self.session.editor.undo_stack
+        undo, redo = self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"]
+        undo.setEnabled(stack.canUndo())
+        redo.setEnabled(stack.canRedo())
+        undo.setText(self.tr("Undo {step}").format(step=stack.undoText()).strip())
+        redo.setText(self.tr("Redo {step}").format(step=stack.redoText()).strip())
+
+    def _paste_lines(self) -> None:
+        self.script.view.commit_writing()
+        self.script.paste_text(QGuiApplication.clipboard().text())
+
+    def _split_text(self, text: str) -> list[str]:
+        return split_text(text, LineBreaks(self.session.settings[TEXT_SPLITTING]))
+
+    # Voices.
+
+    def _voice_sources(self) -> VoiceSources:
+        from studio.app.voices.clip_player import ClipPlayer  # noqa: PLC0415
+
+        session = self.session
+        return VoiceSources(
+            make_player=lambda parent: ClipPlayer(
+                session.surroundings.outputs, device=session.settings[OUTPUT_DEVICE] or None, parent=parent
+            ),
+            start_worker=session.surroundings.start_worker,
+            model_folder=session.model_folder,
+        )
+
+    def _assign_voice(self, number: int) -> None:
+        voice = self.voices.voice_at(number)
+        if voice is not None:
+            self.script.assign_voice(voice.name)
+
+    def _on_voices_changed(self) -> None:
+        names = tuple(voice.name for voice in self.voices.voices)
+        self.script.view.set_voices(names)
+        self.inspector.form.set_voices(names)
+        self._give_voiceless_lines_a_voice(names)
+        self._show_line()
+
+    def _give_voiceless_lines_a_voice(self, names: tuple[str, ...]) -> None:
+        """Whoever makes a first voice wants to hear it: lines without one take it."""
+        lines = self.session.editor.project.lines
+        if names and all(line.voice is None for line in lines):
+            self.session.editor.apply(EditLines({line.id: {"voice": names[-1]} for line in lines}))
+
+    def _on_voice_renamed(self, before: str, after: str) -> None:
+        """Lines follow their voice; undoing the rename brings them back the same way."""
+        lines = [line for line in self.session.editor.project.lines if line.voice == before]
+        if lines:
+            self.session.editor.apply(EditLines({line.id: {"voice": after} for line in lines}))
+
+    # The engine and the status bar.
+
+    def _on_engine_changed(self, engine: Engine) -> None:
+        self.status.show_engine(engine)
+        self.as_spoken.use_model(engine.folder)
+        if engine.state is EngineState.READY and engine.description is not None:
+            self.voices.use_model(self.session.bridge, engine.description.generation)
+        self.tasks.show()
+
+    def _open_engine_menu(self) -> None:
+        menu = QMenu(self)
+        current = self.session.model_folder()
+        for name, folder in self.session.surroundings.find_models().items():
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            action.setChecked(folder == current)
+            action.triggered.connect(lambda _=False, chosen=name: self._use_model(chosen))
+        menu.addSeparator()
+        menu.addAction(self.tr("Load it now"), self.session.bridge.load)
+        menu.popup(self.status.mapToGlobal(self.status.rect().topLeft()) - QPoint(0, menu.sizeHint().height()))
+
+    def _use_model(self, choice: str) -> None:
+        self.voices.use_model(None)
+        self.session.use_model(choice)
+
+    def _tell(self, words: str) -> None:
+        self.tasks.tell(words)
+
+    # Pages and dialogs.
+
+    def _open_settings(self) -> None:
+        from studio.app.preferences.dialog import PreferencesDialog  # noqa: PLC0415 - when it is wanted
+        from studio.app.shortcuts_dialog import ShortcutsPage  # noqa: PLC0415
+
+        dialog = PreferencesDialog(self.session.settings, self.session.device_names, self)
+        dialog.add_page(self.tr("Shortcuts"), ShortcutsPage(self.actions_by_id))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _on_settings_changed(self, changed: frozenset[object]) -> None:
+        self.session.apply_settings(changed)
+        self.documents.apply_settings()
+
+    def _open_shortcuts(self) -> None:
+        from studio.app.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415 - when it is wanted
+
+        ShortcutsDialog(self.actions_by_id, self).open()
+
+    def _open_guide(self) -> None:
+        from studio.app.guide_dialog import GuideDialog  # noqa: PLC0415 - when it is wanted
+
+        GuideDialog(self).show()
+
+    def _open_about(self) -> None:
+        QMessageBox.about(
+            self,
+            self.tr("About Timbre Studio"),
+            self.tr("Timbre Studio {version}\n\nReads texts aloud in any voice, on your own computer.").format(
+                version=studio.__version__
+            ),
+        )
+
+    def _keep_keys(self) -> None:
+        self.session.settings[SHORTCUTS] = self.actions_by_id.own_keys
+
+    # Qt.
+
+    def event(self, event: QEvent) -> bool:
+        if belongs_to_focus(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "docks"):
+            self.status.show_engine(self.session.bridge.engine)
+        super().changeEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        if self._may_close:
+            super().closeEvent(event)
+            return
+        event.ignore()
+        if not self._is_closing:
+            self._is_closing = True
+            self.script.view.commit_writing()
+            asyncio.ensure_future(self._close())  # noqa: RUF006 - the program ends with it
+
+    async def _close(self) -> None:
+        try:
+            wish = await self.documents.may_close()
+            if wish is Wish.CANCEL:
+                return
+            keep_layout(self, self.session.settings)
+            self.hide()
+            self._unwatch()
+            await self.session.close(keeps_draft=False)
+            self._may_close = True
+        finally:
+            self._is_closing = False
+        self.close()
+        self.closed.emit()

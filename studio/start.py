@@ -1,0 +1,61 @@
+"""The door: the window when nothing else is asked for, else the command line.
+
+    timbre                       the window
+    timbre app [FILE]            the window, with that script
+    timbre COMMAND ...           see `timbre --help`
+
+It imports as little as it can: the window's first picture waits for every import.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from studio.errors import IncompleteInstallation, NoScreen, StudioError
+
+_USAGE_ERROR = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs ``argv`` (by default this process's arguments) and returns the exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] == "app":
+        return _open_window(arguments[1:])
+    from studio.cli.main import main as run_command  # noqa: PLC0415 - the window needs none of it
+
+    return run_command(arguments)
+
+
+def _open_window(arguments: list[str]) -> int:
+    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
+        print("usage: timbre app [FILE]", file=sys.stderr)
+        return _USAGE_ERROR
+    try:
+        _require_screen()
+        try:
+            from studio.app.main import run_app  # noqa: PLC0415 - the command line needs no Qt
+        except ImportError as error:
+            raise IncompleteInstallation(
+                f"The window cannot be shown: {error}.",
+                remedy="Start with packaging/run.py once, which says what is missing; `timbre --help` works without.",
+            ) from error
+        return run_app(arguments[0] if arguments else None)
+    except StudioError as error:
+        print(f"timbre: {error} ({error.code})", file=sys.stderr)
+        return error.exit_status
+
+
+def _require_screen() -> None:
+    """Qt would end the process without a word that helps."""
+    has_screen = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    if sys.platform.startswith("linux") and not has_screen:
+        raise NoScreen(
+            "There is no screen here to show the window on.",
+            remedy="`timbre --help` lists what works in a terminal.",
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""The table says what the project holds, after every change; views keep their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QPersistentModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+
+from studio.app.script import edits
+from studio.app.script.line_model import Column, LineModel
+from studio.app.script.live_states import LiveState, LiveStates
+from studio.app.script.project_editor import ProjectEditor
+from studio.project.changes import EditLines, InsertLines, MoveLines, RemoveLines, Together
+from studio.project.lines import Line, LineState
+from studio.project.project import Project
+
+TEXTS = ("one", "two", "three", "four", "five")
+
+
+class NamedRows(LineModel):
+    """The tester wants rows to look the same wherever they come to lie, which a line's number does not."""
+
+    def data(self, index: Any, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if index.isValid() and index.column() == Column.NUMBER and role == Qt.ItemDataRole.DisplayRole:
+            return self.line_at(index.row()).id
+        return super().data(index, role)
+
+
+class Table:
+    def __init__(self, folder: Path) -> None:
+        self.project = Project.create(folder)
+        self.project.apply(InsertLines(0, tuple(Line(id=text, text=text) for text in TEXTS)))
+        self.editor = ProjectEditor(self.project)
+        self.live_states = LiveStates()
+        self.model = NamedRows(self.editor, self.live_states, lambda style: style.preset or "")
+        self.tester = QAbstractItemModelTester(self.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+
+    @property
+    def shown(self) -> list[str]:
+        return [self.model.index(row, Column.TEXT).data() for row in range(self.model.rowCount())]
+
+
+@pytest.fixture
+def table(qapp: Any, tmp_path: Path) -> Iterator[Table]:
+    table = Table(tmp_path)
+    yield table
+    table.project.close()
+
+
+def test_every_kind_of_change_is_shown_and_undone(table: Table) -> None:
+    editor = table.editor
+    for change in (
+        InsertLines(2, (Line(id="new", text="new"),)),
+        RemoveLines(("one", "two")),
+        MoveLines(("five",), 0),
+        EditLines({"five": {"text": "FIVE"}}),
+        Together((EditLines({"four": {"text": "4"}}), RemoveLines(("five",)))),
+        Together((InsertLines(0, (Line(id="last", text="last"),)), RemoveLines(("three",)))),
+    ):
+        editor.do(change, "Edit")
+        assert table.shown == [line.text for line in table.project.lines]
+    while editor.undo_stack.canUndo():
+        editor.undo_stack.undo()
+        assert table.shown == [line.text for line in table.project.lines]
+    assert table.shown == list(TEXTS)
+    while editor.undo_stack.canRedo():
+        editor.undo_stack.redo()
+        assert table.shown == [line.text for line in table.project.lines]
+
+
+def test_an_index_that_is_kept_follows_its_line(table: Table) -> None:
+    kept = QPersistentModelIndex(table.model.index(3, Column.TEXT))
+    table.editor.do(MoveLines(("four",), 0), "Move")
+    assert (kept.row(), kept.data()) == (0, "four")
+    table.editor.do(RemoveLines(("four",)), "Remove")
+    assert not kept.isValid()
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=8))
+def test_no_order_of_changes_confuses_it(table: Table, steps: list[tuple[int, int, int]]) -> None:
+    for kind, one, other in steps:
+        script = table.editor.script
+        ids = [line.id for line in script.lines]
+        first, second = ids[one % len(ids)], ids[other % len(ids)]
+        change = (
+            edits.insert_texts(script, one % (len(ids) + 1), ["a", "b"]),
+            edits.remove(script, [first, second] if first != second else [first]),
+            edits.move(script, [first], -1 if other % 2 else 1),
+            edits.duplicate(script, [first]),
+            edits.merge(script, [first]),
+        )[kind]
+        if change is not None:
+            table.editor.do(change, "Edit")
+        if other % 5 == 0:
+            table.editor.undo_stack.undo()
+        assert table.shown == [line.text for line in table.project.lines]
+
+
+def test_writing_in_a_cell_is_a_step_of_undo(table: Table) -> None:
+    cell = table.model.index(1, Column.TEXT)
+    assert table.model.setData(cell, "TWO")
+    assert table.project.lines[1].text == "TWO"
+    assert table.editor.undo_stack.undoText() == "Edit text"
+    assert table.model.setData(cell, "TWO")  # nothing new
+    assert table.editor.undo_stack.count() == 1
+    table.editor.undo_stack.undo()
+    assert table.shown[1] == "two"
+
+
+def test_turning_a_knob_is_one_step(table: Table) -> None:
+    for speed in (1.1, 1.2, 1.3):
+        table.editor.do(EditLines({"one": {"speed": speed}}), "Speed", merge_key="speed:one")
+    assert table.editor.undo_stack.count() == 1
+    table.editor.undo_stack.undo()
+    assert table.project.lines[0].speed == 1.0
+    table.editor.undo_stack.redo()
+    assert table.project.lines[0].speed == 1.3
+
+
+def test_locked_lines_are_not_edited_by_accident(table: Table) -> None:
+    table.editor.do(EditLines({"one": {"is_locked": True}}), "Lock")
+    for column in (Column.TEXT, Column.VOICE, Column.STYLE):
+        assert not table.model.index(0, column).flags() & Qt.ItemFlag.ItemIsEditable
+        assert table.model.index(1, column).flags() & Qt.ItemFlag.ItemIsEditable
+
+
+def test_states_are_words_and_progress(table: Table) -> None:
+    state = table.model.index(0, Column.STATE)
+    assert state.data() == "Draft"
+    table.live_states.set("one", LiveState(LineState.QUEUED))
+    assert state.data() == "Waiting"
+    table.live_states.set("one", LiveState(LineState.SPEAKING, 0.42))
+    assert state.data() == "Speaking 42%"
+    table.live_states.set("one", None)
+    assert state.data() == "Draft"
+
+
+def test_only_rows_that_changed_are_painted_again(table: Table) -> None:
+    changed: list[tuple[int, int]] = []
+    table.model.dataChanged.connect(lambda top, bottom: changed.append((top.row(), bottom.row())))
+    table.editor.do(EditLines({"three": {"text": "3"}}), "Edit")
+    assert changed == [(2, 2)]
+
+
+def test_every_cell_says_something_to_a_screen_reader(table: Table) -> None:
+    for column in Column:
+        words = table.model.index(0, column).data(Qt.ItemDataRole.AccessibleTextRole)
+        assert words

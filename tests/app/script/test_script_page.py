@@ -1,0 +1,174 @@
+"""Writing: with the keyboard, from line to line, pasting, finding and replacing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QListWidget
+from window_bench import Bench
+
+from studio.app.script.text_field import TextField
+from studio.app.window import MainWindow
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    window = bench.open_window()
+    bench.live(0.05)
+    return window
+
+
+def write_on(window: MainWindow) -> TextField:
+    """Opens the text of the current line."""
+    window.script.view.setFocus()
+    QTest.keyClick(window.script.view, Qt.Key.Key_Return)
+    field = window.script.view.writing_field
+    assert field is not None
+    return field
+
+
+def test_enter_goes_on_to_a_new_line(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    QTest.keyClicks(field, "The first line.")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    field = window.script.view.writing_field
+    assert field is not None
+    QTest.keyClicks(field, "The second.")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert bench.texts == ["The first line.", "The second.", ""]
+
+
+def test_enter_on_an_empty_last_line_adds_no_more(bench: Bench, window: MainWindow) -> None:
+    QTest.keyClick(write_on(window), Qt.Key.Key_Return)
+    assert bench.texts == [""]
+
+
+def test_escape_takes_back_what_was_written(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "As it was.", "Edit")
+    field = write_on(window)
+    QTest.keyClicks(field, " And more")
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert bench.texts == ["As it was."]
+
+
+def test_what_is_being_written_is_not_swept_away_by_a_change_of_its_row(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    QTest.keyClicks(field, "half a sen")
+    window.script._model.words_changed()
+    bench.live(0.02)
+    assert field.toPlainText() == "half a sen"
+
+
+def test_a_pasted_text_becomes_lines_in_one_step(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    pasted = QMimeData()
+    pasted.setText("The first paragraph is here.\n\nThe second paragraph is here.")
+    field.insertFromMimeData(pasted)
+    assert bench.texts == ["The first paragraph is here.", "The second paragraph is here."]
+    bench.trigger("edit.undo")
+    assert bench.texts == [""]
+
+
+def test_one_line_that_is_pasted_stays_in_the_field(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    pasted = QMimeData()
+    pasted.setText("just words\n")
+    field.insertFromMimeData(pasted)
+    assert field.toPlainText() == "just words"
+
+
+def tags_of(field: TextField) -> QListWidget:
+    found: Any = field._completer._list
+    assert isinstance(found, QListWidget)
+    return found
+
+
+def test_a_slash_offers_the_tags_the_model_knows(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    QTest.keyClicks(field, "He laughed /lau")
+    tags = tags_of(field)
+    assert tags.isVisible()
+    assert tags.item(0).text().startswith("[laughter]")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert field.toPlainText() == "He laughed [laughter]"
+    assert not tags.isVisible()
+
+
+def test_a_tag_around_words_leaves_the_cursor_inside(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    QTest.keyClicks(field, "/strong")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    QTest.keyClicks(field, "now")
+    assert field.toPlainText() == "<strong>now</strong>"
+
+
+def test_escape_closes_the_tags_and_keeps_the_line(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    QTest.keyClicks(field, "/")
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert not tags_of(field).isVisible()
+    assert field.isVisible()
+    assert field.toPlainText() == "/"
+
+
+@pytest.mark.parametrize("text", ["and/or", "1/2", "http://x"])
+def test_a_slash_within_a_word_is_a_slash(window: MainWindow, text: str) -> None:
+    field = write_on(window)
+    QTest.keyClicks(field, text)
+    assert not tags_of(field).isVisible()
+
+
+def test_lines_are_found_and_replaced(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("A cat sat here today.\n\nAnother cat sat there.\n\nNo animal at all here.")
+    bench.trigger("edit.replace")
+    bar = window.script._find_bar
+    assert bar.isVisible()
+    QTest.keyClicks(bar._find, "cat")
+    assert bar._found.text() == "2 places"
+    QTest.keyClick(bar._find, Qt.Key.Key_Return)
+    bar._replacement.setText("dog")
+    bar._replace_all.click()
+    assert bench.texts[:2] == ["A dog sat here today.", "Another dog sat there."]
+    assert bar._found.text() == "Not found"
+    bench.trigger("edit.undo")
+    assert bench.texts[0] == "A cat sat here today."
+    QTest.keyClick(bar, Qt.Key.Key_Escape)
+    assert not bar.isVisible()
+
+
+def test_replacing_one_by_one_goes_through_all(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("cat cat cat and more words")
+    bench.trigger("edit.replace")
+    bar = window.script._find_bar
+    bar._find.setText("cat")
+    bar._replacement.setText("cats")
+    for _ in range(4):
+        bar._replace.click()
+    assert bench.texts == ["cats cats cats and more words"]
+
+
+def test_lines_are_split_at_the_cursor_and_merged_again(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    QTest.keyClicks(field, "First part. Second part.")
+    cursor = field.textCursor()
+    cursor.setPosition(11)
+    field.setTextCursor(cursor)
+    bench.trigger("edit.split")
+    assert bench.texts == ["First part.", "Second part."]
+    window.script.view.go_to(bench.lines[0].id)
+    bench.trigger("edit.merge")
+    assert bench.texts == ["First part. Second part."]
+
+
+def test_several_lines_change_together(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("The first line here.\n\nThe second line here.\n\nThe third line here.")
+    bench.add_voice("Anna")
+    bench.add_voice("Bert")
+    window.script.view.select_lines([line.id for line in bench.lines[:2]])
+    bench.trigger("voices.assign_2")
+    assert [line.voice for line in bench.lines] == ["Bert", "Bert", "Anna"]
+    bench.trigger("edit.undo")
+    assert [line.voice for line in bench.lines] == ["Anna", "Anna", "Anna"]

@@ -1,0 +1,143 @@
+"""Whole scripts: saved, opened, recovered, imported; nothing is lost without being asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QPushButton
+from window_bench import Bench
+
+from studio.app.documents import Wish
+from studio.app.recovery_dialog import RecoveryDialog
+from studio.project.changes import EditLines
+from studio.project.drafts import recoverable_drafts
+from studio.project.project import Project
+
+
+def write(bench: Bench, text: str) -> None:
+    bench.session.editor.do(EditLines({bench.lines[0].id: {"text": text}}), "Edit")
+
+
+def save_to(bench: Bench, path: Path) -> None:
+    assert bench.window is not None
+    bench.run(bench.window.documents._save(path))
+
+
+def press(dialog: QMessageBox | RecoveryDialog, words: str) -> None:
+    button = next(button for button in dialog.findChildren(QPushButton) if button.text().replace("&", "") == words)
+    button.click()
+
+
+def dialog_of(bench: Bench, kind: type[QDialog]) -> Any:
+    assert bench.window is not None
+    window = bench.window
+    bench.until(lambda: any(found.isVisible() for found in window.findChildren(kind)))
+    return next(found for found in window.findChildren(kind) if found.isVisible())
+
+
+def test_a_script_is_saved_and_opened_again(bench: Bench, tmp_path: Path) -> None:
+    window = bench.open_window()
+    write(bench, "The harbour was quiet.")
+    assert window.isWindowModified()
+    save_to(bench, tmp_path / "harbour.timbre")
+    assert not window.isWindowModified()
+    assert window.windowTitle().startswith("harbour")
+    bench.run(window.documents._new())
+    assert bench.texts == [""]
+    bench.run(window.documents.open_path(tmp_path / "harbour.timbre"))
+    assert bench.texts == ["The harbour was quiet."]
+    assert not bench.session.editor.undo_stack.canUndo()
+
+
+def test_an_untouched_script_is_closed_without_a_question(bench: Bench) -> None:
+    window = bench.open_window()
+    assert bench.run(window.documents.may_close()) is Wish.DISCARD
+
+
+def test_unsaved_work_is_asked_about(bench: Bench) -> None:
+    window = bench.open_window()
+    write(bench, "Not saved yet.")
+    answers: list[Wish] = []
+    for words, wish in (("Cancel", Wish.CANCEL), ("Do not save", Wish.DISCARD)):
+        task = bench.session.bridge.run(window.documents.may_close())
+        press(dialog_of(bench, QMessageBox), words)
+        bench.until(task.done)
+        answers.append(task.result())
+        assert answers[-1] is wish
+
+
+def test_save_asks_where_the_first_time(bench: Bench, tmp_path: Path) -> None:
+    window = bench.open_window()
+    write(bench, "Words.")
+    bench.trigger("file.save")
+    dialog = dialog_of(bench, QFileDialog)
+    dialog.setDirectory(str(tmp_path))
+    dialog.selectFile(str(tmp_path / "words"))
+    dialog.accept()
+    bench.until(lambda: (tmp_path / "words.timbre").is_file() and not window.isWindowModified())
+    write(bench, "Other words.")
+    bench.trigger("file.save")
+    bench.until(lambda: not window.isWindowModified())
+
+
+def test_a_file_that_is_no_script_is_a_sentence(bench: Bench, tmp_path: Path) -> None:
+    window = bench.open_window()
+    (tmp_path / "broken.timbre").write_bytes(b"not a database at all")
+    window.documents.begin_with(tmp_path / "broken.timbre")
+    bench.until(lambda: window.notices.words)
+    assert "broken.timbre" in window.notices.words
+
+
+def test_a_text_becomes_lines_and_one_undo_takes_them_back(bench: Bench, tmp_path: Path) -> None:
+    window = bench.open_window()
+    (tmp_path / "story.txt").write_text("The first paragraph.\n\nThe second paragraph.\n", "utf-8")
+    window._on_dropped([tmp_path / "story.txt"])
+    bench.until(lambda: len(bench.lines) >= 2)
+    assert "The second paragraph." in bench.texts
+    bench.trigger("edit.undo")
+    assert bench.texts == [""]
+
+
+def test_what_a_program_that_died_left_behind_is_offered_and_recovered(
+    make_bench: Callable[..., Any], tmp_path: Path
+) -> None:
+    died = Project.create(tmp_path / "drafts")
+    from studio.project.changes import InsertLines
+    from studio.project.lines import Line
+
+    died.apply(InsertLines(0, (Line(id="x", text="Not lost."),)))
+    died.close(keeps_draft=True)
+    assert recoverable_drafts(tmp_path / "drafts")
+    bench = make_bench()
+    bench.open_window()
+    dialog = dialog_of(bench, RecoveryDialog)
+    press(dialog, "Recover")
+    bench.until(lambda: bench.texts == ["Not lost."])
+
+
+def test_what_is_thrown_away_is_not_offered_again(make_bench: Callable[..., Any], tmp_path: Path) -> None:
+    died = Project.create(tmp_path / "drafts")
+    from studio.project.changes import InsertLines
+    from studio.project.lines import Line
+
+    died.apply(InsertLines(0, (Line(id="x", text="Rubbish."),)))
+    died.close(keeps_draft=True)
+    bench = make_bench()
+    bench.open_window()
+    press(dialog_of(bench, RecoveryDialog), "Throw away")
+    bench.until(lambda: not recoverable_drafts(tmp_path / "drafts"))
+
+
+def test_closing_the_window_ends_everything(bench: Bench) -> None:
+    window = bench.open_window()
+    closed: list[bool] = []
+    window.closed.connect(lambda: closed.append(True))
+    bench.until(lambda: bench.session.is_ready)
+    window.close()
+    bench.until(lambda: closed)
+    bench.is_closed = True
+    assert not window.isVisible()
+    assert recoverable_drafts(bench.surroundings.drafts) == []
+    bench.loop.close()

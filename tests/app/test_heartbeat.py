@@ -1,0 +1,92 @@
+"""The window never stands still: a heart that beats every 10 ms is listened to while lines are spoken."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QTimer
+from window_bench import MODEL, Bench
+
+_BEAT_MILLISECONDS = 10
+# Beside other busy programs on two cores. A person notices a tenth of a second.
+_LONGEST_STALL_SECONDS = 0.25
+
+
+class Heart:
+    """``stalls``: how much too late each beat came, in seconds."""
+
+    def __init__(self) -> None:
+        self.stalls: list[float] = []
+        self._last = time.perf_counter()
+        self._timer = QTimer()
+        self._timer.setInterval(_BEAT_MILLISECONDS)
+        self._timer.timeout.connect(self._beat)
+        self._timer.start()
+
+    def _beat(self) -> None:
+        now = time.perf_counter()
+        self.stalls.append(max(0.0, now - self._last - _BEAT_MILLISECONDS / 1000))
+        self._last = now
+
+    def stop(self) -> str:
+        self._timer.stop()
+        ordered = sorted(self.stalls)
+        return f"worst {ordered[-1] * 1000:.0f} ms, 99 % under {ordered[int(0.99 * len(ordered))] * 1000:.0f} ms"
+
+
+def edit_all_the_time(bench: Bench) -> QTimer:
+    """Somebody goes on writing and choosing lines meanwhile."""
+    window, timer, turn = bench.window, QTimer(), [0]
+    assert window is not None
+
+    def write() -> None:
+        turn[0] += 1
+        lines = bench.lines
+        window.script.view.go_to(lines[turn[0] % len(lines)].id)
+        if turn[0] % 3 == 0:
+            window.script.set_field("pause_after_seconds", 0.1 * (turn[0] % 20), "Edit", merges=True)
+
+    timer.timeout.connect(write)
+    timer.start(60)
+    return timer
+
+
+def test_speaking_never_stops_the_window(bench: Bench, record_property: Callable[[str, object], None]) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.paste_text("\n\n".join(f"Line number {number} has breathe breathe words." for number in range(8)))
+    bench.live(0.3)
+    heart, hand = Heart(), edit_all_the_time(bench)
+    bench.trigger("speak.stale")
+    bench.trigger("play.from_here")
+    bench.until(lambda: not bench.session.queue.waiting and bench.session.queue.current is None)
+    bench.live(0.5)
+    hand.stop()
+    record_property("stalls", heart.stop())
+    assert len(heart.stalls) > 50
+    assert max(heart.stalls) < _LONGEST_STALL_SECONDS
+
+
+@pytest.mark.slow
+def test_a_real_model_never_stops_the_window(
+    make_bench: Callable[..., Any], record_property: Callable[[str, object], None]
+) -> None:
+    """In a process of its own, as always; from loading the model to the last word."""
+    from studio.worker.process import WorkerProcess
+
+    bench = make_bench(start_worker=WorkerProcess, model=MODEL)
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.paste_text("The harbour was quiet. Nobody said a word.\n\nThen the lamps went on.")
+    bench.live(0.3)
+    heart, hand = Heart(), edit_all_the_time(bench)
+    bench.trigger("speak.stale")
+    bench.until(lambda: not bench.session.queue.waiting and bench.session.queue.current is None, seconds=400)
+    hand.stop()
+    words = heart.stop()
+    record_property("stalls", words)
+    assert all(line.chosen_take for line in bench.lines), window.notices.words
+    assert max(heart.stalls) < _LONGEST_STALL_SECONDS, words

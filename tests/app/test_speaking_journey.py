@@ -1,0 +1,161 @@
+"""The main job: write a line, press Ctrl+Enter, hear it while it is being made, keep what was heard."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from window_bench import Bench
+
+from studio.project.lines import LineState
+
+
+def speak_written(bench: Bench, text: str) -> None:
+    """As a person does it: with the keyboard alone."""
+    window = bench.window
+    assert window is not None
+    window.script.view.setFocus()
+    QTest.keyClicks(window.script.view, text[:1])
+    field = window.script.view.writing_field
+    assert field is not None
+    QTest.keyClicks(field, text[1:])
+    bench.trigger("speak.line")
+
+
+def test_a_line_is_written_spoken_heard_and_kept_sample_for_sample(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    speak_written(bench, "one two three four five")
+    line = bench.lines[0]
+    bench.until(lambda: bench.session.transport.is_playing)
+    bench.until(lambda: bench.session.queue.current is None and not bench.session.transport.is_playing)
+    line = bench.lines[0]
+    assert line.text == "one two three four five"
+    assert line.voice == "Anna"
+    assert bench.session.editor.saved_state(line.id) is LineState.READY
+    assert line.chosen_take is not None
+    samples = bench.session.editor.project.samples_of(line.chosen_take)
+    assert len(samples) == 5 * 2_400
+    np.testing.assert_array_equal(bench.card.heard, samples)
+    assert window.take_panel.waveform.seconds == len(samples) / 24_000
+    assert "First sound" in window.status.meter_words
+
+
+def test_stop_is_silence_and_the_finished_part_stays_a_take(bench: Bench) -> None:
+    bench.add_voice()
+    bench.open_window()
+    speak_written(bench, "one two three wait")
+    bench.until(lambda: bench.session.transport.position_seconds > 0.1)
+    assert bench.window is not None
+    bench.trigger("play.stop")
+    assert not bench.session.transport.is_playing
+    bench.until(lambda: bench.session.queue.current is None)
+    (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
+    assert not take.is_complete
+    assert take.audio_seconds >= 0.3
+    bench.live(0.1)
+    silent_from = len(bench.card.heard)
+    bench.live(0.2)
+    assert len(bench.card.heard) == silent_from
+
+
+def test_a_second_take_has_another_seed_and_undo_of_the_choice_brings_the_first_back(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    speak_written(bench, "one two")
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    first = bench.lines[0].chosen_take
+    bench.trigger("speak.line")
+    bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2)
+    bench.until(lambda: not bench.session.transport.is_playing)
+    first_take, second_take = bench.session.editor.project.takes_of(bench.lines[0].id)
+    assert first_take.seed != second_take.seed
+    assert bench.lines[0].chosen_take == second_take.id
+    bench.trigger("play.previous_take")
+    assert bench.lines[0].chosen_take == first
+    bench.trigger("edit.undo")
+    assert bench.lines[0].chosen_take == second_take.id
+
+
+def test_the_line_changes_state_as_it_is_worked_on(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    states: list[str] = []
+    bench.session.live_states.changed.connect(
+        lambda line_id: states.append(window.script._model.data(window.script._model.index(0, 1)))
+    )
+    speak_written(bench, "one two")
+    bench.until(lambda: bench.lines[0].chosen_take is not None)
+    assert states[0] == "Waiting"
+    assert any(state.startswith("Speaking") for state in states)
+    assert states[-1] == "Ready"
+    window.script.set_field("text", "one two three", "Edit")
+    assert window.script._model.data(window.script._model.index(0, 1)) == "Changed"
+    bench.trigger("edit.undo")
+    assert window.script._model.data(window.script._model.index(0, 1)) == "Ready"
+
+
+def test_a_failure_is_a_sentence_in_the_row_and_does_not_stop_the_next_line(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.paste_text("bug nothing here\n\nA second line of words.")
+    bench.trigger("speak.stale")
+    bench.until(lambda: bench.session.queue.current is None and not bench.session.queue.waiting)
+    first, second = bench.lines
+    model = window.script._model
+    assert model.state_of(first) is LineState.FAILED
+    assert model.state_of(second) is LineState.READY
+    assert "fault" in model.data(model.index(0, 1), Qt.ItemDataRole.ToolTipRole) or window.notices.words
+
+
+def test_a_worker_that_dies_in_mid_line_is_a_sentence_and_the_next_line_is_spoken(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    speak_written(bench, "one two wait")
+    bench.until(lambda: bench.session.transport.position_seconds > 0.05)
+    from thread_worker import ThreadWorker
+
+    ThreadWorker.made[-1].kill()
+    bench.until(lambda: bench.session.queue.current is None)
+    assert "ended unexpectedly" in window.notices.words
+    (stopped,) = bench.session.editor.project.takes_of(bench.lines[0].id)
+    assert not stopped.is_complete
+    window.script.set_field("text", "one two", "Edit")
+    bench.trigger("speak.line")
+    bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2)
+    assert bench.session.editor.project.takes_of(bench.lines[0].id)[1].is_complete
+
+
+def test_play_all_goes_from_line_to_line_and_waits_for_those_being_made(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.paste_text("First line one two.\n\nSecond line one two three.")
+    heard_lines: list[str] = []
+    bench.session.transport.started.connect(lambda heard: heard_lines.append(heard.line_id))
+    bench.trigger("speak.stale")
+    window.script.view.go_to(bench.lines[0].id)
+    bench.trigger("play.from_here")
+    bench.until(lambda: bench.session.play_all.is_active)
+    bench.until(lambda: not bench.session.play_all.is_active)
+    assert heard_lines == [line.id for line in bench.lines]
+
+
+def test_four_takes_have_four_seeds(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", "one two", "Edit")
+    bench.trigger("speak.takes")
+    bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 4)
+    assert len({take.seed for take in bench.session.editor.project.takes_of(bench.lines[0].id)}) == 4
+    assert bench.session.editor.saved_state(bench.lines[0].id) is LineState.READY
+
+
+def test_locked_lines_are_left_alone(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", "one two", "Edit")
+    bench.trigger("edit.lock")
+    bench.trigger("speak.line")
+    bench.live(0.05)
+    assert bench.session.queue.orders == ()
+    assert not window.inspector.form.isEnabled()

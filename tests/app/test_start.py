@@ -1,0 +1,104 @@
+"""The door: window or command line, and a window that stands at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio import start
+
+HOUSE = Path(__file__).resolve().parents[2]
+ENGINES = ("torch", "onnxruntime", "vllm", "tensorrt")
+# Two slow cores are to show it within a second; a machine that runs tests beside may take longer.
+GENEROUS_SECONDS = 4.0
+
+
+def run(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    names = ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG")
+    environment = {**os.environ, **{name: str(folder / name) for name in names}, "QT_QPA_PLATFORM": "offscreen", **more}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=HOUSE,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_without_a_screen_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert start.main([]) == 12
+    assert "no screen" in capsys.readouterr().err
+
+
+def test_the_window_takes_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert start.main(["app", "one.timbre", "two.timbre"]) == 2
+    assert "usage" in capsys.readouterr().err
+
+
+def test_anything_else_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        start.main(["--version"])
+    assert ended.value.code == 0
+    assert "Timbre Studio" in capsys.readouterr().out
+
+
+FIRST_PAINT = """
+import time; began = time.perf_counter()
+import sys
+from pathlib import Path
+from PySide6.QtCore import QTimer, QObject, QEvent
+import studio.app.main as main
+from studio.app.window import MainWindow
+
+class Watcher(QObject):
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint and not seen:
+            seen.append(time.perf_counter() - began)
+        return False
+
+seen = []
+def start_working(self, path):
+    self.show()
+    QTimer.singleShot({wait_milliseconds}, self.close)
+    {work}
+original, MainWindow.start_working = MainWindow.start_working, start_working
+application = main.make_application()
+watcher = Watcher()
+show = MainWindow.show
+def watched_show(self):
+    self.script.view.viewport().installEventFilter(watcher)
+    show(self)
+    application.processEvents()
+MainWindow.show = watched_show
+status = main.run_app(None)
+print("engines", *({engines!r} & set(sys.modules)))
+print("seconds", seen[0])
+sys.exit(status)
+"""
+
+
+def test_the_window_stands_within_a_moment_and_imports_no_engine(tmp_path: Path) -> None:
+    code = FIRST_PAINT.format(wait_milliseconds=50, work="pass", engines=set(ENGINES))
+    shown = run(code, tmp_path)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    lines = dict(line.partition(" ")[::2] for line in shown.stdout.splitlines())
+    assert lines["engines"] == ""
+    assert float(lines["seconds"]) < GENEROUS_SECONDS
+
+
+def test_no_engine_is_imported_while_the_window_works(tmp_path: Path) -> None:
+    """The worker is started, the model loaded, a text worked out as it will be spoken: all elsewhere."""
+    work = "original(self, path); self.script.set_field('text', 'It is 3 o\\'clock.', 'Edit')"
+    shown = run(FIRST_PAINT.format(wait_milliseconds=3000, work=work, engines=set(ENGINES)), tmp_path)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    lines = dict(line.partition(" ")[::2] for line in shown.stdout.splitlines())
+    assert lines["engines"] == ""

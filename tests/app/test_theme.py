@@ -1,0 +1,100 @@
+"""Both sets of colours can be read by everybody, and every icon that is named is there."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+from studio import paths
+from studio.app.actions import SPECS
+from studio.app.theme.dress import Appearance, dress
+from studio.app.theme.icons import icon
+from studio.app.theme.tones import DARK, LIGHT, Tones, is_dark, palette_of, tones_of
+
+APP = Path(__file__).resolve().parents[2] / "studio" / "app"
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2's ratio, 1 to 21."""
+
+    def luminance(name: str) -> float:
+        colour = QColor(name)
+        parts = (colour.redF(), colour.greenF(), colour.blueF())
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("ink", ["ink", "quiet", "accent", "good", "warn", "bad", "busy"])
+@pytest.mark.parametrize("ground", ["ground", "surface", "raised"])
+def test_every_ink_can_be_read_on_every_ground(tones: Tones, ink: str, ground: str) -> None:
+    assert contrast(getattr(tones, ink), getattr(tones, ground)) >= 4.5
+
+
+@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
+def test_what_is_selected_can_be_read(tones: Tones) -> None:
+    assert contrast(tones.on_accent, tones.accent) >= 4.5
+
+
+def test_a_palette_tells_whose_it_is(qapp: Any) -> None:
+    assert tones_of(palette_of(DARK)) is DARK
+    assert tones_of(palette_of(LIGHT)) is LIGHT
+
+
+def test_the_window_changes_its_colours_while_it_is_open(qapp: QApplication) -> None:
+    dress(qapp, Appearance.DARK)
+    assert is_dark(qapp.palette())
+    before = icon("speak").pixmap(QSize(32, 32)).toImage()
+    dress(qapp, Appearance.LIGHT)
+    assert not is_dark(qapp.palette())
+    assert icon("speak").pixmap(QSize(32, 32)).toImage() != before
+
+
+def test_icons_are_sharp_at_any_size(qapp: Any) -> None:
+    for side in (16, 32, 64):
+        image = icon("play").pixmap(QSize(side, side)).toImage()
+        assert image.width() == side
+        assert any(image.pixelColor(x, side // 2).alpha() == 255 for x in range(side))
+
+
+def test_a_disabled_icon_is_paler(qapp: QApplication) -> None:
+    dress(qapp, Appearance.LIGHT)
+    from PySide6.QtGui import QIcon
+
+    plain = icon("play").pixmap(QSize(16, 16)).toImage().pixelColor(8, 8)
+    pale = icon("play").pixmap(QSize(16, 16), QIcon.Mode.Disabled).toImage().pixelColor(8, 8)
+    assert pale.lightness() > plain.lightness()
+    assert pale == qapp.palette().color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText)
+
+
+def named_icons() -> set[str]:
+    """Every icon the code asks for by a plain name."""
+    names = {spec.icon for spec in SPECS if spec.icon}
+    for path in APP.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            is_icon = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "icon"
+            if is_icon and node.args and isinstance(node.args[0], ast.Constant):
+                names.add(node.args[0].value)
+    return names
+
+
+def test_every_icon_that_is_asked_for_is_there(qapp: Any) -> None:
+    there = {path.stem for path in (paths.resources() / "icons").glob("*.svg")}
+    assert named_icons() - there == set()
+    for name in there:
+        image = icon(name).pixmap(QSize(24, 24)).toImage()
+        assert any(image.pixelColor(x, y).alpha() > 128 for x in range(24) for y in range(24)), name
+
+
+def test_drawings_take_the_colour_of_the_text() -> None:
+    for path in (paths.resources() / "icons").glob("*.svg"):
+        assert "currentColor" in path.read_text("utf-8"), path.name

@@ -1,0 +1,148 @@
+"""The whole window on a bench: a worker in a thread, a sound card without sound, folders of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import qasync
+import soundfile
+from PySide6.QtWidgets import QApplication
+from sound_card import SoundCard
+from thread_worker import ThreadWorker
+
+from studio import paths
+from studio.app.documents import new_project
+from studio.app.log_panel import LogHandler
+from studio.app.session import Session
+from studio.app.surroundings import Surroundings
+from studio.app.window import MainWindow
+from studio.audio.output_device import Fill, OutputStream
+from studio.project.lines import Line
+from studio.project.project import Project
+from studio.settings_file import Settings
+from studio.voices.library import VoiceLibrary
+from studio.worker.link import Worker
+
+MODEL = paths.resources() / "models" / "noise-cosyvoice3"
+
+
+class CardOutputs:
+    """Devices by name, each a sound card without sound; the default one is ``card``."""
+
+    def __init__(self, card: SoundCard, **others: SoundCard) -> None:
+        self.card = card
+        self.others = others
+        self.num_looks = 0
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.others)
+
+    def look_again(self) -> None:
+        self.num_looks += 1
+
+    def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+        card = self.card if device is None else self.others[device]
+        return card.open(sample_rate, fill)
+
+
+class Bench:
+    """A session in ``folder``, and its window once ``open_window`` was called."""
+
+    def __init__(
+        self,
+        application: QApplication,
+        folder: Path,
+        *,
+        start_worker: Callable[[], Worker] = ThreadWorker,
+        model: Path = MODEL,
+        project: Project | None = None,
+        outputs: CardOutputs | None = None,
+    ) -> None:
+        self.folder = folder
+        self.loop = qasync.QEventLoop(application)
+        asyncio.set_event_loop(self.loop)
+        self.card = outputs.card if outputs else SoundCard()
+        self.outputs = outputs or CardOutputs(self.card)
+        self.library = VoiceLibrary(folder / "voices", built_in=folder / "none")
+        self.surroundings = Surroundings(
+            start_worker=start_worker,
+            outputs=self.outputs,
+            open_library=lambda: self.library,
+            find_models=lambda: {model.name: model},
+            drafts=folder / "drafts",
+        )
+        self.settings = Settings(folder / "settings.json")
+        self.settings.change({})
+        project = project or new_project(self.surroundings.drafts, self.settings)
+        self.session = Session(project, self.settings, self.surroundings)
+        self.window: MainWindow | None = None
+        self.is_closed = False
+
+    def open_window(self) -> MainWindow:
+        self.window = MainWindow(self.session, LogHandler())
+        self.window.show()
+        self.window.start_working(None)
+        return self.window
+
+    def add_voice(self, name: str = "Anna", transcript: str | None = "What Anna says.") -> None:
+        self.library.add(clip_of_noise(self.folder / f"{name}.wav"), name, transcript)
+        if self.window is not None:
+            self.window.voices.refresh()
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return self.session.editor.project.lines
+
+    @property
+    def texts(self) -> list[str]:
+        return [line.text for line in self.lines]
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """On the window's own event loop."""
+        return self.loop.run_until_complete(work)
+
+    def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
+        """Lets the window live until ``condition`` holds."""
+
+        async def watch() -> None:
+            async with asyncio.timeout(seconds):
+                while not condition():
+                    await asyncio.sleep(0.005)
+
+        self.run(watch())
+
+    def trigger(self, action_id: str) -> None:
+        """As a key does: from the window's event loop."""
+        assert self.window is not None
+        self.loop.call_soon(self.window.actions_by_id[action_id].trigger)
+        self.live(0.005)
+
+    def live(self, seconds: float) -> None:
+        self.run(asyncio.sleep(seconds))
+
+    def close(self) -> None:
+        if self.is_closed:
+            return
+        self.is_closed = True
+        self.run(self.session.close(keeps_draft=False))
+        if self.window is not None:
+            self.window._may_close = True
+            self.window.close()
+            self.window.deleteLater()
+        self.live(0.01)
+        self.loop.close()
+        asyncio.set_event_loop(None)
+
+
+def clip_of_noise(path: Path, seconds: float = 4.0) -> Path:
+    """Something that passes for a recording of a voice: noise that rises and falls as syllables do."""
+    rate = 24_000
+    times = np.arange(round(seconds * rate)) / rate
+    syllables = 0.5 * (1 + np.sin(2 * np.pi * 3.0 * times)) + 0.02
+    noise = np.random.default_rng(7).standard_normal(len(times))
+    soundfile.write(path, (0.08 * syllables * noise).astype(np.float32), rate)
+    return path
