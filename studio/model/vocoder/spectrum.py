@@ -33,8 +33,12 @@ def analyse(signal: torch.Tensor, size: int, hop: int, history: History) -> torc
 
 
 def resynthesise(spectrum: torch.Tensor, size: int, hop: int, history: History) -> torch.Tensor:
-    """The samples (batch, n) that no later column can change; n is hop x (columns - 1) over an utterance."""
+    """The samples (batch, n) that no later column can change; n is hop x (columns - 1) over an utterance.
+
+    A first chunk must hold at least three columns (a frame of mel gives 120): the first samples lie under them.
+    """
     assert size == 4 * hop, "the sum of squared windows is even only for a hop of a quarter window"
+    assert not history.is_first or spectrum.shape[-1] >= 3, "a first chunk holds at least three columns"
     if history.is_last:
         spectrum = F.pad(spectrum, (0, 1))  # three columns of four still make sound
     kernel, first_gain, last_gain = _synthesis_kernel(size, spectrum.dtype, spectrum.device)
