@@ -19,7 +19,7 @@ from tokenizers.models import BPE
 from studio.errors import DamagedModelFile, MissingModelFile
 
 # Qwen2 cuts text into words with this pattern before merging bytes (specification B4).
-_WORD_PATTERN = (
+WORD_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -41,7 +41,7 @@ class TextTokenizer:
         self._bpe.normalizer = normalizers.NFC()
         self._bpe.pre_tokenizer = pre_tokenizers.Sequence(
             [
-                pre_tokenizers.Split(Regex(_WORD_PATTERN), "isolated"),
+                pre_tokenizers.Split(Regex(WORD_PATTERN), "isolated"),
                 pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
             ]
         )

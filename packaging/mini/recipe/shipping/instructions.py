@@ -1,0 +1,66 @@
+"""The wishes the bundled voice understands: for each style of the corpus the sentences that train it.
+
+The canonical one becomes a preset of the app: ``styles.json`` in the model folder, where the program looks first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.model.generations import COSYVOICE3
+from studio.text.styles import STYLES_FILE
+
+_DATA = Path(__file__).with_name("instructions.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One style: ``sentences`` all train it, the first is the preset's."""
+
+    style: str
+    family: str
+    label_zh: str
+    label_en: str
+    grade: str
+    sentences: tuple[str, ...]
+
+    @property
+    def canonical(self) -> str:
+        return self.sentences[0]
+
+
+def read_instructions() -> dict[str, Instruction]:
+    """By style of the corpus."""
+    return {
+        entry["style"]: Instruction(
+            style=entry["style"],
+            family=entry["family"],
+            label_zh=entry["label_zh"],
+            label_en=entry["label_en"],
+            grade=entry["grade"],
+            sentences=(entry["canonical"], *entry["also"]),
+        )
+        for entry in json.loads(_DATA.read_text("utf-8"))["styles"]
+    }
+
+
+def write_presets(folder: Path, styles: Collection[str]) -> None:
+    """``styles.json`` with the presets of ``styles`` that instructions exist for; tags none, for none were trained."""
+    presets = [
+        {
+            "id": f"v3.{each.family}",
+            "family": each.family,
+            "label_zh": each.label_zh,
+            "label_en": each.label_en,
+            "instruction": each.canonical,
+            "grade": each.grade,
+        }
+        for style, each in read_instructions().items()
+        if style in styles
+    ]
+    lines = ",\n".join("    " + json.dumps(preset, ensure_ascii=False) for preset in presets)
+    text = f'{{\n  "generation": "{COSYVOICE3.name}",\n  "presets": [\n{lines}\n  ],\n  "tags": []\n}}\n'
+    (folder / STYLES_FILE).write_text(text, "utf-8")

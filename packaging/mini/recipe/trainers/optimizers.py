@@ -1,0 +1,28 @@
+"""Matrices by Muon's orthogonal steps, tables and all the rest by Adam's: fewer steps than Adam alone takes."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+_SECOND_MOMENT_DECAY = 0.98  # a run is some thousand steps, so it may forget sooner than is usual
+
+
+def adam_and_muon(
+    name: str, network: nn.Module, *, matrices_in: str, adam_rate: float, matrix_rate: float, weight_decay: float
+) -> dict[str, torch.optim.Optimizer]:
+    """Two optimizers, ``name`` and ``matrices``; the latter for matrices of modules whose names begin so.
+
+    ``matrix_rate`` 0 leaves everything to Adam. Only matrices decay.
+    """
+    chosen = {
+        weight_name: bool(matrix_rate) and weight.ndim == 2 and weight_name.startswith(matrices_in)
+        for weight_name, weight in network.named_parameters()
+    }
+    matrices = [weight for weight_name, weight in network.named_parameters() if chosen[weight_name]]
+    others = [weight for weight_name, weight in network.named_parameters() if not chosen[weight_name]]
+    adam = torch.optim.AdamW(others, lr=adam_rate, betas=(0.9, _SECOND_MOMENT_DECAY), weight_decay=0.0)
+    if not matrices:
+        return {name: adam}
+    muon = torch.optim.Muon(matrices, lr=matrix_rate, weight_decay=weight_decay, adjust_lr_fn="original")
+    return {name: adam, "matrices": muon}

@@ -1,0 +1,141 @@
+"""Is what the speech language model says on its own what was written, as long as it should be, and does it end?
+
+Measured in phones of its tokens against those of the synthesizer for the same text; sampling is the program's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recipe.corpus.tokens import Colour, pairs_and_colours, phones_of, shipped_pairs
+from recipe.corpus.utterance import IntArray
+from recipe.shipping.instructions import Instruction
+from recipe.trainers.speech_lm_lines import NORMAL, Line
+from studio.model.speech_lm import RepetitionAwareSampler, SpeechLMNetwork, speech_lm_of
+from studio.model.stages import SpeechTokenRequest
+from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.tokenizer import TextTokenizer
+
+_DURATION_RANGE = (0.6, 1.6)  # of the synthesizer's own: within it nothing has run on or been cut
+_HIGH = (Colour.MODAL_HIGH, Colour.SOFT_HIGH, Colour.LOUD_HIGH)
+_LOW = (Colour.MODAL_LOW, Colour.SOFT_LOW, Colour.LOUD_LOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A request, and the synthesizer's tokens for the same text by the same speaker."""
+
+    request: SpeechTokenRequest
+    expected: IntArray
+
+
+def zero_shot_trials(
+    lines: Sequence[Line], tokenizer: TextTokenizer, count: int, random: np.random.Generator
+) -> list[Trial]:
+    """``count`` normal lines, each after another line of its speaker as the prompt."""
+    normal = [line for line in lines if line.style == NORMAL]
+    trials: list[Trial] = []
+    for number in random.permutation(len(normal)):
+        line = normal[number]
+        prompts = [other for other in normal if other.speaker.name == line.speaker.name and other.spoken != line.spoken]
+        if len(trials) == count or not prompts:
+            continue
+        prompt = prompts[random.integers(len(prompts))]
+        request = SpeechTokenRequest(
+            text_tokens=tokenizer.encode(line.spoken, allow_special=False),
+            prompt_text_tokens=COSYVOICE3_TEXT.cross_lingual(tokenizer)
+            + tokenizer.encode(prompt.spoken, allow_special=False),
+            prompt_speech_tokens=tuple(prompt.tokens.tolist()),
+        )
+        trials.append(Trial(request, line.tokens))
+    return trials
+
+
+def instruct_trials(
+    texts: Sequence[str], instruction: Instruction, tokenizer: TextTokenizer
+) -> list[SpeechTokenRequest]:
+    wish = COSYVOICE3_TEXT.instruct(instruction.canonical, tokenizer)
+    return [
+        SpeechTokenRequest(text_tokens=tokenizer.encode(text, allow_special=False), prompt_text_tokens=wish)
+        for text in texts
+    ]
+
+
+class Speaking:
+    """Generates and measures with the present weights of ``network``."""
+
+    def __init__(self, network: SpeechLMNetwork, seed: int = 0) -> None:
+        self._model = speech_lm_of(network)
+        self._seed = seed
+
+    def say(self, request: SpeechTokenRequest) -> tuple[IntArray, bool]:
+        """The tokens, and whether the model ended by itself."""
+        sampler = RepetitionAwareSampler(self._model.sampling, self._seed)
+        limit = 20 * len(request.text_tokens)
+        tokens = np.fromiter(self._model.generate(request, sampler), dtype=np.int32)
+        return tokens, len(tokens) < limit
+
+    def measure(self, trials: Sequence[Trial]) -> dict[str, float]:
+        """Means over ``trials``."""
+        errors = num_phones = 0
+        ratios, ends = [], []
+        for trial in trials:
+            tokens, has_ended = self.say(trial.request)
+            said, expected = phones_of(tokens, shipped_pairs()), phones_of(trial.expected, shipped_pairs())
+            errors += edit_distance(said, expected)
+            num_phones += len(expected)
+            ratios.append(len(tokens) / len(trial.expected))
+            ends.append(has_ended)
+        low, high = _DURATION_RANGE
+        return {
+            "phone_error_rate": errors / max(1, num_phones),
+            "duration_ratio": float(np.mean(ratios)),
+            "duration_in_range": float(np.mean([low <= ratio <= high for ratio in ratios])),
+            "ended": float(np.mean(ends)),
+        }
+
+    def measure_wishes(
+        self, texts: Sequence[str], instructions: Mapping[str, Instruction], tokenizer: TextTokenizer
+    ) -> dict[str, float]:
+        """Length against asking for nothing (fast, slow), and shares of colours, for the styles there are."""
+        preamble = COSYVOICE3_TEXT.cross_lingual(tokenizer)
+        plain = [
+            SpeechTokenRequest(text_tokens=tokenizer.encode(text, allow_special=False), prompt_text_tokens=preamble)
+            for text in texts
+        ]
+        usual = sum(len(self.say(request)[0]) for request in plain)
+        values: dict[str, float] = {}
+        for style, instruction in instructions.items():
+            said = [self.say(request)[0] for request in instruct_trials(texts, instruction, tokenizer)]
+            spoken = np.concatenate(said)
+            _, colours = pairs_and_colours(spoken)
+            match style:
+                case "fast" | "slow":
+                    values[f"{style}_rate"] = usual / max(1, len(spoken))
+                case "whisper":
+                    values["whisper_share"] = float(np.mean(colours == Colour.WHISPER))
+                case "high":
+                    values["high_share"] = float(np.isin(colours, _HIGH).mean())
+                case "low":
+                    values["low_share"] = float(np.isin(colours, _LOW).mean())
+                case "loud":
+                    values["loud_share"] = float(np.mean(colours >= Colour.LOUD_LOW))
+                case "soft":
+                    values["soft_share"] = float(np.isin(colours, (Colour.SOFT_LOW, Colour.SOFT_HIGH)).mean())
+                case _:
+                    pass
+        return values
+
+
+def edit_distance(said: Sequence[str], expected: Sequence[str]) -> int:
+    """Fewest insertions, deletions and substitutions from one to the other."""
+    previous = list(range(len(expected) + 1))
+    for row, sound in enumerate(said, start=1):
+        current = [row]
+        for column, wanted in enumerate(expected, start=1):
+            current.append(min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (sound != wanted)))
+        previous = current
+    return previous[-1]

@@ -1,0 +1,39 @@
+"""A vocabulary, lines and a small speech LM for the tests of its trainer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recipe.corpus.store import Corpus
+from recipe.shipping.instructions import read_instructions
+from recipe.shipping.text_vocabulary import open_text_vocabulary, write_text_vocabulary
+from recipe.trainers.factored import pair_labels
+from recipe.trainers.speech_lm_lines import Line, read_lines
+from recipe.trainers.speech_lm_network import FactoredSpeechLM, speech_lm_config
+from studio.text.tokenizer import TextTokenizer
+
+TEXTS = [
+    "The river runs past the old red house.",
+    "Seven green birds, and then eleven more, came back to the harbour.",
+    "You are a helpful assistant.",
+    "Please speak slowly.",
+]
+
+
+def small_vocabulary(folder: Path) -> TextTokenizer:
+    write_text_vocabulary(folder, TEXTS * 2, num_merges=40)
+    return open_text_vocabulary(folder)
+
+
+def lines_of(corpus: Corpus, folder: Path) -> list[Line]:
+    return read_lines(corpus, folder / "spoken.json")
+
+
+def small_speech_lm(tokenizer: TextTokenizer) -> FactoredSpeechLM:
+    config = speech_lm_config(
+        tokenizer.num_tokens, hidden_size=32, num_layers=2, num_heads=2, num_kv_heads=1, intermediate_size=48
+    )
+    return FactoredSpeechLM(config, pair_labels()).eval()
+
+
+INSTRUCTIONS = read_instructions()
