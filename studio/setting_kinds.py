@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from types import MappingProxyType
 from typing import Generic, Literal, TypeVar
 
 from studio.errors import UnusableSetting
@@ -26,13 +25,17 @@ class Page(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Setting(Generic[T]):
-    """``key`` is its name in the file and never changes. ``page`` of None: remembered, but in no dialog."""
+    """``key`` is its name in the file and never changes. ``page`` of None: remembered, but in no dialog.
+
+    ``needs``: a setting of the same page without which this one means nothing.
+    """
 
     key: str
     default: T
     title: str = ""
     help: str = ""
     page: Page | None = None
+    needs: Setting[bool] | None = None
 
     def checked(self, value: object) -> T:
         """``value`` if it is one of those possible. Raises ``UnusableSetting``."""
@@ -132,7 +135,7 @@ class Device(Text):
 class KeyTable(Setting[Mapping[str, tuple[str, ...]]]):
     """Names, each with some words: the keys a person gave to actions."""
 
-    default: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    default: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def checked(self, value: object) -> Mapping[str, tuple[str, ...]]:
         if not isinstance(value, Mapping):

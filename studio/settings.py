@@ -30,7 +30,9 @@ LANGUAGE = Choice(
     key="language",
     page=Page.WINDOW,
     title=QT_TRANSLATE_NOOP("Settings", "Language"),
-    help=QT_TRANSLATE_NOOP("Settings", "The language of menus and messages. Takes effect when the program is started again."),
+    help=QT_TRANSLATE_NOOP(
+        "Settings", "The language of menus and messages. Takes effect when the program is started again."
+    ),
     default="system",
     options=(
         Option("system", QT_TRANSLATE_NOOP("Settings", "As the system")),
@@ -61,7 +63,8 @@ TEXT_SPLITTING = Choice(
     page=Page.SCRIPT,
     title=QT_TRANSLATE_NOOP("Settings", "Pasted text becomes"),
     help=QT_TRANSLATE_NOOP(
-        "Settings", "Short lines are quick to speak again; whole paragraphs keep their melody from sentence to sentence."
+        "Settings",
+        "Short lines are quick to speak again; whole paragraphs keep their melody from sentence to sentence.",
     ),
     default="sentence",
     options=(
@@ -162,7 +165,9 @@ NUM_THREADS = Whole(
     key="threads",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Processor threads"),
-    help=QT_TRANSLATE_NOOP("Settings", "How much of the processor speaking may take; fewer leave more to other programs."),
+    help=QT_TRANSLATE_NOOP(
+        "Settings", "How much of the processor speaking may take; fewer leave more to other programs."
+    ),
     default=0,
     low=0,
     high=64,
@@ -172,7 +177,9 @@ VOICE_CACHE_GIBIBYTES = Whole(
     key="voice-cache",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Disk space for prepared voices"),
-    help=QT_TRANSLATE_NOOP("Settings", "Prepared voices speak at once. Those not used for longest make room for new ones."),
+    help=QT_TRANSLATE_NOOP(
+        "Settings", "Prepared voices speak at once. Those not used for longest make room for new ones."
+    ),
     default=8,
     low=1,
     high=500,
@@ -205,7 +212,9 @@ EXPORT_PATTERN = Text(
     key="export-pattern",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Names of files"),
-    help=QT_TRANSLATE_NOOP("Settings", "{index}, {voice}, {text}, {style} and {project} are filled in; a slash makes a folder."),
+    help=QT_TRANSLATE_NOOP(
+        "Settings", "{index}, {voice}, {text}, {style} and {project} are filled in; a slash makes a folder."
+    ),
     default="{index} {voice} {text}",
     longest=200,
 )
@@ -234,6 +243,25 @@ EXPORT_SAMPLE_RATE = Choice(
     default=24_000,
     options=(Option(24_000, "24 kHz"), Option(44_100, "44.1 kHz"), Option(48_000, "48 kHz")),
 )
+EXPORT_HAS_ONE_PAUSE = Truth(
+    key="export-one-pause",
+    page=Page.EXPORT,
+    title=QT_TRANSLATE_NOOP("Settings", "The same pause after every line"),
+    help=QT_TRANSLATE_NOOP("Settings", "Between the lines of a joined file; otherwise each line's own pause."),
+    default=False,
+)
+EXPORT_PAUSE_SECONDS = Number(
+    key="export-pause",
+    page=Page.EXPORT,
+    needs=EXPORT_HAS_ONE_PAUSE,
+    title=QT_TRANSLATE_NOOP("Settings", "Pause between lines"),
+    help=QT_TRANSLATE_NOOP("Settings", "Silence from the end of one line to the beginning of the next."),
+    default=0.5,
+    low=0.0,
+    high=60.0,
+    step=0.1,
+    unit=QT_TRANSLATE_NOOP("Settings", "s"),
+)
 EXPORT_MATCHES_LOUDNESS = Truth(
     key="export-matches-loudness",
     page=Page.EXPORT,
@@ -244,6 +272,7 @@ EXPORT_MATCHES_LOUDNESS = Truth(
 EXPORT_LUFS = Number(
     key="export-loudness",
     page=Page.EXPORT,
+    needs=EXPORT_MATCHES_LOUDNESS,
     title=QT_TRANSLATE_NOOP("Settings", "Loudness"),
     help=QT_TRANSLATE_NOOP("Settings", "-16 is usual for podcasts, -19 for audiobooks, -23 for broadcasting."),
     default=-16.0,
@@ -255,6 +284,7 @@ EXPORT_LUFS = Number(
 EXPORT_TRUE_PEAK = Number(
     key="export-true-peak",
     page=Page.EXPORT,
+    needs=EXPORT_MATCHES_LOUDNESS,
     title=QT_TRANSLATE_NOOP("Settings", "Highest peak"),
     help=QT_TRANSLATE_NOOP("Settings", "No peak of the finished sound is higher than this; -1 is usual."),
     default=-1.0,

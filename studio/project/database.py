@@ -88,7 +88,7 @@ _MIGRATIONS = (
         next_save_id TEXT NOT NULL,
         is_modified INTEGER NOT NULL
     ) STRICT;
-    """,
+    """,  # noqa: S608 - our own words
 )
 SCHEMA_VERSION = len(_MIGRATIONS)
 
@@ -130,7 +130,9 @@ def require_project(path: Path) -> None:
     except FileNotFoundError as error:
         raise UnreadableProject(f"There is no file {path}.", remedy="It may have been moved or renamed.") from error
     except OSError as error:
-        raise UnreadableProject(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
+        raise UnreadableProject(
+            f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions."
+        ) from error
     is_ours = (
         len(header) == _HEADER_BYTES
         and header.startswith(_MAGIC)
@@ -175,13 +177,16 @@ def sentences(path: Path) -> Iterator[None]:
     """Turns what SQLite and the system say about ``path`` into ``StudioError``."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise damaged(path, "it holds bytes that are no text") from error
     except (sqlite3.Error, OSError) as error:
         raise _sentence(error, path) from error
 
 
 def damaged(path: Path, what: object) -> UnreadableProject:
     return UnreadableProject(
-        f"{path.name} is damaged: {what}.", remedy="Use a copy, if you have one, or what the program recovers at its start."
+        f"{path.name} is damaged: {what}.",
+        remedy="Use a copy, if you have one, or what the program recovers at its start.",
     )
 
 

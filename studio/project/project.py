@@ -245,9 +245,11 @@ class Project:
 
     def _adopt_recordings(self) -> None:
         for take in self._storage.recordings():
-            if take.line_id in self._script.index_of:
-                has_choice = self._script.line(take.line_id).chosen_take is not None
-                self.apply(AddTake(take, is_chosen=not has_choice))
+            if take.line_id not in self._script.index_of:
+                self._storage.drop_recording(take.id)
+                continue
+            has_choice = self._script.line(take.line_id).chosen_take is not None
+            self.apply(AddTake(take, is_chosen=not has_choice))
 
     def _renew_dictionary(self) -> None:
         self._dictionary_in_force = self._script.dictionary.over(self._global_dictionary)

@@ -28,7 +28,7 @@ def synthesis_request(
     voice: VoiceReference,
     generation: str,
     seed: int,
-    first_hop_tokens: int | None = None,
+    is_streaming: bool = True,
 ) -> SynthesisRequest:
     """``seed`` is the line's own, or one drawn for this take."""
     return SynthesisRequest(
@@ -39,7 +39,7 @@ def synthesis_request(
         speed=line.speed,
         seed=seed,
         sampling=line.sampling,
-        first_hop_tokens=first_hop_tokens,
+        is_streaming=is_streaming,
     )
 
 

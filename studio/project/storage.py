@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from studio.audio.resampling import Samples
+from studio.errors import BadPronunciation, UnusableSetting
 from studio.project import database
 from studio.project.ranks import new_ranks
 from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
@@ -40,8 +40,8 @@ class Storage:
         with self._lock, database.sentences(self.path):
             try:
                 return self._read()
-            except (KeyError, TypeError, ValueError, IndexError) as error:  # somebody else's hand, or a bad disk
-                raise database.damaged(self.path, error) from error
+            except (UnusableSetting, BadPronunciation, KeyError, TypeError, ValueError) as error:
+                raise database.damaged(self.path, error) from error  # somebody else's hand, or a bad disk
 
     def _read(self) -> Script:
         select = self._connection.execute
@@ -76,10 +76,7 @@ class Storage:
         if after.lines is before.lines:
             return self._ranks
         changed = new_ranks(self._ranks, [line.id for line in before.lines], [line.id for line in after.lines])
-        kept = self._ranks.items() if len(before.lines) == len(after.lines) else ()
-        if not kept:
-            kept = ((line.id, self._ranks[line.id]) for line in after.lines if line.id not in changed)
-        return dict(kept) | changed
+        return {line.id: self._ranks[line.id] for line in after.lines if line.id not in changed} | changed
 
     def _write_lines(self, before: Script, after: Script, ranks: dict[str, int]) -> None:
         if after.lines is before.lines:
@@ -98,7 +95,9 @@ class Storage:
         if after.takes is before.takes:
             return
         known, wanted = dict(_changed(before, after)), dict(_changed(after, before))
-        self._connection.executemany("DELETE FROM takes WHERE id = ?", [(take_id,) for take_id in known.keys() - wanted])
+        self._connection.executemany(
+            "DELETE FROM takes WHERE id = ?", [(take_id,) for take_id in known.keys() - wanted]
+        )
         rows = [take_row(take) for take_id, take in wanted.items() if known.get(take_id) is not take]
         self._put("takes", rows)
         self._connection.executemany("DELETE FROM recordings WHERE id = ?", [(row["id"],) for row in rows])
@@ -115,7 +114,7 @@ class Storage:
         )
         self._connection.executemany(statement, rows)
 
-    def _insert_many(self, table: str, rows: list[tuple[object, ...]]) -> None:
+    def _insert_many(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
         if rows:
             places = ", ".join("?" * len(rows[0]))
             self._connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608 - our own name

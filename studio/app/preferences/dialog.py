@@ -1,0 +1,156 @@
+"""The settings dialog. Nothing counts until it is accepted; then all of it does, or none."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.preferences.editors import DeviceEditor, translated
+from studio.app.preferences.page import SettingsPage
+from studio.errors import StudioError
+from studio.setting_kinds import Page, Setting
+from studio.settings import PAGE_TITLES, SETTINGS
+from studio.settings_file import Settings
+
+_log = logging.getLogger(__name__)
+_LOOK_MILLISECONDS = 50
+
+# The names of the devices for "output" or "input"; may take a moment, and is called on a thread of its own.
+DeviceNames = Callable[[str], tuple[str, ...]]
+
+
+class PreferencesDialog(QDialog):
+    """``settings`` tells its watchers what was changed. Pages of another kind are added with :meth:`add_page`."""
+
+    def __init__(self, settings: Settings, device_names: DeviceNames, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Settings"))
+        self._settings = settings
+        self._device_names = device_names
+        self._looks: dict[str, Future[tuple[str, ...]]] = {}
+        self._look_timer = QTimer(self)
+        self._look_timer.setInterval(_LOOK_MILLISECONDS)
+        self.pages = {page: SettingsPage(s for s in SETTINGS if s.page is page) for page in Page}
+        self._list = QListWidget()
+        self._list.setAccessibleName(self.tr("Pages of the settings"))
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._stack = QStackedWidget()
+        self._complaint = QLabel()
+        self._complaint.setProperty("role", "bad")
+        self._complaint.setWordWrap(True)
+        self._complaint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._complaint.hide()
+        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.defaults_button = self._buttons.addButton(
+            self.tr("Defaults of this page"), QDialogButtonBox.ButtonRole.ResetRole
+        )
+        self._lay_out()
+        for page, content in self.pages.items():
+            self.add_page(translated(PAGE_TITLES[page]), content)
+            content.show_values({setting: settings[setting] for setting in content.editors})
+        self._connect_signals()
+        self._list.setCurrentRow(0)
+
+    def add_page(self, title: str, content: QWidget) -> None:
+        """A page at the end; one that keeps its own changes, and has its own defaults."""
+        self._list.addItem(title)
+        self._stack.addWidget(content)
+        self._list.setFixedWidth(self._list.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth() + 12)
+
+    def open_page(self, page: Page | str) -> None:
+        """One of the pages by its subject, or an added one by its title."""
+        title = translated(PAGE_TITLES[page]) if isinstance(page, Page) else page
+        for row in range(self._list.count()):
+            if self._list.item(row).text() == title:
+                self._list.setCurrentRow(row)
+
+    def accept(self) -> None:
+        """Keeps what was changed, and closes; where that cannot be, says why, and stays."""
+        try:
+            self._settings.change(self.changes())
+        except StudioError as error:
+            self._complain(error)
+            return
+        super().accept()
+
+    def changes(self) -> dict[Setting[Any], Any]:
+        """What would become of which settings."""
+        shown = {setting: value for page in self.pages.values() for setting, value in page.values().items()}
+        return {setting: value for setting, value in shown.items() if value != self._settings[setting]}
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        if not self._looks:
+            looker = ThreadPoolExecutor(1, thread_name_prefix="device-names")
+            self._looks = {each: looker.submit(_names, self._device_names, each) for each in ("output", "input")}
+            looker.shutdown(wait=False)
+            self._look_timer.start()
+
+    def _lay_out(self) -> None:
+        pages = QHBoxLayout()
+        pages.addWidget(self._list)
+        pages.addWidget(self._stack, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(pages, 1)
+        layout.addWidget(self._complaint)
+        layout.addWidget(self._buttons)
+        width = self.fontMetrics().averageCharWidth()
+        self.resize(110 * width, 72 * width)
+
+    def _connect_signals(self) -> None:
+        # pages
+        self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
+        self._list.currentRowChanged.connect(self._on_page_changed)
+        for page in self.pages.values():
+            page.edited.connect(self._complaint.hide)
+        # buttons
+        self._buttons.accepted.connect(self.accept)
+        self._buttons.rejected.connect(self.reject)
+        self.defaults_button.clicked.connect(self._show_defaults)
+        # devices
+        self._look_timer.timeout.connect(self._show_devices)
+
+    def _on_page_changed(self) -> None:
+        self.defaults_button.setVisible(isinstance(self._stack.currentWidget(), SettingsPage))
+
+    def _show_defaults(self) -> None:
+        page = self._stack.currentWidget()
+        if isinstance(page, SettingsPage):
+            page.show_defaults()
+
+    def _complain(self, error: StudioError) -> None:
+        self._complaint.setText(str(error))
+        self._complaint.show()
+
+    def _show_devices(self) -> None:
+        """Once they are known. Asked for again and again: a thread that tells would outlive the dialog it tells."""
+        if not all(look.done() for look in self._looks.values()):
+            return
+        self._look_timer.stop()
+        for editor in self.pages[Page.SOUND].editors.values():
+            if isinstance(editor, DeviceEditor):
+                editor.set_names(self._looks[editor.direction].result())
+
+
+def _names(device_names: DeviceNames, direction: str) -> tuple[str, ...]:
+    """On a thread of its own: PortAudio may take its time."""
+    try:
+        return device_names(direction)
+    except StudioError as error:
+        _log.info("no %s devices: %s", direction, error)
+        return ()

@@ -1,0 +1,48 @@
+"""The person's own pronunciation dictionary, which holds for every project: a JSON file in the data folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from studio import paths
+from studio.errors import BadPronunciation, UnreadableText
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.whole_file import write_whole
+
+_VERSION = 1
+
+
+def global_dictionary_path() -> Path:
+    return paths.data_folder() / "pronunciation.json"
+
+
+def load_global_dictionary(path: Path | None = None) -> PronunciationDictionary:
+    """Empty where there is none yet. Raises ``UnreadableText``."""
+    path = path or global_dictionary_path()
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        return PronunciationDictionary(tuple(DictionaryEntry(**entry) for entry in content["entries"]))
+    except FileNotFoundError:
+        return PronunciationDictionary()
+    except OSError as error:
+        raise UnreadableText(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
+    except (ValueError, KeyError, TypeError, AttributeError, BadPronunciation) as error:
+        raise UnreadableText(
+            f"The pronunciation dictionary, {path}, is damaged.",
+            remedy="Mend it, or begin a new one: this one is kept.",
+        ) from error
+
+
+def save_global_dictionary(dictionary: PronunciationDictionary, path: Path | None = None) -> None:
+    """Raises ``DiskFull`` and ``CannotWrite``. A damaged file that was there is kept under another name."""
+    path = path or global_dictionary_path()
+    try:
+        load_global_dictionary(path)
+    except UnreadableText:
+        with contextlib.suppress(OSError):
+            path.replace(path.with_name(f"{path.stem}.damaged{path.suffix}"))
+    content = {"version": _VERSION, "entries": [asdict(entry) for entry in dictionary.entries]}
+    write_whole(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8"))

@@ -1,0 +1,1 @@
+"""Scripts that were written elsewhere: text, Markdown, subtitles, tables and Word documents become lines."""

@@ -1,0 +1,78 @@
+"""Files of text as they come: in whatever encoding, of bearable size."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+import regex
+
+from studio.errors import UnreadableScript
+
+_MOST_BYTES = 64 << 20
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_HAN = regex.compile(r"\p{Han}")
+_NOT_ASCII = regex.compile(r"[^\x00-\x7f]")
+_SHARE_OF_HAN = 0.5
+
+
+def read_bytes(path: Path) -> bytes:
+    """Raises ``UnreadableScript``."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except IsADirectoryError as error:
+        raise UnreadableScript(f"{path} is a folder.", remedy="Choose a file in it.") from error
+    except FileNotFoundError as error:
+        raise UnreadableScript(f"There is no file {path}.", remedy="Check its name and folder.") from error
+    except OSError as error:
+        raise UnreadableScript(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
+    if len(content) > _MOST_BYTES:
+        raise UnreadableScript(
+            f"{path.name} is larger than {_MOST_BYTES >> 20} MB.", remedy="Import it in parts, chapter by chapter."
+        )
+    return content
+
+
+def read_text(path: Path) -> str:
+    """UTF-8, UTF-16 and UTF-32, else as older Chinese or Western programs write. Raises ``UnreadableScript``."""
+    content = read_bytes(path)
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            return _decoded(content, encoding, path)
+    if b"\0" in content:
+        raise _no_text(path)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return _in_older_encoding(content)
+
+
+def _in_older_encoding(content: bytes) -> str:
+    """GB18030 if that makes it mostly Chinese: nearly all bytes mean something in it, seldom that."""
+    try:
+        text = content.decode("gb18030")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+    foreign = _NOT_ASCII.findall(text)
+    is_chinese = len(_HAN.findall(text)) >= _SHARE_OF_HAN * len(foreign)
+    return text if is_chinese else content.decode("cp1252", "replace")
+
+
+def _decoded(content: bytes, encoding: str, path: Path) -> str:
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise _no_text(path) from error
+
+
+def _no_text(path: Path) -> UnreadableScript:
+    return UnreadableScript(
+        f"{path.name} is not text.", remedy="Save it as text in UTF-8, or copy and paste its words."
+    )

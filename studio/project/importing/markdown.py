@@ -1,0 +1,94 @@
+"""The words of a Markdown text, without its marks: what a narrator would read of the page.
+
+Headings, list items and table rows become paragraphs of their own. Code blocks, pictures, footnote
+marks, comments and the addresses of links are left out. Tags and pronunciations of ours stay.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+import regex
+
+from studio.project.splitting import unwrapped
+from studio.text.special_tokens import PHONES
+
+_FRONT_MATTER = regex.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", regex.DOTALL)
+_COMMENT = regex.compile(r"<!--.*?-->", regex.DOTALL)
+_FENCE = regex.compile(r" {0,3}(`{3,}|~{3,})")
+_RULE = regex.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
+_UNDERLINE = regex.compile(r" {0,3}(?:=+|-+)[ \t]*\Z")
+_HEADING = regex.compile(r" {0,3}#{1,6}(?:[ \t]+(?P<title>.*?))?(?:[ \t]+#+)?[ \t]*\Z")
+_ITEM = regex.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")
+_QUOTE = regex.compile(r"\A {0,3}(?:>[ \t]?)+")
+_DEFINITION = regex.compile(r" {0,3}\[[^\]]+\]:[ \t]")
+_TABLE_RULE = regex.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+
+_IMAGE = regex.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?")
+_FOOTNOTE = regex.compile(r"\[\^[^\]]+\]")
+_LINK = regex.compile(r"\[(?P<words>[^\[\]]+)\]\((?:[^()]|\([^()]*\))*\)")
+_NAMED_LINK = regex.compile(r"\[(?P<words>[^\[\]]+)\]\[[^\[\]]*\]")
+_ADDRESS = regex.compile(r"<(?:https?|mailto|ftp):[^>\s]*>")
+_TAG = regex.compile(r"</?(?!(?:strong|laughter)>)[a-zA-Z][^<>]*>")
+_CODE = regex.compile(r"(`+)(?P<words>.+?)\1", regex.DOTALL)
+_STRONG = regex.compile(r"(\*\*|__)(?=\S)(?P<words>.+?)(?<=\S)\1")
+_STARRED = regex.compile(r"\*(?=\S)(?P<words>[^*]+?)(?<=\S)\*")
+_UNDERLINED = regex.compile(r"(?<![\p{L}\p{N}_])_(?=\S)(?P<words>[^_]+?)(?<=\S)_(?![\p{L}\p{N}_])")
+_STRUCK = regex.compile(r"~~(?=\S)(?P<words>.+?)~~")
+_ESCAPE = regex.compile(r"\\([!-/:-@\[-`{-~])")
+# Stands for an escaped mark while marks are looked for.
+_ESCAPED_FROM = 0xF0000
+
+
+def words_of_markdown(text: str) -> str:
+    """Paragraphs on one line each, blank lines between."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _COMMENT.sub("", _FRONT_MATTER.sub("", text))
+    paragraphs = (_without_marks(unwrapped("\n".join(lines))) for lines in _paragraphs(text.split("\n")))
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
+    gathered: list[str] = []
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) else fence
+            continue
+        bare = _QUOTE.sub("", line, count=1)
+        heading = _HEADING.match(bare)
+        begins_alone = bool(heading or _ITEM.match(bare) or "|" in bare)
+        if gathered and (mark or begins_alone or _ends_paragraph(bare)):
+            yield gathered
+            gathered = []
+        if mark:
+            fence = mark[1]
+        elif heading:
+            yield [heading["title"] or ""]
+        elif "|" in bare:
+            yield [] if _TABLE_RULE.match(bare) else [_row(bare)]
+        elif not _ends_paragraph(bare):
+            gathered.append(_ITEM.sub("", bare, count=1))
+    yield gathered
+
+
+def _ends_paragraph(line: str) -> bool:
+    return not line.strip() or any(kind.match(line) for kind in (_RULE, _UNDERLINE, _DEFINITION))
+
+
+def _row(line: str) -> str:
+    cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
+    return ", ".join(cell for cell in cells if cell)
+
+
+def _without_marks(text: str) -> str:
+    text = _ESCAPE.sub(lambda match: chr(_ESCAPED_FROM + ord(match[1])), text)
+    for gone in (_IMAGE, _FOOTNOTE, _ADDRESS, _TAG):
+        text = gone.sub("", text)
+    text = _NAMED_LINK.sub(lambda match: match[0] if f"[{match['words']}]" in PHONES else match["words"], text)
+    for mark in (_LINK, _CODE, _STRONG, _STRONG, _STARRED, _UNDERLINED, _STRUCK):
+        text = mark.sub(lambda match: match["words"], text)
+    text = html.unescape(text)
+    return "".join(chr(ord(each) - _ESCAPED_FROM) if ord(each) >= _ESCAPED_FROM else each for each in text).strip()

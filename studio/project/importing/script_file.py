@@ -1,0 +1,58 @@
+"""Any script of a kind we know, as lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from studio.errors import UnreadableScript
+from studio.project.importing.documents import read_bytes, read_text
+from studio.project.importing.markdown import words_of_markdown
+from studio.project.importing.subtitles import cues
+from studio.project.importing.tables import lines_of_table
+from studio.project.importing.word import paragraphs_of_word
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, new_id
+from studio.project.splitting import LineBreaks, split_text
+
+SCRIPT_SUFFIXES = (".txt", ".md", ".markdown", ".srt", ".csv", ".tsv", ".docx")
+
+
+def read_script(path: Path, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[Line]:
+    """The lines of a script, by the suffix of its file. Rows and subtitles are lines; other text is split.
+
+    Raises ``UnreadableScript``, also where there is nothing to be spoken.
+    """
+    lines = _lines(path, breaks)
+    if not lines:
+        raise UnreadableScript(f"{path.name} holds nothing that can be spoken.", remedy="Choose another file.")
+    return lines
+
+
+def _lines(path: Path, breaks: LineBreaks) -> list[Line]:
+    match path.suffix.lower():
+        case ".txt":
+            return _plain_lines(read_text(path), breaks)
+        case ".md" | ".markdown":
+            return _plain_lines(words_of_markdown(read_text(path)), breaks)
+        case ".docx":
+            return _plain_lines("\n\n".join(paragraphs_of_word(read_bytes(path), path.name)), breaks)
+        case ".csv" | ".tsv":
+            return lines_of_table(read_text(path), path.name)
+        case ".srt":
+            return [
+                Line(
+                    id=new_id(),
+                    text=cue.text,
+                    pause_after_seconds=DEFAULT_PAUSE_SECONDS
+                    if cue.pause_after_seconds is None
+                    else cue.pause_after_seconds,
+                )
+                for cue in cues(read_text(path))
+            ]
+    raise UnreadableScript(
+        f"We cannot import {path.suffix or 'a file without a suffix'} ({path.name}).",
+        remedy=f"Choose one of {', '.join(SCRIPT_SUFFIXES)}, or copy and paste its words.",
+    )
+
+
+def _plain_lines(text: str, breaks: LineBreaks) -> list[Line]:
+    return [Line(id=new_id(), text=words) for words in split_text(text, breaks)]

@@ -1,0 +1,149 @@
+"""What the tests of this room share: takes and recipes, and any change that a script allows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+from hypothesis import strategies as st
+
+from studio.model.config import SamplingOptions
+from studio.project.changes import (
+    AddTake,
+    Change,
+    ChooseTake,
+    EditDictionary,
+    EditLines,
+    InsertLines,
+    KeepTakes,
+    MoveLines,
+    OrderLines,
+    RemoveLines,
+    RemoveTakes,
+    RenameProject,
+    Together,
+)
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.project.lines import Line, LineStyle, new_id
+from studio.project.script import Script
+from studio.project.takes import Take, TakeRecipe
+
+RATE = 24_000
+
+
+def recipe(fingerprint: str = "", **values: object) -> TakeRecipe:
+    plain = TakeRecipe(
+        text="Hello.",
+        seed=7,
+        line_fingerprint=fingerprint,
+        mode="zero-shot",
+        voice_name="Ann",
+        voice_sha256="ab" * 32,
+        model_name="noise-cosyvoice3",
+        model_key="key",
+    )
+    return replace(plain, **values)  # type: ignore[arg-type]
+
+
+def sound(seconds: float, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-1, 1, round(seconds * RATE)).astype(np.float32)
+
+
+texts = st.text(max_size=40)
+names = st.none() | st.text(min_size=1, max_size=10)
+styles = st.one_of(
+    st.just(LineStyle()),
+    st.builds(LineStyle, preset=st.sampled_from(["dialect.sichuan", "emotion.happy"])),
+    st.builds(LineStyle, instruct=st.text(min_size=1, max_size=20)),
+)
+samplings = st.none() | st.builds(SamplingOptions, top_p=st.floats(0.1, 1.0), top_k=st.integers(1, 100))
+field_values = {
+    "text": texts,
+    "voice": names,
+    "style": styles,
+    "speed": st.floats(0.5, 2.0),
+    "seed": st.none() | st.integers(0, 2**63 - 1),
+    "sampling": samplings,
+    "pause_after_seconds": st.floats(0.0, 60.0),
+    "is_locked": st.booleans(),
+    "file_name": names,
+}
+some_lines = st.lists(
+    st.builds(lambda values: Line(id=new_id(), **values), st.fixed_dictionaries(field_values)), min_size=1, max_size=4
+)
+edits = st.fixed_dictionaries({}, optional=field_values)
+dictionaries = st.lists(
+    st.sampled_from(
+        [
+            DictionaryEntry("重庆", pronunciation="chong2 qing4"),
+            DictionaryEntry("SQL", alias="sequel", is_case_sensitive=True),
+            DictionaryEntry("wind", alias="wynd", pronunciation="W AY1 N D"),
+        ]
+    ),
+    unique=True,
+).map(lambda entries: PronunciationDictionary(tuple(entries)))
+
+
+def draw_take(draw: st.DrawFn, script: Script, line_id: str) -> Take:
+    number = max((take.number for take in script.takes_of(line_id)), default=0) + 1
+    return Take(
+        id=new_id(),
+        line_id=line_id,
+        number=number,
+        created=datetime.now(UTC),
+        audio_seconds=draw(st.floats(0.1, 100.0)),
+        sample_rate=RATE,
+        recipe=recipe(sampling=draw(samplings), style=draw(styles), engine={"flow": "torch"}),
+        is_kept=draw(st.booleans()),
+        is_complete=draw(st.booleans()),
+        first_audio_seconds=draw(st.none() | st.floats(0.0, 9.0)),
+        num_underruns=draw(st.none() | st.integers(0, 9)),
+    )
+
+
+@st.composite
+def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
+    """One that makes sense for ``script``."""
+    line_ids = [line.id for line in script.lines]
+    take_ids = sorted(script.line_of_take)
+    kinds = ["insert", "dictionary", "rename"]
+    kinds += ["remove", "edit", "move", "order", "add take"] * bool(line_ids) + ["choose", "drop", "keep"] * bool(
+        take_ids
+    )
+    kinds += ["together"] * (depth == 0)
+    match draw(st.sampled_from(kinds)):
+        case "insert":
+            return InsertLines(draw(st.integers(0, len(line_ids))), tuple(draw(some_lines)))
+        case "dictionary":
+            return EditDictionary(draw(dictionaries))
+        case "rename":
+            return RenameProject(draw(texts))
+        case "remove":
+            return RemoveLines(tuple(draw(subsets(line_ids))))
+        case "edit":
+            return EditLines({line_id: draw(edits) for line_id in draw(subsets(line_ids))})
+        case "move":
+            return MoveLines(tuple(draw(subsets(line_ids))), draw(st.integers(0, len(line_ids))))
+        case "order":
+            return OrderLines(tuple(draw(st.permutations(line_ids))))
+        case "add take":
+            line_id = draw(st.sampled_from(line_ids))
+            return AddTake(draw_take(draw, script, line_id), is_chosen=draw(st.booleans()))
+        case "choose":
+            take_id = draw(st.sampled_from(take_ids))
+            return ChooseTake(script.line_of_take[take_id], draw(st.sampled_from([take_id, None])))
+        case "drop":
+            return RemoveTakes(tuple(draw(subsets(take_ids))))
+        case "keep":
+            return KeepTakes({take_id: draw(st.booleans()) for take_id in draw(subsets(take_ids))})
+    several: list[Change] = []
+    for _ in range(draw(st.integers(0, 3))):
+        change = draw(changes(script, depth=1))
+        script, _ = change.apply(script)
+        several.append(change)
+    return Together(tuple(several))
+
+
+def subsets(ids: list[str]) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(ids), unique=True, min_size=1)

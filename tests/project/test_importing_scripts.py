@@ -1,0 +1,307 @@
+"""Scripts written elsewhere become lines, and what cannot be read is a sentence."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio.errors import StudioError, UnreadableScript
+from studio.project.importing.markdown import words_of_markdown
+from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
+from studio.project.importing.subtitles import cues
+from studio.project.importing.tables import lines_of_table, style_named
+from studio.project.importing.word import paragraphs_of_word
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, LineStyle
+from studio.project.splitting import LineBreaks
+
+
+def texts_of(path: Path, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[str]:
+    return [line.text for line in read_script(path, breaks)]
+
+
+# Text.
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("utf-8", "你好，世界。Grüße aus Köln."),
+        ("utf-8-sig", "你好，世界。"),
+        ("utf-16", "你好，世界。Grüße."),
+        ("utf-16-le", "\ufeff你好，世界。"),
+        ("utf-32", "你好，世界。"),
+        ("gb18030", "今天天气很好，我们出去走走。"),
+        ("cp1252", "Die Grüße kommen aus Köln – schön."),
+    ],
+)
+def test_text_is_read_in_the_encoding_it_was_written_in(tmp_path: Path, encoding: str, text: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode(encoding))
+    assert texts_of(path, LineBreaks.PARAGRAPH) == [text.removeprefix("\ufeff")]
+
+
+def test_every_line_has_an_id_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("One line.\nOne line.\nOne line.")
+    assert len({line.id for line in read_script(path)}) == 3
+
+
+def test_what_cannot_be_imported_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "sound.txt").write_bytes(b"RIFF\0\0\0\0WAVE")
+    (tmp_path / "half.txt").write_bytes(b"\xff\xfea")
+    (tmp_path / "empty.txt").write_text(" \n* * *\n")
+    (tmp_path / "book.epub").touch()
+    (tmp_path / "none").touch()
+    (tmp_path / "folder.txt").mkdir()
+    for name, words in {
+        "sound.txt": "is not text",
+        "half.txt": "is not text",
+        "empty.txt": "nothing that can be spoken",
+        "book.epub": r"cannot import \.epub",
+        "none": "a file without a suffix",
+        "folder.txt": "is a folder",
+        "missing.txt": "There is no file",
+    }.items():
+        with pytest.raises(UnreadableScript, match=words) as caught:
+            read_script(tmp_path / name)
+        assert caught.value.remedy
+
+
+def test_a_file_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with path.open("wb") as file:
+        file.truncate(65 << 20)
+    with pytest.raises(UnreadableScript, match="larger than 64 MB"):
+        read_script(path)
+
+
+# Markdown.
+
+
+@pytest.mark.parametrize(
+    ("markdown", "words"),
+    [
+        ("# A *fine* title\nText of\nthe paragraph.", "A fine title\n\nText of the paragraph."),
+        ("Title\n=====\nText", "Title\n\nText"),
+        ("- one\n- two\n  goes on\n1. three\n* [x] four", "one\n\ntwo goes on\n\nthree\n\nfour"),
+        ("> quoted\n> words", "quoted words"),
+        ("**bold** __bold__ *it* _it_ ***both*** ~~gone~~ `code`", "bold bold it it both gone code"),
+        ("snake_case_word and 2 * 3 * 4", "snake_case_word and 2 * 3 * 4"),
+        (
+            "A [link](https://a.b/c_(d)) and [named][ref] and <https://a.b>.\n\n[ref]: https://a.b",
+            "A link and named and .",
+        ),
+        ("![picture](x.png)Words", "Words"),
+        ("Noted[^1].\n\n[^1]: Footnote", "Noted."),
+        ("Before\n\n```python\ncode\n\nmore\n```\n\nAfter", "Before\n\nAfter"),
+        ("~~~\ncode\n```\n~~~\nAfter", "After"),
+        ("---\ntitle: x\n---\nText", "Text"),
+        ("One\n\n---\n\nTwo\n\n***\n\nThree", "One\n\nTwo\n\nThree"),
+        ("| A | B |\n|---|:-:|\n| c | d |", "A, B\n\nc, d"),
+        ("<!-- hidden -->Seen<br/> <b>bold</b>", "Seen bold"),
+        ("Tom &amp; Jerry &copy; 2024", "Tom & Jerry © 2024"),
+        (r"\*not italic\* and \# no title", "*not italic* and # no title"),
+        ("Say [j][ǐ] and <strong>this</strong> [pause 0.5] [laughter]", None),
+        ("今天\n天气很好", "今天天气很好"),
+        ("", ""),
+    ],
+)
+def test_markdown_is_read_as_a_narrator_would(markdown: str, words: str | None) -> None:
+    assert words_of_markdown(markdown) == (markdown if words is None else words)
+
+
+@given(st.text(alphabet=st.sampled_from("ab \n*_`[]()#->|~\\!<&;:1."), max_size=80))
+def test_any_markdown_has_words(markdown: str) -> None:
+    kept = words_of_markdown(markdown)
+    assert set(kept) - set(markdown) <= {" ", "\n", ","}
+
+
+# Subtitles.
+
+SRT = """\ufeff1
+00:00:01,000 --> 00:00:02,500
+Hello
+<i>world</i>.
+
+2
+00:00:03.250 --> 00:00:04,000 X1:0
+{\\an8}2024
+
+3
+
+00:00:05,000 --> 00:00:06,000
+
+4
+00:00:03,500 --> 00:01:10,000
+你好
+世界
+5
+00:05:00,000 --> 00:05:01,000
+Last.
+"""
+
+
+def test_subtitles_become_lines_with_the_pauses_between_them() -> None:
+    found = cues(SRT)
+    assert [cue.text for cue in found] == ["Hello world.", "2024", "你好世界", "Last."]
+    assert [cue.pause_after_seconds for cue in found] == [0.75, 0.0, 60.0, None]
+
+
+def test_a_subtitle_file_is_imported(tmp_path: Path) -> None:
+    path = tmp_path / "a.SRT"
+    path.write_text(SRT.replace("\n", "\r\n"), "utf-8")
+    lines = read_script(path)
+    assert [line.pause_after_seconds for line in lines] == [0.75, 0.0, 60.0, DEFAULT_PAUSE_SECONDS]
+    path.write_text("no times at all")
+    with pytest.raises(UnreadableScript, match="nothing that can be spoken"):
+        read_script(path)
+
+
+# Tables.
+
+
+def test_a_table_brings_voice_style_and_file_name() -> None:
+    table = (
+        "Text,Voice,Style,File name,Speed,Pause,Remark\n"
+        '"Hello, ""you""\nthere",Ann,dialect.sichuan,audio/intro.WAV,1.2,0.5,x\n'
+        ",Ann,,,,,\n"
+        "Plain\n"
+    )
+    first, second = lines_of_table(table, "a.csv")
+    assert (first.text, first.voice, first.style) == ('Hello, "you" there', "Ann", LineStyle(preset="dialect.sichuan"))
+    assert (first.file_name, first.speed, first.pause_after_seconds) == ("intro", 1.2, 0.5)
+    assert (second.text, second.voice, second.style, second.file_name) == ("Plain", None, LineStyle(), None)
+    assert (second.speed, second.pause_after_seconds) == (1.0, DEFAULT_PAUSE_SECONDS)
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["文件名;音色;文本\nx;安;你好", "文件名\t音色\t文本\nx\t安\t你好", "文件名|音色|文本\nx|安|你好"],
+)
+def test_tables_come_with_other_separators_and_chinese_names(table: str) -> None:
+    (line,) = lines_of_table(table, "a.csv")
+    assert (line.text, line.voice, line.file_name) == ("你好", "安", "x")
+
+
+def test_a_table_without_names_of_columns_is_text() -> None:
+    assert [line.text for line in lines_of_table("Hello there,x\nYou,y\n", "a.csv")] == ["Hello there", "You"]
+
+
+@pytest.mark.parametrize(
+    ("words", "style"),
+    [
+        ("", LineStyle()),
+        ("dialect.yue", LineStyle(preset="dialect.yue")),
+        ("v3.dialect.yue", LineStyle(preset="dialect.yue")),
+        ("Cantonese", LineStyle(preset="dialect.yue")),
+        ("粤语", LineStyle(preset="dialect.yue")),
+        (" 广东话 ", LineStyle(preset="dialect.yue")),
+        ("请用广东话表达。", LineStyle(preset="dialect.yue")),
+        ("like a tired pirate", LineStyle(instruct="like a tired pirate")),
+    ],
+)
+def test_a_style_is_known_by_any_of_its_names(words: str, style: LineStyle) -> None:
+    assert style_named(words) == style
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("text,speed\nHello,fast\n", "Row 2 of a.csv: “fast” is not a number"),
+        ("text,speed\nHello,1\nHello,9\n", "Row 3 of a.csv: A speed of 9 is not possible"),
+        ("text,pause\nHello,1,5\nHello,nan\n", "Row 3 of a.csv: A pause of nan"),
+        ('text\n"' + "x" * 200_000, "is not a table we can read"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named(table: str, words: str) -> None:
+    with pytest.raises(UnreadableScript, match=words):
+        lines_of_table(table, "a.csv")
+
+
+# Word.
+
+
+def docx(body: str, *, name: str = "word/document.xml", head: str = "") -> bytes:
+    document = (
+        f'<?xml version="1.0" encoding="UTF-8"?>{head}'
+        '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+        ' xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f"<w:body>{body}</w:body></w:document>"
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, document)
+    return packed.getvalue()
+
+
+def test_a_word_document_is_its_paragraphs(tmp_path: Path) -> None:
+    body = (
+        "<w:p><w:r><w:t>Hello </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t xml:space='preserve'>bold</w:t></w:r>"
+        "<w:r><w:tab/><w:t>world &amp; all</w:t><w:noBreakHyphen/><w:t>x</w:t></w:r></w:p>"
+        "<w:p/>"
+        "<w:p><w:ins><w:r><w:t>kept</w:t></w:r></w:ins><w:del><w:r><w:delText>gone</w:delText></w:r></w:del>"
+        "<w:r><w:instrText>PAGE</w:instrText><w:br/><w:t>next line</w:t></w:r></w:p>"
+        "<w:p><w:r><w:ruby><w:rt><w:r><w:t>chóng</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>重</w:t></w:r></w:rubyBase>"
+        "</w:ruby><w:t>庆</w:t></w:r></w:p>"
+        "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>cell</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
+        "<w:p><w:r><w:t>outside</w:t><mc:AlternateContent><mc:Choice><w:txbxContent><w:p><w:r><w:t>in a box</w:t></w:r>"
+        "</w:p></w:txbxContent></mc:Choice><mc:Fallback><w:p><w:r><w:t>in a box</w:t></w:r></w:p></mc:Fallback>"
+        "</mc:AlternateContent><w:t> again</w:t></w:r></w:p>"
+    )
+    assert paragraphs_of_word(docx(body), "a.docx") == [
+        "Hello bold world & all-x",
+        "",
+        "kept\nnext line",
+        "重庆",
+        "cell",
+        "in a box",
+        "outside again",
+    ]
+    path = tmp_path / "a.docx"
+    path.write_bytes(docx("<w:p><w:r><w:t>One sentence. Another one.</w:t></w:r></w:p>"))
+    assert texts_of(path) == ["One sentence.", "Another one."]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no zip",
+        docx("<w:p>")[:-40],
+        docx("<w:p><w:r><w:t>unclosed"),
+        docx("", name="word/other.xml"),
+        docx("<w:p><w:r><w:t>&a;</w:t></w:r></w:p>", head='<!DOCTYPE x [<!ENTITY a "boom">]>'),
+        b"\xd0\xcf\x11\xe0" + bytes(600),
+    ],
+)
+def test_what_is_no_word_document_is_a_sentence(content: bytes) -> None:
+    with pytest.raises(UnreadableScript) as caught:
+        paragraphs_of_word(content, "a.docx")
+    assert "a.docx" in caught.value.message
+    assert caught.value.remedy
+
+
+def test_a_zip_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.project.importing.word._MOST_BYTES", 100_000)
+    with pytest.raises(UnreadableScript, match="too large to be true"):
+        paragraphs_of_word(docx("<w:p>" + " " * 1_000_000 + "</w:p>"), "a.docx")
+
+
+@given(st.sampled_from(SCRIPT_SUFFIXES), st.binary(max_size=200))
+def test_any_bytes_are_a_script_or_a_sentence(suffix: str, content: bytes) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a{suffix}"
+        path.write_bytes(content)
+        remedy = "none needed"
+        try:
+            assert read_script(path)
+        except StudioError as error:
+            remedy = error.remedy
+        assert remedy

@@ -1,0 +1,95 @@
+"""A take is fresh as long as nothing changed that is heard in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from studio.model.config import SamplingOptions
+from studio.pipeline.request import EngineDescription, VoiceReference
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.project.fingerprint import fingerprint
+from studio.project.lines import Line, LineStyle
+from studio.project.speaking import library_versions, recipe_of, synthesis_request
+
+LINE = Line(id="a", text="The wind blows.", voice="Ann")
+NO_WORDS = PronunciationDictionary()
+WIND = PronunciationDictionary((DictionaryEntry("wind", alias="wynd", pronunciation="W AY1 N D"),))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"text": "The wind blew."},
+        {"voice": "Bob"},
+        {"voice": None},
+        {"style": LineStyle(preset="emotion.happy")},
+        {"style": LineStyle(instruct="emotion.happy")},
+        {"speed": 1.1},
+        {"sampling": SamplingOptions(top_k=5)},
+    ],
+)
+def test_what_is_heard_makes_another_fingerprint(values: dict[str, object]) -> None:
+    assert fingerprint(replace(LINE, **values), NO_WORDS) != fingerprint(LINE, NO_WORDS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"id": "b"},
+        {"text": "  The wind blows.\n"},
+        {"seed": 5},
+        {"pause_after_seconds": 9.0},
+        {"is_locked": True},
+        {"chosen_take": "t"},
+        {"file_name": "x"},
+        {"style": LineStyle("", "")},
+        {"speed": 1},
+        {"sampling": SamplingOptions()},
+    ],
+)
+def test_what_is_not_heard_makes_no_difference(values: dict[str, object]) -> None:
+    assert fingerprint(replace(LINE, **values), NO_WORDS) == fingerprint(LINE, NO_WORDS)  # type: ignore[arg-type]
+
+
+def test_only_words_of_the_line_count() -> None:
+    other = PronunciationDictionary((DictionaryEntry("storm", alias="x"),))
+    assert fingerprint(LINE, other) == fingerprint(LINE, NO_WORDS)
+    assert fingerprint(LINE, WIND) != fingerprint(LINE, NO_WORDS)
+    as_typed = PronunciationDictionary((DictionaryEntry("wind", alias="wynd", pronunciation="[W][AY1][N][D]"),))
+    assert fingerprint(LINE, as_typed) == fingerprint(LINE, WIND)
+
+
+def test_a_fingerprint_is_the_same_tomorrow() -> None:
+    """They are kept in files: another rule needs another version, or every take of every project is stale."""
+    assert fingerprint(LINE, WIND) == "63f4e41ddf13385a5e5b0a10d765cdb3"
+
+
+def test_a_recipe_holds_all_that_was_asked_and_by_whom() -> None:
+    line = replace(LINE, style=LineStyle(preset="emotion.happy"), speed=1.2, sampling=SamplingOptions(top_k=9))
+    engine = EngineDescription(
+        model_name="noise-cosyvoice3",
+        generation="cosyvoice3",
+        folder="models/noise",
+        sample_rate=24_000,
+        device="cpu",
+        stages={"flow": "torch float32"},
+    )
+    voice = VoiceReference("ann.wav", "Hello", "Ann")  # type: ignore[arg-type]
+    request = synthesis_request(line, WIND, voice=voice, generation="cosyvoice3", seed=11, is_streaming=False)
+    assert request.text == "The [W][AY1][N][D] blows."
+    assert (request.preset, request.instruct, request.speed, request.seed) == ("emotion.happy", None, 1.2, 11)
+    assert not request.is_streaming
+    recipe = recipe_of(line, WIND, request, voice_sha256="abc", engine=engine, model_key="k")
+    assert recipe.line_fingerprint == fingerprint(line, WIND)
+    assert (recipe.text, recipe.seed, recipe.mode) == (request.text, 11, "instruct")
+    assert (recipe.voice_name, recipe.voice_sha256, recipe.model_name, recipe.model_key) == (
+        "Ann",
+        "abc",
+        "noise-cosyvoice3",
+        "k",
+    )
+    assert (recipe.style, recipe.speed, recipe.sampling) == (line.style, 1.2, line.sampling)
+    assert recipe.engine == {"flow": "torch float32"}
+    assert {"timbre-studio", "numpy"} <= set(library_versions()) == set(recipe.versions)

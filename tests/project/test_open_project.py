@@ -1,0 +1,460 @@
+"""A project is on the disk what it is in memory, and its file is whole or not there."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from script_material import RATE, changes, recipe, sound
+
+from studio.errors import CannotWrite, DiskFull, ProjectChangedElsewhere, StudioError, TakeNotFound, UnreadableProject
+from studio.project import saving
+from studio.project.changes import (
+    AddTake,
+    ChooseTake,
+    EditDictionary,
+    EditLines,
+    InsertLines,
+    MoveLines,
+    RemoveLines,
+    RemoveTakes,
+    RenameProject,
+)
+from studio.project.database import APPLICATION_ID, SCHEMA_VERSION
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.project.lines import Line, LineState, LineStyle
+from studio.project.project import Project
+from studio.project.takes import Take
+
+
+@pytest.fixture
+def drafts(tmp_path: Path) -> Path:
+    return tmp_path / "drafts"
+
+
+@pytest.fixture
+def project(drafts: Path) -> Iterator[Project]:
+    with Project.create(drafts) as project:
+        yield project
+
+
+def insert(project: Project, *texts: str) -> list[str]:
+    lines = tuple(Line(id=f"line{len(project.lines) + number}", text=text) for number, text in enumerate(texts))
+    project.apply(InsertLines(len(project.lines), lines))
+    return [line.id for line in lines]
+
+
+def speak(project: Project, line_id: str, seconds: float = 0.5, seed: int = 0) -> Take:
+    recorder = project.begin_take(line_id, recipe(project.fingerprint_of(line_id)), RATE)
+    samples = sound(seconds, seed)
+    for block in np.array_split(samples, 4):
+        recorder.append(block)
+    take = recorder.finish()
+    project.apply(AddTake(take))
+    return take
+
+
+def reopened(project: Project, path: Path, drafts: Path) -> Project:
+    project.save(path)
+    return Project.open(path, drafts)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data())
+def test_the_file_holds_what_the_changes_made(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder, Project.create(Path(folder)) as project:
+        inverses, states = [], []
+        for _ in range(data.draw(st.integers(1, 8))):
+            states.append(project.script)
+            inverses.append(project.apply(data.draw(changes(project.script))))
+            assert project._storage.read() == project.script
+        with reopened(project, Path(folder) / "a.timbre", Path(folder)) as again:
+            assert again.script == project.script
+            assert not again.is_modified
+        while inverses:
+            project.apply(inverses.pop())
+            assert project.script == states.pop()
+            assert project._storage.read() == project.script
+
+
+def test_the_sound_of_a_take_is_kept_sample_for_sample(project: Project, drafts: Path, tmp_path: Path) -> None:
+    (line_id,) = insert(project, "Hello.")
+    take = speak(project, line_id, 1.0, seed=3)
+    assert take.audio_seconds == 1.0
+    np.testing.assert_array_equal(project.samples_of(take.id), sound(1.0, seed=3))
+    with reopened(project, tmp_path / "a.timbre", drafts) as again:
+        np.testing.assert_array_equal(again.samples_of(take.id), sound(1.0, seed=3))
+        assert again.samples_of(take.id).dtype == np.float32
+
+
+def test_the_sound_of_a_removed_take_waits_for_undo_but_is_not_saved(
+    project: Project, drafts: Path, tmp_path: Path
+) -> None:
+    (line_id,) = insert(project, "Hello.")
+    take = speak(project, line_id)
+    undo = project.apply(RemoveTakes((take.id,)))
+    with reopened(project, tmp_path / "a.timbre", drafts) as again, pytest.raises(TakeNotFound):
+        again.samples_of(take.id)
+    project.apply(undo)
+    assert len(project.samples_of(take.id)) == RATE // 2
+    with reopened(project, tmp_path / "a.timbre", drafts) as again:
+        assert len(again.samples_of(take.id)) == RATE // 2
+
+
+def test_a_saved_file_says_what_it_is_and_holds_nothing_else(project: Project, tmp_path: Path) -> None:
+    insert(project, "Hello.")
+    project.save(tmp_path / "a.timbre")
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.timbre"]
+    connection = sqlite3.connect(tmp_path / "a.timbre")
+    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert connection.execute("SELECT COUNT(*) FROM working_copy").fetchone() == (0,)
+    connection.close()
+
+
+def test_what_is_modified_is_what_the_file_does_not_hold(project: Project, tmp_path: Path) -> None:
+    assert not project.is_modified
+    assert project.path is None
+    undo = project.apply(InsertLines(0, (Line(id="a"),)))
+    assert project.is_modified
+    project.apply(undo)
+    assert not project.is_modified
+    insert(project, "Hello.")
+    project.save(tmp_path / "a.timbre")
+    assert not project.is_modified
+    assert project.path == tmp_path / "a.timbre"
+    undo = project.apply(RenameProject("Tale"))
+    assert project.is_modified
+    project.apply(undo)
+    assert not project.is_modified
+
+
+def test_changes_made_while_it_is_saved_are_not_in_the_file(
+    project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert(project, "Before.")
+    is_copying, may_go_on = threading.Event(), threading.Event()
+    copy = saving.Snapshot._copy
+
+    def slow_copy(self: saving.Snapshot, save_id: str) -> None:
+        is_copying.set()
+        assert may_go_on.wait(30)
+        copy(self, save_id)
+
+    monkeypatch.setattr(saving.Snapshot, "_copy", slow_copy)
+    saver = threading.Thread(target=project.save, args=(tmp_path / "a.timbre",))
+    saver.start()
+    assert is_copying.wait(30)
+    insert(project, "Meanwhile.")
+    may_go_on.set()
+    saver.join()
+    assert project.is_modified
+    with Project.open(tmp_path / "a.timbre", drafts) as again:
+        assert [line.text for line in again.lines] == ["Before."]
+    project.save()
+    assert not project.is_modified
+
+
+def test_a_file_that_another_program_wrote_is_not_overwritten(project: Project, drafts: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.timbre"
+    insert(project, "Mine.")
+    project.save(path)
+    with Project.open(path, drafts) as other:
+        insert(other, "Theirs.")
+        other.save()
+        other.save()
+    insert(project, "Mine too.")
+    with pytest.raises(ProjectChangedElsewhere, match=r"a\.timbre has been changed by another program"):
+        project.save()
+    assert project.is_modified
+    project.save(tmp_path / "b.timbre")
+    project.save()
+    path.unlink()
+    project.save(path)  # somebody chose it
+    project.save()
+    path.unlink()
+    project.save()  # nobody else's
+
+
+def test_a_foreign_file_can_be_replaced_on_purpose(project: Project, drafts: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.timbre"
+    project.save(path)
+    with Project.open(path, drafts) as other:
+        other.apply(RenameProject("Theirs"))
+        other.save()
+    project.save(replaces_foreign=True)
+    with Project.open(path, drafts) as again:
+        assert again.name == ""
+
+
+def test_saving_goes_through_links_and_keeps_permissions(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    path = tmp_path / "elsewhere" / "a.timbre"
+    project.save(path)
+    path.chmod(0o600)
+    link = tmp_path / "link.timbre"
+    link.symlink_to(path)
+    project.apply(RenameProject("Tale"))
+    project.save(link)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_closed_project_leaves_no_draft(drafts: Path) -> None:
+    project = Project.create(drafts)
+    insert(project, "Hello.")
+    project.close()
+    assert list(drafts.iterdir()) == []
+
+
+# Disks and folders that fail.
+
+
+def fill_disk(project: Project) -> None:
+    connection = project._storage._connection
+    (num_pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {num_pages}")
+
+
+def free_disk(project: Project) -> None:
+    project._storage._connection.execute("PRAGMA max_page_count = 1000000")
+
+
+def test_a_full_disk_is_a_sentence_and_changes_nothing(project: Project) -> None:
+    insert(project, "Hello.")
+    before = project.script
+    fill_disk(project)
+    with pytest.raises(DiskFull, match="The disk is full"):
+        insert(project, "x" * 100_000)
+    assert project.script is before
+    assert project._storage.read() == before
+    free_disk(project)
+    insert(project, "x" * 100_000)
+    assert project._storage.read() == project.script
+
+
+def test_a_full_disk_while_saving_leaves_the_old_file(
+    project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.timbre"
+    insert(project, "Old.")
+    project.save(path)
+    insert(project, "x" * 100_000)
+    create_tables = saving.database.create_tables
+
+    def on_small_disk(connection: sqlite3.Connection, database: str) -> None:
+        create_tables(connection, database)
+        connection.execute(f"PRAGMA {database}.max_page_count = 12")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(saving.database, "create_tables", on_small_disk)
+        with pytest.raises(DiskFull, match=r"a\.timbre could not be written"):
+            project.save()
+    assert project.is_modified
+    assert {found.name for found in tmp_path.iterdir()} == {"a.timbre", "drafts"}
+    with Project.open(path, drafts) as again:
+        assert [line.text for line in again.lines] == ["Old."]
+    project.save()
+    assert not project.is_modified
+
+
+@pytest.mark.parametrize("path", ["/proc/a.timbre", "/nowhere/at/all/a.timbre"])
+def test_a_folder_that_cannot_be_written_is_a_sentence(project: Project, path: str) -> None:
+    insert(project, "Hello.")
+    with pytest.raises(CannotWrite, match="cannot be written"):
+        project.save(Path(path))
+    assert project.is_modified
+    assert project.path is None
+
+
+def test_a_drafts_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(CannotWrite, match="cannot be written"):
+        Project.create(tmp_path / "file" / "drafts")
+
+
+# Files that are no projects.
+
+
+def test_damaged_and_foreign_files_are_refused_with_a_sentence(project: Project, drafts: Path, tmp_path: Path) -> None:
+    insert(project, *(f"line {number} " * 200 for number in range(20)))
+    good = tmp_path / "good.timbre"
+    project.save(good)
+    whole = good.read_bytes()
+    other = sqlite3.connect(tmp_path / "other.timbre")
+    other.execute("CREATE TABLE t (x)")
+    other.close()
+    (tmp_path / "empty.timbre").touch()
+    (tmp_path / "text.timbre").write_text("Hello, I am text. " * 100)
+    (tmp_path / "cut.timbre").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "folder.timbre").mkdir()
+    for name, words in {
+        "missing": "There is no file",
+        "empty": "is not a project",
+        "text": "is not a project",
+        "other": "is not a project",
+        "cut": "ends before it should",
+        "folder": "is a folder",
+    }.items():
+        with pytest.raises(UnreadableProject, match=words):
+            Project.open(tmp_path / f"{name}.timbre", drafts)
+    assert {path.stem for path in drafts.glob("*.draft")} == {project.draft_path.stem}
+
+
+def test_a_newer_file_asks_for_a_newer_program(project: Project, drafts: Path, tmp_path: Path) -> None:
+    project.save(tmp_path / "a.timbre")
+    connection = sqlite3.connect(tmp_path / "a.timbre")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+    with pytest.raises(UnreadableProject, match="newer version"):
+        Project.open(tmp_path / "a.timbre", drafts)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE lines SET speed = 17",
+        "UPDATE takes SET recipe = '{}'",
+        "UPDATE takes SET created = 'yesterday'",
+        "UPDATE lines SET sampling = 'x'",
+        "INSERT INTO dictionary VALUES (0, 'word', NULL, NULL, 0)",
+        "DELETE FROM project",
+        "DROP TABLE takes",
+    ],
+)
+def test_nonsense_in_a_file_is_a_sentence(project: Project, drafts: Path, tmp_path: Path, statement: str) -> None:
+    (line_id,) = insert(project, "Hello.")
+    speak(project, line_id)
+    project.save(tmp_path / "a.timbre")
+    connection = sqlite3.connect(tmp_path / "a.timbre")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    with pytest.raises(StudioError) as caught:
+        Project.open(tmp_path / "a.timbre", drafts)
+    assert caught.value.code == "unreadable-project"
+    assert {path.stem for path in drafts.glob("*.draft")} == {project.draft_path.stem}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_scratched_files_open_or_are_refused(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with Project.create(folder / "d") as project:
+            (line_id,) = insert(project, "Hello.")
+            speak(project, line_id, 0.05)
+            project.save(folder / "a.timbre")
+        content = bytearray((folder / "a.timbre").read_bytes())
+        for _ in range(data.draw(st.integers(1, 10))):
+            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+        (folder / "a.timbre").write_bytes(content)
+        remedy = "none needed"
+        try:
+            Project.open(folder / "a.timbre", folder / "d").close()
+        except StudioError as error:
+            remedy = error.remedy
+        assert remedy
+        assert list((folder / "d").iterdir()) == []
+
+
+# What a line's state says.
+
+
+def test_a_line_is_a_draft_then_ready_then_stale_and_ready_again(project: Project) -> None:
+    (line_id,) = insert(project, "Hello.")
+    assert project.state_of(line_id) is LineState.DRAFT
+    take = speak(project, line_id)
+    assert project.state_of(line_id) is LineState.READY
+    undo = project.apply(EditLines({line_id: {"text": "Goodbye."}}))
+    assert project.state_of(line_id) is LineState.STALE
+    project.apply(undo)
+    assert project.state_of(line_id) is LineState.READY
+    assert project.chosen_take(line_id) == take
+    project.apply(ChooseTake(line_id, None))
+    assert project.state_of(line_id) is LineState.DRAFT
+
+
+def test_a_new_word_in_a_dictionary_makes_the_lines_stale_that_use_it(project: Project) -> None:
+    chinese, english = insert(project, "重庆很大。", "A big city.")
+    for line_id in (chinese, english):
+        speak(project, line_id)
+    entry = DictionaryEntry("重庆", pronunciation="chong2 qing4")
+    undo = project.apply(EditDictionary(project.dictionary.with_entry(entry)))
+    assert [project.state_of(each) for each in (chinese, english)] == [LineState.STALE, LineState.READY]
+    project.apply(undo)
+    assert project.state_of(chinese) is LineState.READY
+    project.global_dictionary = PronunciationDictionary((DictionaryEntry("city", alias="town"),))
+    assert [project.state_of(each) for each in (chinese, english)] == [LineState.READY, LineState.STALE]
+    project.apply(EditDictionary(PronunciationDictionary((DictionaryEntry("city", alias="metropolis"),))))
+    assert [entry.alias for entry in project.dictionary_in_force.entries] == ["metropolis"]
+
+
+def test_moving_and_locking_a_line_keeps_its_take_fresh(project: Project) -> None:
+    first, _ = insert(project, "One.", "Two.")
+    speak(project, first)
+    project.apply(MoveLines((first,), 2))
+    project.apply(EditLines({first: {"is_locked": True, "pause_after_seconds": 2.0, "file_name": "x", "seed": 5}}))
+    assert project.state_of(first) is LineState.READY
+    project.apply(EditLines({first: {"style": LineStyle(instruct="gently")}}))
+    assert project.state_of(first) is LineState.STALE
+
+
+def test_takes_are_numbered_on_while_several_are_spoken_at_once(project: Project) -> None:
+    (line_id,) = insert(project, "Hello.")
+    recorders = [project.begin_take(line_id, recipe(), RATE) for _ in range(3)]
+    assert [recorder.number for recorder in recorders] == [1, 2, 3]
+    for recorder in reversed(recorders):
+        recorder.append(sound(0.1))
+        project.apply(AddTake(recorder.finish()))
+    assert [take.number for take in project.takes_of(line_id)] == [1, 2, 3]
+    assert project.begin_take(line_id, recipe(), RATE).number == 4
+
+
+def test_a_script_is_a_value_that_later_changes_leave_alone(project: Project) -> None:
+    (line_id,) = insert(project, "Hello.")
+    before = project.script
+    project.apply(EditLines({line_id: {"text": "Goodbye."}}))
+    assert before.line(line_id).text == "Hello."
+    assert project.line(line_id) == replace(before.line(line_id), text="Goodbye.")
+
+
+def test_long_scripts_are_edited_quickly(project: Project) -> None:
+    """A keystroke in a book of ten thousand lines: some milliseconds, whatever line it is in."""
+    import time
+
+    lines = tuple(Line(id=f"l{number}", text="One sentence of a long book.") for number in range(10_000))
+    project.apply(InsertLines(0, lines))
+    started = time.process_time()
+    for number in range(50):
+        project.apply(EditLines({"l5000": {"text": f"{number}"}}))
+    edit_seconds = (time.process_time() - started) / 50
+    started = time.process_time()
+    project.apply(InsertLines(0, (Line(id="new"),)))
+    project.apply(RemoveLines(("l9000",)))
+    assert edit_seconds < 0.05
+    assert time.process_time() - started < 0.5
+    states = {project.state_of(line.id) for line in project.lines}
+    assert states == {LineState.DRAFT}
+
+
+def test_a_copy_of_the_file_is_a_project_of_its_own(project: Project, drafts: Path, tmp_path: Path) -> None:
+    insert(project, "Hello.")
+    project.save(tmp_path / "a.timbre")
+    shutil.copyfile(tmp_path / "a.timbre", tmp_path / "b.timbre")
+    with Project.open(tmp_path / "b.timbre", drafts) as copy:
+        insert(copy, "Other.")
+        copy.save()
+    project.save()
+    assert len(project.lines) == 1

@@ -1,0 +1,35 @@
+"""Lines stay in order, and seldom move each other."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio.project.ranks import new_ranks
+
+orders = st.lists(st.integers(0, 30).map(str), unique=True, max_size=12)
+
+
+@given(st.lists(orders, min_size=1, max_size=8))
+def test_any_order_follows_any_other(sequence: list[list[str]]) -> None:
+    ranks: dict[str, int] = {}
+    before: list[str] = []
+    for after in sequence:
+        changed = new_ranks(ranks, before, after)
+        ranks = {line_id: changed.get(line_id, ranks.get(line_id, -1)) for line_id in after}
+        values = [ranks[line_id] for line_id in after]
+        assert values == sorted(set(values))
+        before = after
+
+
+def test_a_new_line_leaves_the_others_where_they_are() -> None:
+    before = [str(number) for number in range(1000)]
+    ranks = new_ranks({}, [], before)
+    assert new_ranks(ranks, before, ["new", *before]).keys() == {"new"}
+    assert new_ranks(ranks, before, [*before[:500], "new", *before[500:]]).keys() == {"new"}
+    assert new_ranks(ranks, before, before[1:]) == {}
+
+
+def test_all_move_when_there_is_no_room_left() -> None:
+    ranks = {"a": 1, "b": 2}
+    assert new_ranks(ranks, ["a", "b"], ["a", "x", "b"]).keys() == {"a", "x", "b"}

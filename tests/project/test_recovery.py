@@ -1,0 +1,220 @@
+"""The program may be killed at any moment: the next start offers what there was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from script_material import RATE, recipe, sound
+
+from studio.errors import ProjectInUse
+from studio.project.changes import AddTake, InsertLines, RemoveLines
+from studio.project.drafts import discard_draft, recoverable_drafts
+from studio.project.lines import Line, LineState
+from studio.project.project import Project
+
+_NARRATOR = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+import numpy as np
+from script_material import RATE, recipe, sound
+from studio.project.changes import AddTake, EditLines, InsertLines
+from studio.project.lines import Line
+from studio.project.project import Project
+
+drafts, saved = Path(sys.argv[1]), sys.argv[2]
+project = Project.open(Path(saved), drafts) if saved else Project.create(drafts)
+project.apply(InsertLines(len(project.lines), (Line(id="spoken", text="Spoken."),)))
+done = project.begin_take("spoken", recipe(project.fingerprint_of("spoken")), RATE)
+done.append(sound(0.5, seed=1))
+project.apply(AddTake(done.finish()))
+running = project.begin_take("spoken", recipe(), RATE)
+running.append(sound(0.5, seed=2))
+time.sleep(0.5)
+print("recording", flush=True)
+number = 0
+while True:
+    project.apply(InsertLines(len(project.lines), (Line(id=f"n{{number}}", text="x"),)))
+    project.apply(EditLines({{f"n{{number}}": {{"text": f"text {{number}}"}}}}))
+    print(number, flush=True)
+    number += 1
+"""
+
+
+@pytest.fixture
+def drafts(tmp_path: Path) -> Path:
+    return tmp_path / "drafts"
+
+
+@contextmanager
+def narrator(drafts: Path, saved: Path | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Another process that writes and speaks until it is killed; it is at work when this returns."""
+    code = _NARRATOR.format(tests=str(Path(__file__).parent))
+    command = [sys.executable, "-c", code, str(drafts), str(saved or "")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "recording\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def kill_after(process: subprocess.Popen[str], num_lines: int) -> int:
+    """Kills it in the middle of its work; returns the last line that it said it had written."""
+    assert process.stdout is not None
+    last = -1
+    while last < num_lines:
+        last = int(process.stdout.readline())
+    os.kill(process.pid, signal.SIGKILL)
+    for words in process.stdout:
+        if words.endswith("\n"):
+            last = int(words)
+    process.wait()
+    return last
+
+
+@pytest.mark.parametrize("num_lines", [0, 3, 40])
+def test_a_killed_program_loses_nothing_of_a_project_that_was_never_saved(drafts: Path, num_lines: int) -> None:
+    with narrator(drafts) as process:
+        assert recoverable_drafts(drafts) == []  # somebody is at work on it
+        last = kill_after(process, num_lines)
+    (draft,) = recoverable_drafts(drafts)
+    assert draft.project_path is None
+    assert draft.first_words == "Spoken."
+    assert draft.num_takes == 2
+    with Project.recover(draft) as project:
+        assert project.is_modified
+        written = [line.text for line in project.lines if line.id != "spoken"]
+        assert written[: last + 1] == [f"text {number}" for number in range(last + 1)]
+        assert len(written) - (last + 1) in (0, 1)
+        complete, stopped = project.takes_of("spoken")
+        assert (complete.is_complete, stopped.is_complete) == (True, False)
+        assert stopped.audio_seconds == 0.5
+        np.testing.assert_array_equal(project.samples_of(complete.id), sound(0.5, seed=1))
+        np.testing.assert_array_equal(project.samples_of(stopped.id), sound(0.5, seed=2))
+        assert project.state_of("spoken") is LineState.READY
+        assert project.line("spoken").chosen_take == complete.id
+
+
+def test_a_killed_program_loses_nothing_of_a_project_that_has_a_file(drafts: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.timbre"
+    with Project.create(drafts) as project:
+        project.apply(InsertLines(0, (Line(id="old", text="Old."),)))
+        project.save(path)
+    before = path.read_bytes()
+    with narrator(drafts, path) as process:
+        last = kill_after(process, 2)
+    assert path.read_bytes() == before
+    (draft,) = recoverable_drafts(drafts)
+    assert draft.project_path == path
+    with Project.recover(draft) as project:
+        assert project.path == path
+        assert len(project.lines) >= last + 3
+        project.save()
+    assert recoverable_drafts(drafts) == []
+    with Project.open(path, drafts) as again:
+        assert len(again.lines) >= last + 3
+
+
+def test_a_program_killed_in_the_middle_of_saving_can_save_again(drafts: Path, tmp_path: Path) -> None:
+    """It died after the file was in place, before the draft knew."""
+    path = tmp_path / "a.timbre"
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line(id="a"),)))
+    project.save(path)
+    project.apply(InsertLines(0, (Line(id="b"),)))
+    confirm_save = project._storage.confirm_save
+    project._storage.confirm_save = lambda *_, **__: None  # type: ignore[method-assign]
+    project.save()
+    project._storage.confirm_save = confirm_save  # type: ignore[method-assign]
+    project.close(keeps_draft=True)
+    (draft,) = recoverable_drafts(drafts)
+    with Project.recover(draft) as recovered:
+        recovered.save()
+        assert not recovered.is_modified
+
+
+def test_drafts_that_hold_nothing_new_are_cleared_away(drafts: Path, tmp_path: Path) -> None:
+    Project.create(drafts).close(keeps_draft=True)
+    saved = Project.create(drafts)
+    saved.apply(InsertLines(0, (Line(id="a"),)))
+    saved.save(tmp_path / "a.timbre")
+    saved.close(keeps_draft=True)
+    (drafts / "20200101-000000-abcd.part").write_bytes(b"half a copy")
+    assert recoverable_drafts(drafts) == []
+    assert list(drafts.iterdir()) == []
+
+
+def test_the_newest_draft_comes_first_and_can_be_thrown_away(drafts: Path) -> None:
+    for text in ("Older.", "Newer."):
+        project = Project.create(drafts)
+        project.apply(InsertLines(0, (Line(id="a", text=text),)))
+        project.close(keeps_draft=True)
+        for path in drafts.iterdir():
+            os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 100))
+    found = recoverable_drafts(drafts)
+    assert [draft.first_words for draft in found] == ["Newer.", "Older."]
+    discard_draft(found[0])
+    assert [draft.first_words for draft in recoverable_drafts(drafts)] == ["Older."]
+    discard_draft(found[1])
+    assert list(drafts.iterdir()) == []
+
+
+def test_a_draft_in_use_is_neither_offered_nor_taken_nor_thrown_away(drafts: Path) -> None:
+    with Project.create(drafts) as project:
+        project.apply(InsertLines(0, (Line(id="a"),)))
+        assert recoverable_drafts(drafts) == []
+        with pytest.raises(ProjectInUse, match="open in another window"):
+            Project.recover(project.draft_path)
+        project.apply(InsertLines(0, (Line(id="b"),)))
+
+
+def test_a_damaged_draft_hinders_nobody(drafts: Path) -> None:
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line(id="a", text="Good."),)))
+    project.close(keeps_draft=True)
+    (drafts / "20200101-000000-abcd.draft").write_bytes(b"rubbish")
+    assert [draft.first_words for draft in recoverable_drafts(drafts)] == ["Good."]
+    assert (drafts / "20200101-000000-abcd.draft").exists()
+
+
+def test_no_drafts_folder_is_no_drafts(drafts: Path) -> None:
+    assert recoverable_drafts(drafts) == []
+
+
+def test_a_take_of_a_line_that_is_gone_is_not_offered_again(drafts: Path) -> None:
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line(id="a", text="Here."), Line(id="b", text="Gone."))))
+    for line_id in ("a", "b"):
+        recorder = project.begin_take(line_id, recipe(), RATE)
+        recorder.append(sound(0.1))
+        recorder.finish()
+    project.apply(RemoveLines(("b",)))
+    project.close(keeps_draft=True)
+    (draft,) = recoverable_drafts(drafts)
+    with Project.recover(draft) as recovered:
+        (take,) = recovered.takes_of("a")
+        assert take.is_complete
+        assert recovered.line("a").chosen_take == take.id
+        assert recovered._storage.recordings() == []
+
+
+def test_a_removed_take_does_not_come_back_by_itself(drafts: Path) -> None:
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line(id="a"),)))
+    recorder = project.begin_take("a", recipe(), RATE)
+    recorder.append(sound(0.1))
+    undo = project.apply(AddTake(recorder.finish()))
+    project.apply(undo)
+    project.close(keeps_draft=True)
+    with Project.recover(recoverable_drafts(drafts)[0]) as recovered:
+        assert recovered.takes_of("a") == ()

@@ -1,0 +1,135 @@
+"""A take is recorded while it is heard, and survives whatever ends it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from script_material import RATE, recipe, sound
+
+from studio.errors import DiskFull
+from studio.pipeline.request import Mode, SynthesisReport
+from studio.project.changes import AddTake, InsertLines, RemoveLines
+from studio.project.lines import Line
+from studio.project.project import Project
+from studio.project.recording import TakeRecorder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with Project.create(tmp_path) as project:
+        project.apply(InsertLines(0, (Line(id="a", text="Hello."),)))
+        yield project
+
+
+@pytest.fixture
+def recorder(project: Project) -> TakeRecorder:
+    return project.begin_take("a", recipe(), RATE)
+
+
+def report(**values: object) -> SynthesisReport:
+    plain = {
+        "first_audio_seconds": 0.8,
+        "audio_seconds": 2.0,
+        "total_seconds": 1.0,
+        "sample_rate": RATE,
+        "mode": Mode.INSTRUCT,
+        "num_speech_tokens": 50,
+        "stages": {"flow": 0.5},
+        "engine": {"flow": "torch float32"},
+        "spoken_text": ("one hundred", " and two"),
+    }
+    return SynthesisReport(**(plain | values))  # type: ignore[arg-type]
+
+
+def test_a_finished_take_remembers_how_it_went(project: Project, recorder: TakeRecorder) -> None:
+    recorder.append(sound(2.0))
+    take = recorder.finish(report(), num_underruns=1)
+    assert take.is_complete
+    assert (take.audio_seconds, take.first_audio_seconds, take.real_time_factor, take.num_underruns) == (
+        2.0,
+        0.8,
+        0.5,
+        1,
+    )
+    assert take.recipe.spoken_text == "one hundred and two"
+    assert take.recipe.mode == "instruct"
+    assert take.recipe.engine == {"flow": "torch float32"}
+    assert take.seed == take.recipe.seed == 7
+    project.apply(AddTake(take))
+    assert project.take(take.id) == take
+
+
+def test_a_stopped_take_is_the_part_that_was_spoken(project: Project, recorder: TakeRecorder) -> None:
+    recorder.append(sound(0.5, seed=1))
+    recorder.append(sound(0.25, seed=2))
+    take = recorder.stop(num_underruns=0)
+    assert take is not None
+    assert not take.is_complete
+    assert take.audio_seconds == 0.75
+    np.testing.assert_array_equal(project.samples_of(take.id), np.concatenate([sound(0.5, 1), sound(0.25, 2)]))
+
+
+def test_stopping_before_the_first_sound_leaves_nothing(project: Project, recorder: TakeRecorder) -> None:
+    assert recorder.stop() is None
+    assert project._storage.recordings() == []
+    assert project.begin_take("a", recipe(), RATE).number == 1
+
+
+def test_a_discarded_take_leaves_nothing(project: Project, recorder: TakeRecorder) -> None:
+    recorder.append(sound(0.5))
+    recorder.discard()
+    recorder.append(sound(0.5))
+    assert project._storage.recordings() == []
+    assert len(project._storage.samples(recorder.take_id)) == 0
+
+
+def test_what_was_given_may_be_overwritten_at_once(project: Project, recorder: TakeRecorder) -> None:
+    block = sound(0.1)
+    expected = block.copy()
+    recorder.append(block)
+    block[:] = 0
+    take = recorder.finish()
+    np.testing.assert_array_equal(project.samples_of(take.id), expected)
+
+
+def test_sound_arrives_on_another_thread_while_lines_are_edited(project: Project, recorder: TakeRecorder) -> None:
+    blocks = [sound(0.02, seed) for seed in range(100)]
+
+    def arrive() -> None:
+        for block in blocks:
+            recorder.append(block)
+
+    thread = threading.Thread(target=arrive)
+    thread.start()
+    for number in range(30):
+        project.apply(InsertLines(0, (Line(id=f"new{number}"),)))
+    thread.join()
+    take = recorder.finish()
+    np.testing.assert_array_equal(project.samples_of(take.id), np.concatenate(blocks))
+
+
+def test_a_full_disk_loses_no_sound(project: Project, recorder: TakeRecorder) -> None:
+    connection = project._storage._connection
+    recorder.append(sound(0.1, seed=1))
+    recorder._writer.submit(lambda: None).result()
+    (num_pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {num_pages}")
+    recorder.append(sound(1.0, seed=2))
+    recorder.append(sound(0.1, seed=3))
+    with pytest.raises(DiskFull, match="nothing is lost"):
+        recorder.finish()
+    connection.execute("PRAGMA max_page_count = 1000000")
+    take = recorder.finish()
+    expected = np.concatenate([sound(0.1, 1), sound(1.0, 2), sound(0.1, 3)])
+    np.testing.assert_array_equal(project.samples_of(take.id), expected)
+
+
+def test_a_line_may_go_while_it_is_spoken(project: Project, recorder: TakeRecorder) -> None:
+    project.apply(RemoveLines(("a",)))
+    recorder.append(sound(0.1))
+    assert not project.has_line(recorder.line_id)
+    assert recorder.finish().line_id == "a"

@@ -1,0 +1,223 @@
+"""Settings are declared once, kept in one file, and nobody's damage is more than a default."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio import settings as declared
+from studio.audio.encoding import ENCODINGS
+from studio.errors import CannotWrite, UnusableSetting
+from studio.export.names import DEFAULT_PATTERN, NamePattern
+from studio.export.plan import SAMPLE_RATES
+from studio.project.splitting import LineBreaks
+from studio.setting_kinds import Choice, Folder, Number, Setting, Text, Whole
+from studio.settings import (
+    AUTOSAVE_MINUTES,
+    COLOUR_SCHEME,
+    EXPORT_ENCODING,
+    EXPORT_FILES,
+    EXPORT_LUFS,
+    EXPORT_PATTERN,
+    EXPORT_SAMPLE_RATE,
+    LANGUAGE,
+    PAGE_TITLES,
+    SETTINGS,
+    SHORTCUTS,
+    STOPS_ON_SILENCE,
+    TEXT_SPLITTING,
+)
+from studio.settings_file import Settings
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "settings.json"
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
+def test_every_setting_is_declared_completely(setting: Setting[Any]) -> None:
+    assert setting.checked(setting.default) == setting.default
+    assert setting in vars(declared).values()
+    if setting.page is not None:
+        assert setting.title
+        assert setting.help.endswith(".")
+        assert setting.page in PAGE_TITLES
+    if setting.needs is not None:
+        assert setting.needs.page is setting.page
+        assert SETTINGS.index(setting.needs) < SETTINGS.index(setting)
+    if isinstance(setting, Whole | Number):
+        assert setting.low < setting.high
+    if isinstance(setting, Choice):
+        assert all(option.title for option in setting.options)
+
+
+def test_no_two_settings_share_a_name() -> None:
+    keys = [setting.key for setting in SETTINGS]
+    assert len(set(keys)) == len(keys) > 20
+
+
+def test_choices_are_those_of_the_rooms_that_use_them() -> None:
+    assert {option.value for option in EXPORT_ENCODING.options} == set(ENCODINGS)
+    assert {option.value for option in EXPORT_SAMPLE_RATE.options} == set(SAMPLE_RATES)
+    assert {option.value for option in TEXT_SPLITTING.options} == {breaks.value for breaks in LineBreaks}
+    assert EXPORT_PATTERN.default == DEFAULT_PATTERN
+    NamePattern(EXPORT_PATTERN.default)
+
+
+def test_settings_know_no_qt() -> None:
+    code = (
+        "import sys, studio.settings_file; print([name for name in sys.modules if 'PySide' in name or name == 'torch'])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
+def test_a_changed_setting_is_there_the_next_time(path: Path) -> None:
+    settings = Settings(path)
+    assert settings[LANGUAGE] == "system"
+    assert settings.is_default(LANGUAGE)
+    settings[LANGUAGE] = "zh_CN"
+    settings.change({AUTOSAVE_MINUTES: 5, EXPORT_LUFS: -19, SHORTCUTS: {"play.toggle": ("F7",)}})
+    for each in (settings, Settings(path)):
+        assert each[LANGUAGE] == "zh_CN"
+        assert each[AUTOSAVE_MINUTES] == 5
+        assert each[EXPORT_LUFS] == -19.0
+        assert each[SHORTCUTS] == {"play.toggle": ("F7",)}
+        assert not each.is_default(LANGUAGE)
+        assert each.complaints == ()
+
+
+def test_the_file_holds_only_what_differs_from_the_defaults(path: Path) -> None:
+    settings = Settings(path)
+    settings[LANGUAGE] = "en"
+    settings[STOPS_ON_SILENCE] = False
+    assert json.loads(path.read_text("utf-8")) == {"language": "en", "recording-stops-on-silence": False}
+    settings[LANGUAGE] = "system"
+    settings.reset([STOPS_ON_SILENCE])
+    assert json.loads(path.read_text("utf-8")) == {}
+    assert [found.name for found in path.parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        (LANGUAGE, "tlh"),
+        (LANGUAGE, 1),
+        (AUTOSAVE_MINUTES, -1),
+        (AUTOSAVE_MINUTES, 61),
+        (AUTOSAVE_MINUTES, 1.5),
+        (AUTOSAVE_MINUTES, True),
+        (EXPORT_LUFS, float("nan")),
+        (EXPORT_LUFS, "-16"),
+        (EXPORT_LUFS, 0),
+        (STOPS_ON_SILENCE, 1),
+        (EXPORT_PATTERN, "  "),
+        (EXPORT_PATTERN, None),
+        (EXPORT_SAMPLE_RATE, 24_000.0),
+        (SHORTCUTS, ["x"]),
+        (SHORTCUTS, {"a": "F1"}),
+        (SHORTCUTS, {"a": [1]}),
+    ],
+)
+def test_what_a_setting_cannot_be_is_a_sentence_and_changes_nothing(
+    path: Path, setting: Setting[Any], value: object
+) -> None:
+    settings = Settings(path)
+    with pytest.raises(UnusableSetting, match="is not possible for") as caught:
+        settings.change({COLOUR_SCHEME: "dark", setting: value})
+    assert caught.value.remedy
+    assert settings[COLOUR_SCHEME] == "system"
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe"])
+def test_a_damaged_file_is_set_aside_and_said(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    settings = Settings(path)
+    (complaint,) = settings.complaints
+    assert "The settings were damaged" in complaint
+    assert settings[LANGUAGE] == "system"
+    settings[LANGUAGE] = "en"
+    assert Settings(path)[LANGUAGE] == "en"
+    assert path.with_name("settings.json.damaged").read_bytes() == content
+
+
+def test_a_single_bad_value_costs_only_itself(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text('{"language": "tlh", "colour-scheme": "dark", "of-another-version": [1]}')
+    settings = Settings(path)
+    assert (settings[LANGUAGE], settings[COLOUR_SCHEME]) == ("system", "dark")
+    assert len(settings.complaints) == 1
+    settings[AUTOSAVE_MINUTES] = 1
+    kept = json.loads(path.read_text("utf-8"))
+    assert kept["of-another-version"] == [1]
+    assert kept["autosave-minutes"] == 1
+
+
+def test_two_windows_do_not_undo_each_others_changes(path: Path) -> None:
+    one, other = Settings(path), Settings(path)
+    one[LANGUAGE] = "en"
+    other[COLOUR_SCHEME] = "dark"
+    again = Settings(path)
+    assert (again[LANGUAGE], again[COLOUR_SCHEME]) == ("en", "dark")
+
+
+def test_watchers_hear_of_real_changes_until_they_stop(path: Path) -> None:
+    settings = Settings(path)
+    heard: list[frozenset[Setting[Any]]] = []
+    stop = settings.watch(heard.append)
+    settings.change({LANGUAGE: "en", COLOUR_SCHEME: "system"})
+    settings[LANGUAGE] = "en"
+    settings.reset([LANGUAGE, COLOUR_SCHEME])
+    stop()
+    stop()
+    settings[LANGUAGE] = "zh_CN"
+    assert heard == [{LANGUAGE}, {LANGUAGE}]
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence_and_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings = Settings(tmp_path / "file" / "settings.json")
+    with pytest.raises(CannotWrite):
+        settings[LANGUAGE] = "en"
+    assert settings[LANGUAGE] == "system"
+
+
+def test_the_persons_settings_lie_in_the_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIMBRE_CONFIG", str(tmp_path))
+    Settings()[LANGUAGE] = "en"
+    assert (tmp_path / "settings.json").is_file()
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(SETTINGS), json_values)
+def test_whatever_a_file_holds_is_checked(setting: Setting[Any], value: object) -> None:
+    remedy = "none needed"
+    try:
+        kept = setting.checked(value)
+        assert setting.checked(kept) == kept
+    except UnusableSetting as error:
+        remedy = error.remedy
+    assert remedy
+
+
+def test_empty_texts_are_possible_where_empty_means_something() -> None:
+    assert all(setting.checked("") == "" for setting in SETTINGS if isinstance(setting, Folder))
+    assert not EXPORT_PATTERN.may_be_empty
+    assert isinstance(EXPORT_FILES, Choice)
+    assert not isinstance(EXPORT_FILES, Text)
