@@ -399,3 +399,11 @@ class FolderBusy(StudioError):
 
     code = "folder-busy"
     exit_status = 10
+
+
+@_coded
+class NoScreen(StudioError):
+    """The window was asked for where nothing can be shown."""
+
+    code = "no-screen"
+    exit_status = 12

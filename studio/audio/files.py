@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO, FileIO
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,8 @@ from types import TracebackType
 import numpy as np
 import soundfile
 
+from studio.audio.encoding import FLAC_16, MP3, OGG_VORBIS, WAV_16, WAV_FLOAT, SoundEncoding
+from studio.audio.id3 import id3_tag
 from studio.audio.media import read_media_blocks
 from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
@@ -110,12 +112,7 @@ def _truncated(path: Path) -> UnreadableClip:
     )
 
 
-_FORMATS = {
-    ".wav": ("WAV", "PCM_16"),
-    ".flac": ("FLAC", "PCM_16"),
-    ".ogg": ("OGG", "VORBIS"),
-    ".mp3": ("MP3", "MPEG_LAYER_III"),
-}
+_ENCODING_OF_SUFFIX = {each.suffix: each for each in (WAV_16, FLAC_16, OGG_VORBIS, MP3)}
 
 
 class WavWriter:
@@ -125,20 +122,40 @@ class WavWriter:
     or discards it after an exception. All methods raise ``DiskFull`` and ``CannotWrite``.
     """
 
-    def __init__(self, path: Path, sample_rate: int, *, is_float: bool = False) -> None:
-        """``is_float`` keeps 32-bit floats instead of 16-bit integers; WAV only."""
+    def __init__(
+        self,
+        path: Path,
+        sample_rate: int,
+        *,
+        is_float: bool = False,
+        encoding: SoundEncoding | None = None,
+        tags: Mapping[str, str] | None = None,
+        part_name: str | None = None,
+    ) -> None:
+        """``is_float`` keeps 32-bit floats instead of 16-bit integers; WAV only.
+
+        ``encoding`` instead of what the suffix suggests. ``tags`` by libsndfile's names (title, artist,
+        comment ...); formats without one leave it out. ``part_name`` is what the unfinished file is called.
+        """
         self._path = path.resolve()  # through a link, not in its place
-        self._part = self._path.with_name(f".timbre-{secrets.token_hex(6)}.part")
-        file_format, subtype = self._format(is_float)
-        self._clips = not is_float
+        self._part = self._path.with_name(part_name or f".timbre-{secrets.token_hex(6)}.part")
+        encoding = encoding or self._encoding(is_float)
+        self._clips = not encoding.is_float
+        tags = tags or {}
+        preface = id3_tag(tags) if encoding.file_format == "MP3" else b""
         try:
             self._require_place()
-            self._file = _WatchedFile(self._part)
+            self._file = _WatchedFile(self._part, preface)
         except OSError as error:
             raise self._sentence(error) from error
         self._is_open = True
+        self._is_finished = False
         try:
-            self._sound = soundfile.SoundFile(self._file, "w", sample_rate, 1, subtype, format=file_format)
+            self._sound = soundfile.SoundFile(
+                self._file, "w", sample_rate, 1, encoding.subtype, format=encoding.file_format
+            )
+            for name, value in tags.items() if not preface else ():
+                setattr(self._sound, name, value)
         except soundfile.LibsndfileError as error:
             self._discard_part()
             if self._file.failure is not None:
@@ -152,13 +169,22 @@ class WavWriter:
         with self._reporting():
             self._sound.write(np.clip(samples, -1.0, 1.0) if self._clips else samples)
 
+    def finish(self) -> os.stat_result:
+        """Completes the file, on the disk too, but does not give it its name yet: its size and time, which stay."""
+        with self._reporting():
+            self._sound.close()
+            self._file.settle()
+            self._file.close()
+        with self._reporting():
+            self._is_finished = True
+            return self._part.stat()
+
     def close(self) -> None:
         """Completes the file and puts it under its name, in place of one that was there."""
         if not self._is_open:
             return
-        with self._reporting():
-            self._sound.close()
-            self._file.close()
+        if not self._is_finished:
+            self.finish()
         with self._reporting():
             self._part.replace(self._path)
         self._is_open = False
@@ -182,16 +208,15 @@ class WavWriter:
         else:
             self.discard()
 
-    def _format(self, is_float: bool) -> tuple[str, str]:
-        suffix = self._path.suffix.lower()
-        if suffix not in _FORMATS:
+    def _encoding(self, is_float: bool) -> SoundEncoding:
+        encoding = _ENCODING_OF_SUFFIX.get(self._path.suffix.lower())
+        if encoding is None:
             raise CannotWrite(
                 f"We cannot write {self._path.suffix or 'a file without a suffix'} ({self._path.name}).",
-                remedy=f"Choose a name that ends in one of {', '.join(_FORMATS)}.",
+                remedy=f"Choose a name that ends in one of {', '.join(_ENCODING_OF_SUFFIX)}.",
             )
-        file_format, subtype = _FORMATS[suffix]
-        assert file_format == "WAV" or not is_float
-        return file_format, "FLOAT" if is_float else subtype
+        assert encoding is WAV_16 or not is_float
+        return WAV_FLOAT if is_float else encoding
 
     def _require_place(self) -> None:
         if self._path.exists() and not self._path.is_file():
@@ -237,12 +262,15 @@ class WavWriter:
 class _WatchedFile:
     """A new file for libsndfile, which swallows what its callbacks raise: remembers why a write failed.
 
-    Once abandoned it is deaf: libsndfile goes on writing when it closes, and must not notice.
+    Once abandoned it is deaf: libsndfile goes on writing when it closes, and must not notice. Of
+    ``preface``, which stands before what it writes, it knows nothing.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, preface: bytes = b"") -> None:
         self._file: FileIO | BytesIO = FileIO(path, "xb")
+        self._start = len(preface)
         self.failure: OSError | None = None
+        self.write(preface)
 
     def write(self, data: bytes) -> int:
         num_written = 0
@@ -254,10 +282,18 @@ class _WatchedFile:
         return num_written
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
+        return self._file.seek(offset + self._start if whence == os.SEEK_SET else offset, whence) - self._start
 
     def tell(self) -> int:
-        return self._file.tell()
+        return self._file.tell() - self._start
+
+    def settle(self) -> None:
+        """Waits until the disk has it: a name given to what is only in memory may name an empty file after a power cut."""
+        try:
+            if not isinstance(self._file, BytesIO):
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            self.failure = self.failure or error
 
     def close(self) -> None:
         try:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 import studio
-from studio.cli import bench, convert, doctor, say, styles, voices
+from studio.cli import bench, convert, doctor, export, say, styles, voices
 from studio.cli.surroundings import Surroundings
 from studio.errors import StudioError
 
@@ -29,7 +29,7 @@ begin with:
 
 `timbre COMMAND --help` explains each command with examples.
 """
-_COMMANDS = (say, convert, voices, styles, doctor, bench)
+_COMMANDS = (say, convert, export, voices, styles, doctor, bench)
 
 
 def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None = None) -> int:

@@ -39,7 +39,7 @@ def speak(
     arguments: argparse.Namespace, folder: Path, destination: Destination, surroundings: Surroundings, begin: Begin
 ) -> int:
     """Loads the model of ``folder``, begins, and delivers. Returns the exit status; raises ``StudioError``."""
-    asyncio.run(_until_told_to_stop(_speak(arguments, folder, destination, surroundings, begin)))
+    asyncio.run(until_told_to_stop(_speak(arguments, folder, destination, surroundings, begin)))
     return 0
 
 
@@ -81,7 +81,7 @@ def _tell(delivered: Delivered, destination: Destination, line: ProgressLine) ->
         line.say(f"wrote {destination.path}{reason}")
 
 
-async def _until_told_to_stop(work: Coroutine[Any, Any, None]) -> None:
+async def until_told_to_stop(work: Coroutine[Any, Any, None]) -> None:
     """`kill` ends the work as Ctrl+C does: no half file, no process left. (asyncio sees to Ctrl+C itself.)"""
     task = asyncio.current_task()
     assert task is not None

@@ -1,0 +1,256 @@
+"""The export dialog: a form with a preview, then progress, then what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from studio import settings as declared
+from studio.app.export_dialog.export_run import ExportRun
+from studio.app.export_dialog.form import ExportForm
+from studio.app.export_dialog.name_preview import NamePreview
+from studio.app.export_dialog.outcome_page import OutcomePage
+from studio.app.export_dialog.progress_page import ProgressPage
+from studio.app.export_dialog.wishes import REMEMBERED, ChosenLines, chosen_lines, default_folder, previewed
+from studio.errors import StudioError, TakeNotFound, UnusableSetting
+from studio.export.exporter import ExportResult
+from studio.export.plan import ExportPlan
+from studio.export.project_lines import TakeSpeech, lines_of_project
+from studio.export.provenance import Provenance
+from studio.project.project import Project
+from studio.settings_file import Settings
+
+_PREVIEW_DELAY_MS = 120  # while somebody types
+
+
+class ExportDialog(QDialog):
+    """Not modal: the script may be edited meanwhile; what is exported is what it was when the button was pressed.
+
+    Signals out: ``speak_wanted`` (ids of lines to be spoken first), ``speaking_unwanted`` (the person
+    gave up), ``exported``. In: ``on_lines_changed``, ``on_line_spoken``, ``on_line_failed``.
+    """
+
+    speak_wanted = Signal(list)  # of line ids
+    speaking_unwanted = Signal(list)  # of line ids
+    exported = Signal(object)  # ExportResult
+
+    def __init__(
+        self,
+        project: Project,
+        settings: Settings,
+        *,
+        selected_ids: Iterable[str] = (),
+        provenance: Provenance | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._project = project
+        self._settings = settings
+        self._selected_ids = tuple(selected_ids)
+        self._provenance = provenance or Provenance()
+        self._waiting_for: dict[str, None] = {}
+        self._num_to_speak = 0
+        self._failures: list[str] = []
+        self._run: ExportRun | None = None
+        self._plan: ExportPlan | None = None
+        self._closes_when_over = False
+        self.setWindowTitle(self.tr("Export sound"))
+        self.form = ExportForm()
+        self.preview = NamePreview()
+        self.progress = ProgressPage()
+        self.outcome = OutcomePage()
+        self.pages = QStackedWidget()
+        self.export_button = QPushButton(self.tr("Export"))
+        for page in (self._form_page(), self.progress, self.outcome):
+            self.pages.addWidget(page)
+        QVBoxLayout(self).addWidget(self.pages)
+        self._preview_timer = QTimer(self)
+        self._preview_timer.setSingleShot(True)
+        self._preview_timer.setInterval(_PREVIEW_DELAY_MS)
+        values = {setting: settings[setting] for setting in REMEMBERED}
+        folder = default_folder(project, settings[declared.EXPORT_FOLDER])
+        name = project.name or (project.path.stem if project.path else self.tr("Script"))
+        self.form.show_values(values, folder, name)
+        if len(self._selected_ids) > 1:
+            self.form.selected_lines.setChecked(True)
+        self._connect_signals()
+        self.show_preview()
+
+    # In.
+
+    def on_lines_changed(self) -> None:
+        """The script was edited: names may differ now."""
+        self._preview_timer.start()
+
+    def on_line_spoken(self, line_id: str) -> None:
+        self._no_longer_waiting_for(line_id)
+
+    def on_line_failed(self, line_id: str, error: StudioError) -> None:
+        if line_id in self._waiting_for:
+            self._failures.append(str(error))
+            self._no_longer_waiting_for(line_id)
+
+    def on_line_cancelled(self, line_id: str) -> None:
+        """Somebody took the line out of the queue: then this export is off as well."""
+        if line_id in self._waiting_for:
+            self._give_up()
+
+    # The form.
+
+    def show_preview(self) -> None:
+        chosen = self._chosen()
+        selected = chosen_lines(self._project, self._selected_ids, leaves_out_unspoken=False)
+        everything = chosen_lines(self._project, None, leaves_out_unspoken=False)
+        self.form.show_lines(
+            num_lines=len(everything.items), num_selected=len(selected.items), num_unspoken=len(chosen.unspoken)
+        )
+        try:
+            if not self.form.has_folder:
+                raise UnusableSetting(self.tr("No folder is chosen."), remedy=self.tr("Choose where the files go."))
+            plan = previewed(chosen.items, self.form.wishes, self._project.name, self._provenance)
+        except StudioError as error:
+            self.preview.show_problem(str(error))
+            self.export_button.setEnabled(False)
+        else:
+            self.preview.show_names(plan.files)
+            self.export_button.setEnabled(True)
+
+    def _chosen(self) -> ChosenLines:
+        return chosen_lines(self._project, self._chosen_ids(), leaves_out_unspoken=self.form.leave_out.isChecked())
+
+    def _chosen_ids(self) -> tuple[str, ...] | None:
+        return self._selected_ids if self.form.selected_lines.isChecked() else None
+
+    def _form_page(self) -> QWidget:
+        page = QWidget()
+        rows = QVBoxLayout(page)
+        rows.setContentsMargins(0, 0, 0, 0)
+        columns = QHBoxLayout()
+        columns.addWidget(self.form, 2)
+        columns.addWidget(self.preview, 1)
+        buttons = QDialogButtonBox()
+        buttons.addButton(self.export_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        buttons.accepted.connect(self.start)
+        buttons.rejected.connect(self.reject)
+        self.export_button.setDefault(True)
+        rows.addLayout(columns, 1)
+        rows.addWidget(buttons)
+        return page
+
+    def _connect_signals(self) -> None:
+        # the form
+        self.form.changed.connect(self._preview_timer.start)
+        self._preview_timer.timeout.connect(self.show_preview)
+        # while it runs
+        self.progress.cancel_clicked.connect(self._give_up)
+        # afterwards
+        self.outcome.back_clicked.connect(self._go_back)
+        self.outcome.close_clicked.connect(self.accept)
+
+    # The work.
+
+    def start(self) -> None:
+        """Remembers what was chosen, has lines spoken that need it, then exports."""
+        self.show_preview()
+        if not self.export_button.isEnabled():
+            return
+        self._remember()
+        chosen = self._chosen()
+        self._failures = []
+        self.pages.setCurrentWidget(self.progress)
+        if chosen.unspoken and not self.form.leave_out.isChecked():
+            self._waiting_for = dict.fromkeys(chosen.unspoken)
+            self._num_to_speak = len(chosen.unspoken)
+            self.progress.show_speaking(0, self._num_to_speak)
+            self.speak_wanted.emit(list(chosen.unspoken))
+        else:
+            self._export()
+
+    def _remember(self) -> None:
+        values = dict(self.form.values)
+        if values[declared.EXPORT_FOLDER] == str(default_folder(self._project, "")):
+            values[declared.EXPORT_FOLDER] = ""  # goes with the project
+        try:
+            self._settings.change(values)
+        except StudioError as error:  # no reason not to export
+            self.preview.show_problem(str(error))
+
+    def _no_longer_waiting_for(self, line_id: str) -> None:
+        if line_id not in self._waiting_for:
+            return
+        del self._waiting_for[line_id]
+        if self._waiting_for:
+            self.progress.show_speaking(self._num_to_speak - len(self._waiting_for), self._num_to_speak)
+        elif self._failures:
+            sentence = self.tr("%n line(s) could not be spoken, so nothing was exported.", "", len(self._failures))
+            self._show_error(TakeNotFound(sentence, remedy=self._failures[0]))
+        elif unspoken := self._chosen().unspoken:
+            sentence = self.tr("%n line(s) changed while they were spoken.", "", len(unspoken))
+            self._show_error(TakeNotFound(sentence, remedy=self.tr("Export again.")))
+        else:
+            self._export()
+
+    def _export(self) -> None:
+        lines = lines_of_project(self._project, self._chosen_ids())
+        wishes = self.form.wishes
+        try:
+            self._plan = previewed(lines.items, wishes, self._project.name, self._provenance)
+        except StudioError as error:
+            self._show_error(error)
+            return
+        run = ExportRun(self._plan, TakeSpeech(self._project, lines), self)
+        run.progressed.connect(self.progress.show_progress)
+        run.ended.connect(self._on_ended)
+        run.failed.connect(self._show_error)
+        run.cancelled.connect(self._on_cancelled)
+        self._run = run
+        self.progress.cancel.setEnabled(True)
+        run.start()
+
+    def _give_up(self) -> None:
+        if self._waiting_for:
+            unwanted, self._waiting_for = list(self._waiting_for), {}
+            self.speaking_unwanted.emit(unwanted)
+            self._on_cancelled()
+        elif self._run is not None:
+            self.progress.show_cancelling()
+            self._run.cancel()
+
+    def _on_ended(self, result: ExportResult) -> None:
+        self.outcome.show_result(result, self.form.wishes.folder)
+        self._be_over()
+        self.exported.emit(result)
+
+    def _show_error(self, error: StudioError) -> None:
+        self.outcome.show_error(error, self.form.wishes.folder)
+        self._be_over()
+
+    def _on_cancelled(self) -> None:
+        self.outcome.show_cancelled(self.form.wishes.folder)
+        self._be_over()
+
+    def _be_over(self) -> None:
+        self._run = None
+        self.pages.setCurrentWidget(self.outcome)
+        self.outcome.close_button.setFocus()
+        if self._closes_when_over:
+            super().reject()
+
+    def _go_back(self) -> None:
+        self.show_preview()
+        self.pages.setCurrentIndex(0)
+
+    @property
+    def is_at_work(self) -> bool:
+        return self._run is not None or bool(self._waiting_for)
+
+    def reject(self) -> None:
+        """Esc and the window's button: what is at work is given up first, and the dialog closes when it has ended."""
+        if not self.is_at_work:
+            super().reject()
+            return
+        self._closes_when_over = True
+        self._give_up()

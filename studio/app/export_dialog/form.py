@@ -1,0 +1,246 @@
+"""The form: which lines, where to, which files, how they sound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFormLayout,
+    QGroupBox,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QRadioButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio import settings as declared
+from studio.app.export_dialog.controls import Control, TextControl, control_for
+from studio.app.export_dialog.wishes import REMEMBERED, Wishes
+from studio.app.theme.icons import icon
+from studio.export.names import FIELDS
+from studio.setting_kinds import Setting
+
+
+class ExportForm(QWidget):
+    """Signals out: ``changed``. In: ``show_values``, ``show_lines``."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._controls: dict[Setting[Any], Control] = {setting: control_for(setting) for setting in REMEMBERED}
+        self.all_lines = QRadioButton()
+        self.selected_lines = QRadioButton()
+        self.speak_first = QRadioButton()
+        self.leave_out = QRadioButton(self.tr("Leave them out"))
+        self._unspoken_label = QLabel()
+        self._unspoken_label.setWordWrap(True)
+        self._unspoken_box = QWidget()
+        self.joined_name = QLineEdit()
+        self.joined_name.setAccessibleName(self.tr("Name of the joined file"))
+        self.replace_files = QCheckBox(self.tr("Replace files that are there and not from an export"))
+        self._joined_label = QLabel(self.tr("Name"))
+        columns = QHBoxLayout(self)
+        columns.setContentsMargins(0, 0, 0, 0)
+        left, right = QVBoxLayout(), QVBoxLayout()
+        for column, boxes in (
+            (left, (self._lines_box(), self._files_box())),
+            (right, (self._sound_box(), self._more_box())),
+        ):
+            for box in boxes:
+                column.addWidget(box)
+            column.addStretch()
+            columns.addLayout(column, 1)
+        self.all_lines.setChecked(True)
+        self.speak_first.setChecked(True)
+        self._connect_signals()
+        self._enable_what_matters()
+
+    def show_values(self, values: dict[Setting[Any], Any], folder: Path, joined_name: str) -> None:
+        for setting, control in self._controls.items():
+            control.show_value(str(folder) if setting is declared.EXPORT_FOLDER else values[setting])
+        self.joined_name.setText(joined_name)
+
+    def show_lines(self, *, num_lines: int, num_selected: int, num_unspoken: int) -> None:
+        """``num_unspoken`` of the chosen lines have no take, or none that still fits."""
+        self.all_lines.setText(self.tr("All lines (%n)", "", num_lines))
+        self.selected_lines.setText(self.tr("Selected lines (%n)", "", num_selected))
+        self.selected_lines.setEnabled(num_selected > 0)
+        self._unspoken_box.setVisible(num_unspoken > 0)
+        self._unspoken_label.setText(self.tr("%n line(s) have not been spoken, or changed since:", "", num_unspoken))
+        self.speak_first.setText(self.tr("Speak them first"))
+
+    @property
+    def wishes(self) -> Wishes:
+        return Wishes(
+            values=self.values,
+            folder=Path(self._value(declared.EXPORT_FOLDER).strip() or "."),
+            joined_name=self.joined_name.text().strip(),
+            replaces_files=self.replace_files.isChecked(),
+        )
+
+    @property
+    def values(self) -> dict[Setting[Any], Any]:
+        return {setting: control.value for setting, control in self._controls.items()}
+
+    @property
+    def has_folder(self) -> bool:
+        return bool(self._value(declared.EXPORT_FOLDER).strip())
+
+    def control(self, setting: Setting[Any]) -> Control:
+        return self._controls[setting]
+
+    # Its four boxes.
+
+    def _lines_box(self) -> QGroupBox:
+        box = QGroupBox(self.tr("Lines"))
+        rows = QVBoxLayout(box)
+        which = QWidget()
+        which_rows = QVBoxLayout(which)
+        which_rows.setContentsMargins(0, 0, 0, 0)
+        for button in (self.all_lines, self.selected_lines):
+            which_rows.addWidget(button)
+        unspoken_rows = QVBoxLayout(self._unspoken_box)
+        unspoken_rows.setContentsMargins(0, 0, 0, 0)
+        for widget in (self._unspoken_label, self.speak_first, self.leave_out):
+            unspoken_rows.addWidget(widget)
+        rows.addWidget(which)
+        rows.addWidget(self._unspoken_box)
+        return box
+
+    def _files_box(self) -> QGroupBox:
+        box = QGroupBox(self.tr("Files"))
+        rows = QFormLayout(box)
+        rows.addRow(
+            self._label(declared.EXPORT_FOLDER), self._with_button(declared.EXPORT_FOLDER, self._browse_button())
+        )
+        self._add(rows, declared.EXPORT_FILES)
+        rows.addRow(
+            self._label(declared.EXPORT_PATTERN), self._with_button(declared.EXPORT_PATTERN, self._fields_button())
+        )
+        rows.addRow(self._joined_label, self.joined_name)
+        rows.addRow(self.replace_files)
+        return box
+
+    def _sound_box(self) -> QGroupBox:
+        box = QGroupBox(self.tr("Sound"))
+        rows = QFormLayout(box)
+        for setting in (
+            declared.EXPORT_ENCODING,
+            declared.EXPORT_SAMPLE_RATE,
+            declared.EXPORT_MATCHES_LOUDNESS,
+            declared.EXPORT_LUFS,
+            declared.EXPORT_TRUE_PEAK,
+            declared.EXPORT_IS_TRIMMED,
+        ):
+            self._add(rows, setting)
+        return box
+
+    def _more_box(self) -> QGroupBox:
+        box = QGroupBox(self.tr("Besides"))
+        rows = QFormLayout(box)
+        for setting in (
+            declared.EXPORT_HAS_ONE_PAUSE,
+            declared.EXPORT_PAUSE_SECONDS,
+            declared.EXPORT_SUBTITLES,
+            declared.EXPORT_HAS_MANIFEST,
+        ):
+            self._add(rows, setting)
+        return box
+
+    def _add(self, rows: QFormLayout, setting: Setting[Any]) -> None:
+        control = self._controls[setting]
+        if isinstance(control.widget, QCheckBox):
+            rows.addRow(control.widget)
+        else:
+            rows.addRow(self._label(setting), control.widget)
+
+    def _label(self, setting: Setting[Any]) -> QLabel:
+        control = self._controls[setting]
+        label = QLabel(control.title)
+        label.setBuddy(control.widget)
+        return label
+
+    def _with_button(self, setting: Setting[Any], button: QWidget) -> QLayout:
+        row = QHBoxLayout()
+        row.addWidget(self._controls[setting].widget, 1)
+        row.addWidget(button)
+        return row
+
+    def _browse_button(self) -> QPushButton:
+        button = QPushButton(self.tr("Browse…"))
+        button.setAutoDefault(False)
+        button.clicked.connect(self._browse)
+        return button
+
+    def _fields_button(self) -> QToolButton:
+        """Inserts a field where the cursor is."""
+        button = QToolButton()
+        button.setIcon(icon("add"))
+        button.setToolTip(self.tr("Insert a field"))
+        button.setAccessibleName(self.tr("Insert a field into the name"))
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        titles = {
+            "index": self.tr("Number of the line"),
+            "voice": self.tr("Voice"),
+            "text": self.tr("First words"),
+            "style": self.tr("Style"),
+            "project": self.tr("Name of the script"),
+        }
+        control = self._controls[declared.EXPORT_PATTERN]
+        assert isinstance(control, TextControl)
+        for name in FIELDS:
+            action = menu.addAction(f"{titles[name]}\t{{{name}}}")
+            action.triggered.connect(lambda _=False, name=name: control.field.insert(f"{{{name}}}"))
+        button.setMenu(menu)
+        return button
+
+    # What happens.
+
+    def _connect_signals(self) -> None:
+        for control in self._controls.values():
+            control.changed.connect(self._on_changed)
+        for button in (self.all_lines, self.leave_out):
+            button.toggled.connect(self._on_changed)
+        self.joined_name.textChanged.connect(self._on_changed)
+        self.replace_files.toggled.connect(self._on_changed)
+
+    def _on_changed(self) -> None:
+        self._enable_what_matters()
+        self.changed.emit()
+
+    def _enable_what_matters(self) -> None:
+        files = self._value(declared.EXPORT_FILES)
+        has_lines, is_joined = files != "joined", files != "lines"
+        self._controls[declared.EXPORT_PATTERN].widget.setEnabled(has_lines)
+        follows_joined = is_joined or self._value(declared.EXPORT_SUBTITLES) != "none"
+        for setting in (declared.EXPORT_HAS_ONE_PAUSE, declared.EXPORT_PAUSE_SECONDS):
+            self._controls[setting].widget.setEnabled(follows_joined)
+        if not self._value(declared.EXPORT_HAS_ONE_PAUSE):
+            self._controls[declared.EXPORT_PAUSE_SECONDS].widget.setEnabled(False)
+        for setting in (declared.EXPORT_LUFS, declared.EXPORT_TRUE_PEAK):
+            self._controls[setting].widget.setEnabled(self._value(declared.EXPORT_MATCHES_LOUDNESS))
+        has_script_file = follows_joined or self._value(declared.EXPORT_HAS_MANIFEST)
+        self.joined_name.setEnabled(has_script_file)
+        self._joined_label.setEnabled(has_script_file)
+
+    def _browse(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(
+            self, self.tr("Folder for the sound files"), self._value(declared.EXPORT_FOLDER)
+        )
+        if chosen:
+            self._controls[declared.EXPORT_FOLDER].show_value(chosen)
+
+    def _value(self, setting: Setting[Any]) -> Any:
+        return self._controls[setting].value

@@ -1,0 +1,62 @@
+"""The names that the files will have, as long as somebody is still choosing."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtWidgets import QLabel, QListView, QVBoxLayout, QWidget
+
+_ROOT = QModelIndex()
+
+
+class _Names(QAbstractListModel):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._names: tuple[PurePosixPath, ...] = ()
+
+    def show(self, names: tuple[PurePosixPath, ...]) -> None:
+        self.beginResetModel()
+        self._names = names
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _ROOT) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self._names)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        shown = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
+        return str(self._names[index.row()]) if index.isValid() and role in shown else None
+
+
+class NamePreview(QWidget):
+    """Signals in only: ``show_names`` or ``show_problem``."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._names = _Names(self)
+        self.list = QListView()
+        self.list.setModel(self._names)
+        self.list.setUniformItemSizes(True)
+        self.list.setSelectionMode(QListView.SelectionMode.NoSelection)
+        self.list.setAccessibleName(self.tr("Names of the files"))
+        self.label = QLabel()
+        self.label.setWordWrap(True)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.addWidget(self.label)
+        rows.addWidget(self.list, 1)
+
+    def show_names(self, names: tuple[PurePosixPath, ...]) -> None:
+        self._set_role("")
+        self.label.setText(self.tr("%n file(s):", "", len(names)))
+        self._names.show(names)
+
+    def show_problem(self, sentence: str) -> None:
+        self._set_role("bad")
+        self.label.setText(sentence)
+        self._names.show(())
+
+    def _set_role(self, role: str) -> None:
+        if self.label.property("role") != role:
+            self.label.setProperty("role", role)
+            self.label.style().polish(self.label)

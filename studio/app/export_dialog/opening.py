@@ -1,0 +1,72 @@
+"""How the window opens the export dialog: over its project, with its queue to speak what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from studio.app.export_dialog.dialog import ExportDialog
+from studio.app.script.project_editor import ProjectEditor
+from studio.app.speaking.queue import Order, OrderState, SpeakQueue
+from studio.export.provenance import Provenance, licence_of_model
+from studio.settings_file import Settings
+
+
+def open_export_dialog(
+    parent: QWidget,
+    editor: ProjectEditor,
+    queue: SpeakQueue,
+    settings: Settings,
+    model_folder: Path,
+    *,
+    selected_ids: Iterable[str] = (),
+) -> ExportDialog:
+    """Shows the dialog and returns it at once; it deletes itself when it is closed.
+
+    ``model_folder``: of the model that speaks now; its licence goes into the files.
+    """
+    dialog = ExportDialog(
+        editor.project,
+        settings,
+        selected_ids=selected_ids,
+        provenance=Provenance(model_folder.name, licence_of_model(model_folder)),
+        parent=parent,
+    )
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def speak(line_ids: list[str]) -> None:
+        waiting = {order.line_id for order in queue.orders if not order.state.is_over}
+        queue.speak([line_id for line_id in line_ids if line_id not in waiting])
+
+    def stop(line_ids: list[str]) -> None:
+        for order in queue.orders:
+            if order.line_id in line_ids and not order.state.is_over:
+                queue.cancel(order)
+
+    def tell(order: Order) -> None:
+        if order.state is OrderState.DONE:
+            dialog.on_line_spoken(order.line_id)
+        elif order.state is OrderState.FAILED and order.error is not None:
+            dialog.on_line_failed(order.line_id, order.error)
+        elif order.state is OrderState.CANCELLED:
+            dialog.on_line_cancelled(order.line_id)
+
+    def notice(*_: object) -> None:
+        dialog.on_lines_changed()
+
+    dialog.speak_wanted.connect(speak)
+    dialog.speaking_unwanted.connect(stop)
+    queue.order_ended.connect(tell)
+    editor.script_changed.connect(notice)
+    editor.project_replaced.connect(dialog.reject)
+
+    def part() -> None:
+        queue.order_ended.disconnect(tell)
+        editor.script_changed.disconnect(notice)
+
+    dialog.finished.connect(part)
+    dialog.show()
+    return dialog

@@ -1,0 +1,88 @@
+"""What came of an export: files, or the sentence why not, and which lines failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QVBoxLayout, QWidget
+
+from studio.app.widgets.elided_label import ElidedLabel
+from studio.errors import StudioError
+from studio.export.exporter import ExportResult
+
+
+class OutcomePage(QWidget):
+    """Signals out: ``back_clicked``, ``close_clicked``. In: ``show_result``, ``show_error``, ``show_cancelled``."""
+
+    back_clicked = Signal()
+    close_clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._folder = Path()
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.title.setWordWrap(True)
+        self.details = QLabel()
+        self.details.setWordWrap(True)
+        self.place = ElidedLabel()
+        self.failures = QListWidget()
+        self.failures.setAccessibleName(self.tr("Lines without sound"))
+        self.failures.setWordWrap(True)
+        self.open_folder = QPushButton(self.tr("Open the folder"))
+        self.back = QPushButton(self.tr("Back"))
+        self.close_button = QPushButton(self.tr("Close"))
+        self.close_button.setDefault(True)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.title, self.details, self.place):
+            rows.addWidget(widget)
+        rows.addWidget(self.failures, 1)
+        rows.addStretch()
+        buttons = QHBoxLayout()
+        for button in (self.open_folder, self.back, self.close_button):
+            button.setAutoDefault(button is self.close_button)
+            buttons.addWidget(button)
+        buttons.insertStretch(1)
+        rows.addLayout(buttons)
+        self.open_folder.clicked.connect(self._open_folder)
+        self.back.clicked.connect(self.back_clicked)
+        self.close_button.clicked.connect(self.close_clicked)
+
+    def show_result(self, result: ExportResult, folder: Path) -> None:
+        num_kept = len(result.files) - result.num_made
+        details = [self.tr("%n file(s) made.", "", result.num_made)]
+        if num_kept:
+            details.append(self.tr("%n file(s) were there already and have not changed.", "", num_kept))
+        if result.failures:
+            self._show(self.tr("%n line(s) could not be exported", "", len(result.failures)), " ".join(details), folder)
+        else:
+            self._show(self.tr("The export is done"), " ".join(details), folder)
+        for failure in result.failures:
+            words = self.tr("Line {number}: {error}")
+            self.failures.addItem(words.format(number=failure.item.index, error=str(failure.error)))
+        self.failures.setVisible(bool(result.failures))
+
+    def show_error(self, error: StudioError, folder: Path) -> None:
+        self._show(error.message, error.remedy, folder)
+
+    def show_cancelled(self, folder: Path) -> None:
+        self._show(
+            self.tr("The export was cancelled"),
+            self.tr("What is done stays; exporting again goes on from there."),
+            folder,
+        )
+
+    def _show(self, title: str, details: str, folder: Path) -> None:
+        self._folder = folder
+        self.title.setText(title)
+        self.details.setText(details)
+        self.place.setText(str(folder))
+        self.open_folder.setEnabled(folder.is_dir())
+        self.failures.clear()
+        self.failures.hide()
+
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder)))

@@ -1,0 +1,79 @@
+"""How far an export is: a bar, a sentence, what is still to come, and a way out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from studio.app.widgets.elided_label import ElidedLabel
+from studio.export.progress import ExportProgress
+
+_STEPS = 1000
+
+
+class ProgressPage(QWidget):
+    """Signals out: ``cancel_clicked``. In: ``show_speaking``, ``show_progress``, ``show_cancelling``."""
+
+    cancel_clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.bar = QProgressBar()
+        self.bar.setRange(0, _STEPS)
+        self.bar.setAccessibleName(self.tr("Progress of the export"))
+        self.line = ElidedLabel()
+        self.figures = QLabel()
+        self.figures.setProperty("role", "quiet")
+        self.cancel = QPushButton(self.tr("Cancel"))
+        self.cancel.setAutoDefault(False)
+        self.cancel.clicked.connect(self.cancel_clicked)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.addStretch(1)
+        for widget in (self.title, self.bar, self.line, self.figures):
+            rows.addWidget(widget)
+        rows.addStretch(2)
+        buttons = QHBoxLayout()
+        buttons.addStretch()
+        buttons.addWidget(self.cancel)
+        rows.addLayout(buttons)
+
+    def show_speaking(self, num_done: int, num_lines: int) -> None:
+        """Before anything can be written."""
+        self.cancel.setEnabled(True)
+        self.title.setText(
+            self.tr("Speaking line {number} of {count} first").format(number=num_done + 1, count=num_lines)
+        )
+        self.bar.setValue(_STEPS * num_done // max(1, num_lines))
+        self.line.setText("")
+        self.figures.setText("")
+
+    def show_progress(self, progress: ExportProgress) -> None:
+        self.bar.setValue(round(_STEPS * progress.share))
+        if progress.item is not None:
+            words = self.tr("Writing line {number} of {count}")
+            self.title.setText(words.format(number=progress.num_done + 1, count=progress.num_lines))
+            self.line.setText(progress.item.text)
+        else:
+            self.title.setText(self.tr("Joining the lines"))
+            self.line.setText("")
+        figures = []
+        if progress.speed is not None:
+            figures.append(self.tr("{speed} times as fast as it is spoken").format(speed=f"{progress.speed:.1f}"))
+        if progress.remaining_seconds is not None:
+            figures.append(self.tr("{time} left").format(time=clock_time(progress.remaining_seconds)))
+        self.figures.setText(" · ".join(figures))
+
+    def show_cancelling(self) -> None:
+        self.title.setText(self.tr("Cancelling…"))
+        self.cancel.setEnabled(False)
+
+
+def clock_time(seconds: float) -> str:
+    """``0:07``, ``12:30``, ``1:02:03``."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,67 @@
+"""The ways a sound file may hold its samples, by the names people give them."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from studio.errors import UnusableSetting
+
+_ANY_RATE = frozenset({8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000})
+# The header of a WAV file counts bytes in 32 bits; some room is for the tags.
+_LARGEST_WAV_BYTES = 2**32 - 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class SoundEncoding:
+    """``file_format`` and ``subtype`` are libsndfile's names. ``num_bytes`` of a sample: None if compressed.
+
+    ``is_float``: samples beyond full scale survive. ``is_lossy``: what is read back is not what was written.
+    """
+
+    name: str
+    title: str
+    suffix: str
+    file_format: str
+    subtype: str
+    num_bytes: int | None = None
+    is_float: bool = False
+    is_lossy: bool = False
+    sample_rates: frozenset[int] = _ANY_RATE
+
+    def holding(self, num_samples: int) -> SoundEncoding:
+        """Itself, or where a WAV file would grow beyond four gigabytes, its kind without that limit."""
+        if self.file_format != "WAV" or num_samples * (self.num_bytes or 0) <= _LARGEST_WAV_BYTES:
+            return self
+        return SoundEncoding(
+            self.name, self.title, self.suffix, "RF64", self.subtype, self.num_bytes, self.is_float, self.is_lossy
+        )
+
+
+WAV_16 = SoundEncoding("wav16", "WAV, 16 bit", ".wav", "WAV", "PCM_16", 2)
+WAV_24 = SoundEncoding("wav24", "WAV, 24 bit", ".wav", "WAV", "PCM_24", 3)
+WAV_FLOAT = SoundEncoding("wav32f", "WAV, 32-bit float", ".wav", "WAV", "FLOAT", 4, is_float=True)
+FLAC_16 = SoundEncoding("flac16", "FLAC, 16 bit", ".flac", "FLAC", "PCM_16")
+FLAC_24 = SoundEncoding("flac24", "FLAC, 24 bit", ".flac", "FLAC", "PCM_24")
+MP3 = SoundEncoding("mp3", "MP3", ".mp3", "MP3", "MPEG_LAYER_III", is_lossy=True)
+OGG_VORBIS = SoundEncoding("ogg", "OGG Vorbis", ".ogg", "OGG", "VORBIS", is_lossy=True)
+# Opus knows no other rates.
+OPUS = SoundEncoding(
+    "opus", "OGG Opus", ".opus", "OGG", "OPUS", is_lossy=True, sample_rates=frozenset({8_000, 16_000, 24_000, 48_000})
+)
+
+ENCODINGS = {each.name: each for each in (WAV_16, WAV_24, WAV_FLOAT, FLAC_16, FLAC_24, MP3, OGG_VORBIS, OPUS)}
+_SHORT_NAMES = {"wav": WAV_16, "flac": FLAC_16, "vorbis": OGG_VORBIS}
+
+
+def encoding_named(name: str) -> SoundEncoding:
+    """The encoding of that name or suffix. Raises ``UnusableSetting`` with the nearest names."""
+    wanted = name.strip().lower().removeprefix(".")
+    found = ENCODINGS.get(wanted) or _SHORT_NAMES.get(wanted)
+    if found is not None:
+        return found
+    near = difflib.get_close_matches(wanted, ENCODINGS, n=2, cutoff=0.4)
+    did_you_mean = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise UnusableSetting(
+        f"We cannot write sound as “{name}”.{did_you_mean}", remedy=f"Choose one of {', '.join(ENCODINGS)}."
+    )

@@ -1,0 +1,257 @@
+"""`timbre export`: a whole script to sound files, subtitles and a table."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+from pathlib import Path
+
+from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
+from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, line_numbers, open_script
+from studio.cli.model_choice import add_engine_options, add_model_option, engine_options, model_folder
+from studio.cli.progress import ProgressLine
+from studio.cli.speaking import add_manner_options, until_told_to_stop
+from studio.cli.surroundings import Surroundings
+from studio.cli.voice_choice import add_voice_options
+from studio.errors import StudioError
+from studio.export.exporter import Exporter, ExportResult, LineFailure
+from studio.export.kept_speech import KeptSpeech
+from studio.export.mastering import LoudnessTarget
+from studio.export.names import DEFAULT_PATTERN, FIELDS
+from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
+from studio.export.progress import ExportProgress
+from studio.export.project_lines import TakeSpeech
+from studio.export.provenance import Provenance, licence_of_model
+from studio.export.subtitles import SubtitleFormat
+from studio.export.worker_speech import WorkerSpeech
+from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import EngineDescription
+from studio.worker.client import WorkerClient
+
+EXAMPLES = f"""\
+examples:
+  timbre export chapter-one.txt --voice Anna --out chapter-one
+  timbre export script.csv --voice Anna --out lines --pattern "{{index}} {{voice}} {{text:30}}" --format wav24 --rate 48000
+  timbre export book.docx --voice narrator.wav --out book --joined --lufs -19 --subtitles srt vtt --manifest
+  timbre export interview.timbre --out interview --joined-only --format mp3
+
+Scripts: {", ".join(READABLE_SUFFIXES)}. A table (.csv) may have the columns text, voice, style, file name,
+speed and pause. Lines of a project that have been spoken are exported as they were heard.
+
+An export that was interrupted goes on when the same command is given again: what is done stays.
+
+patterns: {"; ".join(f"{{{name}}} {help_}" for name, help_ in FIELDS.items())}.
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "export",
+        help="speak a whole script into files",
+        description="Speaks every line of a script that has not been spoken yet, and writes sound files.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("script", type=Path, metavar="SCRIPT", help="a text, table, subtitle file, document or project")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; made if needed"
+    )
+    parser.add_argument("--lines", type=line_numbers, metavar="3,5-8", help="only these lines")
+    _add_file_options(parser)
+    _add_sound_options(parser)
+    add_voice_options(parser)
+    style = parser.add_mutually_exclusive_group()
+    style.add_argument("--instruct", metavar="WORDS", help="how to say lines that have no style of their own")
+    style.add_argument("--preset", metavar="NAME", help="the same by the name of a style: see `timbre styles`")
+    add_manner_options(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object with what was made")
+    add_model_option(parser)
+    add_engine_options(parser)
+
+
+def _add_file_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("files")
+    group.add_argument(
+        "--pattern", default=DEFAULT_PATTERN, help=f"names of the lines' files (default {DEFAULT_PATTERN!r}), see below"
+    )
+    only = group.add_mutually_exclusive_group()
+    only.add_argument(
+        "--joined", action="store_true", help="one file of all lines as well, with the pauses between them"
+    )
+    only.add_argument("--joined-only", action="store_true", help="one file of all lines, none for each line")
+    group.add_argument("--name", metavar="NAME", help="of the joined file, subtitles and table (default: the script's)")
+    group.add_argument(
+        "--subtitles", nargs="+", default=[], choices=("srt", "vtt"), metavar="srt|vtt", help="when each line is heard"
+    )
+    group.add_argument("--manifest", action="store_true", help="a table (CSV) of all lines and their files")
+    group.add_argument(
+        "--replace", action="store_true", help="files that are there and not from an export may be replaced"
+    )
+    group.add_argument("--licence", metavar="TEXT", help="of the model, for the files' own description of themselves")
+
+
+def _add_sound_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("sound", "without these: as it is heard, sample for sample")
+    group.add_argument(
+        "--format", type=_encoding, default="wav16", metavar="NAME", help=f"{', '.join(ENCODINGS)} (default wav16)"
+    )
+    group.add_argument(
+        "--rate", type=int, default=24_000, choices=SAMPLE_RATES, metavar="HZ", help="24000 (default), 44100 or 48000"
+    )
+    group.add_argument("--lufs", type=float, metavar="LUFS", help="bring each file to this loudness, -16 for example")
+    group.add_argument(
+        "--true-peak", type=float, default=-1.0, metavar="DBTP", help="with --lufs: no peak above this (default -1)"
+    )
+    group.add_argument("--trim", action="store_true", help="leave out silence before and after each line")
+    group.add_argument("--pause", type=float, metavar="SECONDS", help="between lines, instead of their own pauses")
+
+
+def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
+    folder = model_folder(arguments.model)
+    with open_script(arguments.script, arguments.lines) as script:
+        asyncio.run(until_told_to_stop(_export(arguments, surroundings, script, folder)))
+    return 0
+
+
+async def _export(arguments: argparse.Namespace, surroundings: Surroundings, script: OpenScript, folder: Path) -> None:
+    options = engine_options(arguments)
+    speaking = Speaking(arguments, script, surroundings.open_library(), folder, options)
+    items, requests, taken = speaking.items()
+    settings = _settings(arguments, script.name, Provenance(folder.name, arguments.licence or licence_of_model(folder)))
+    plan = ExportPlan.make(items, arguments.out, settings)
+    told = _Told()
+    control = RequestControl()
+    async with WorkerClient(folder, options, start_worker=surroundings.start_worker) as client:
+        worker = WorkerSpeech(
+            client, asyncio.get_running_loop(), requests, control, on_loaded=told.loaded, on_spoken=told.spoken
+        )
+        kept = KeptSpeech(worker)
+        source = TakeSpeech(script.project, taken, others=kept) if script.project else kept
+        exporter = Exporter(plan, source, control=control, on_progress=told.progress)
+        result = await _run(exporter, control, told)
+    told.result(result, plan)
+    if arguments.json:
+        print(_as_json(result, plan), flush=True)
+    if result.failures:
+        raise _all_in_all(result.failures, len(plan.items))
+
+
+async def _run(exporter: Exporter, control: RequestControl, told: _Told) -> ExportResult:
+    """On a thread of its own. Whoever is told to stop meanwhile waits for its end: no half file is left."""
+    work = asyncio.create_task(asyncio.to_thread(exporter.run))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        control.cancel()
+        with contextlib.suppress(Cancelled, StudioError):
+            await work
+        told.say("What is done stays; the same command goes on from there.")
+        raise
+    finally:
+        told.clear()
+
+
+def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) -> ExportSettings:
+    return ExportSettings(
+        encoding=arguments.format,
+        sample_rate=arguments.rate,
+        has_line_files=not arguments.joined_only,
+        joined_name=(arguments.name or name) if arguments.joined or arguments.joined_only else None,
+        pattern=arguments.pattern,
+        pause_seconds=arguments.pause,
+        loudness=None if arguments.lufs is None else LoudnessTarget(arguments.lufs, arguments.true_peak),
+        is_trimmed=arguments.trim,
+        subtitles=frozenset(SubtitleFormat(f".{each}") for each in arguments.subtitles),
+        has_manifest=arguments.manifest,
+        project=arguments.name or name,
+        provenance=provenance,
+        replaces_files=arguments.replace,
+    )
+
+
+class _Told:
+    """What a person is told while they wait, and at the end. Called from several threads."""
+
+    def __init__(self) -> None:
+        self._line = ProgressLine()
+        self._words = ""
+
+    def progress(self, progress: ExportProgress) -> None:
+        words = f"line {min(progress.num_done + 1, progress.num_lines)} of {progress.num_lines}"
+        if progress.item is None:
+            words = "joining the lines" if progress.remaining_seconds else "finishing"
+        if progress.speed is not None:
+            words += f", {progress.speed:.1f} s of speech a second"
+        if progress.remaining_seconds is not None:
+            words += f", {_duration(progress.remaining_seconds)} left"
+        self._words = words
+        self._line.show(words)
+
+    def spoken(self, audio_seconds: float) -> None:
+        self._line.show(f"{self._words} ({audio_seconds:.1f} s)")
+
+    def loaded(self, description: EngineDescription) -> None:
+        if description.makes_noise:
+            self.say(
+                f"{description.model_name} makes noise, not speech: its weights are random. "
+                "Give a folder of released weights with --model to hear speech."
+            )
+
+    def result(self, result: ExportResult, plan: ExportPlan) -> None:
+        for failure in result.failures:
+            self.say(f"line {failure.item.index}: {failure.error}")
+        kept = len(result.files) - result.num_made
+        unchanged = f", {kept} were there already" if kept else ""
+        self.say(
+            f"made {result.num_made} {'file' if result.num_made == 1 else 'files'} in {plan.folder} "
+            f"in {_duration(result.elapsed_seconds)}{unchanged}"
+        )
+
+    def say(self, sentence: str) -> None:
+        self._line.say(sentence)
+
+    def clear(self) -> None:
+        self._line.clear()
+
+
+def _all_in_all(failures: tuple[LineFailure, ...], num_lines: int) -> StudioError:
+    """The command ends like the first line that failed."""
+    first = failures[0].error
+    return type(first)(
+        f"{len(failures)} of {num_lines} lines could not be spoken; line {failures[0].item.index}: {first.message}",
+        remedy=first.remedy,
+    )
+
+
+def _as_json(result: ExportResult, plan: ExportPlan) -> str:
+    """One object; keys are only ever added."""
+    values = {
+        "folder": str(plan.folder),
+        "files": [str(path) for path in result.files],
+        "num_made": result.num_made,
+        "num_lines": len(plan.items),
+        "audio_seconds": result.audio_seconds,
+        "elapsed_seconds": result.elapsed_seconds,
+        "failures": [
+            {"line": failure.item.index, "code": failure.error.code, "message": str(failure.error)}
+            for failure in result.failures
+        ],
+    }
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def _encoding(name: str) -> SoundEncoding:
+    try:
+        return encoding_named(name)
+    except StudioError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,0 +1,154 @@
+"""The script that is to be exported: lines of a document or a project, and what the worker is to be asked for each."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from studio import paths
+from studio.cli.voice_choice import voice_reference
+from studio.errors import NothingToSpeak
+from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
+from studio.export.speech_source import ExportItem
+from studio.export.unspoken import key_of_request
+from studio.model.recognition import recognise
+from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.global_dictionary import load_global_dictionary
+from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
+from studio.project.lines import Line, LineStyle
+from studio.project.project import Project
+from studio.project.speaking import synthesis_request
+from studio.text.styles import load_styles
+from studio.voices.library import VoiceLibrary
+
+PROJECT_SUFFIX = ".timbre"
+READABLE_SUFFIXES = (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenScript:
+    """``project`` is None for a document. ``lines`` are those that say something and are to be exported, with their place."""
+
+    name: str
+    folder: Path
+    lines: tuple[tuple[int, Line], ...]
+    dictionary: PronunciationDictionary
+    project: Project | None = None
+
+
+@contextlib.contextmanager
+def open_script(path: Path, wanted: frozenset[int] | None) -> Iterator[OpenScript]:
+    """Raises ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``. ``wanted`` counts lines from 1."""
+    dictionary = load_global_dictionary()
+    if path.suffix.lower() != PROJECT_SUFFIX:
+        yield OpenScript(path.stem, path.parent, _numbered(read_script(path), wanted), dictionary)
+        return
+    with Project.open(path, paths.data_folder() / "drafts", global_dictionary=dictionary) as project:
+        lines = _numbered(project.lines, wanted)
+        yield OpenScript(project.name or path.stem, path.parent, lines, project.dictionary_in_force, project)
+
+
+def _numbered(lines: list[Line] | tuple[Line, ...], wanted: frozenset[int] | None) -> tuple[tuple[int, Line], ...]:
+    chosen = tuple(
+        (number, line)
+        for number, line in enumerate(lines, 1)
+        if line.text.strip() and (wanted is None or number in wanted)
+    )
+    if not chosen:
+        raise NothingToSpeak("There are no lines to export.", remedy="Choose other lines, or another script.")
+    return chosen
+
+
+def line_numbers(words: str) -> frozenset[int]:
+    """``3``, ``5-8`` and so on, separated by commas."""
+    numbers: set[int] = set()
+    for part in words.split(","):
+        first, _, last = part.strip().partition("-")
+        try:
+            numbers.update(range(int(first), int(last or first) + 1))
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{words} is not like 3,5-8") from error
+    return frozenset(numbers)
+
+
+class Speaking:
+    """How the lines without a sound of their own are to be spoken: ``request_of`` each, or a sentence why not.
+
+    Voices and styles are looked up before anything is spoken: an hour later is too late for a name misspelt.
+    """
+
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        script: OpenScript,
+        library: VoiceLibrary,
+        folder: Path,
+        options: EngineOptions,
+    ) -> None:
+        self._arguments = arguments
+        self._script = script
+        self._library = library
+        self._folder = folder
+        self._options = options
+        self._voices: dict[str | None, VoiceReference] = {}
+
+    def items(self) -> tuple[tuple[ExportItem, ...], dict[str, SynthesisRequest], ProjectLines]:
+        """All lines; what to ask for those to be spoken, by their keys; and the takes of the others.
+
+        Raises what is wrong with a voice or a style.
+        """
+        requests: dict[str, SynthesisRequest] = {}
+        items: list[ExportItem] = []
+        taken = self._taken()
+        of_take = {item.index: item for item in taken.items}
+        for number, line in self._script.lines:
+            if number in of_take:
+                items.append(of_take[number])
+                continue
+            request = self._request(line)
+            key = key_of_request(request, self._folder, self._options)
+            requests[key] = request
+            item = item_of_line(line, number, key)
+            style = request.instruct or request.preset or ""
+            items.append(replace(item, voice=request.voice.name, style=style, seed=request.seed))
+        return tuple(items), requests, taken
+
+    def _taken(self) -> ProjectLines:
+        project = self._script.project
+        if project is None:
+            return ProjectLines((), {})
+        fresh = [line.id for _, line in self._script.lines if fresh_take(project, line.id)]
+        return lines_of_project(project, fresh)
+
+    def _request(self, line: Line) -> SynthesisRequest:
+        arguments = self._arguments
+        line = replace(line, speed=arguments.speed if line.speed == 1.0 else line.speed)
+        if line.style.is_plain:
+            line = replace(line, style=LineStyle(preset=arguments.preset, instruct=arguments.instruct))
+        if line.style.preset:
+            load_styles(self._generation, self._folder).preset(line.style.preset)
+        request = synthesis_request(
+            line,
+            self._script.dictionary,
+            voice=self._voice(line.voice),
+            generation=self._generation if self._script.dictionary.entries else "",
+            seed=arguments.seed if line.seed is None else line.seed,
+        )
+        return replace(request, is_streaming=not arguments.whole)
+
+    @property
+    def _generation(self) -> str:
+        return recognise(self._folder)[0].name
+
+    def _voice(self, name: str | None) -> VoiceReference:
+        choice = name or self._arguments.voice
+        if name and not Path(name).is_file() and (self._script.folder / name).is_file():
+            choice = str(self._script.folder / name)
+        if choice not in self._voices:
+            transcript = None if name else self._arguments.transcript
+            self._voices[choice] = voice_reference(choice, transcript, self._library, self._folder)
+        return self._voices[choice]

@@ -1,0 +1,241 @@
+"""Makes the files of a plan. What is done already is left alone, so an interrupted export is simply run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from studio.audio.resampling import Samples
+from studio.errors import CannotWrite, DiskFull, StudioError
+from studio.export.joining import ProgrammeLoudness, write_joined
+from studio.export.journal import FileRecord, Journal
+from studio.export.loudness import loudness_lufs
+from studio.export.manifest import TEXT_ENCODING, ManifestRow, manifest
+from studio.export.mastering import master, prepare
+from studio.export.plan import ExportPlan
+from studio.export.progress import ExportProgress, Pace
+from studio.export.provenance import tags_of_line
+from studio.export.speech_source import ExportItem, SpeechSource
+from studio.export.target_folder import TargetFolder
+from studio.export.timeline import LineSpan, timeline
+from studio.export.true_peak import true_peak_dbtp
+from studio.pipeline.control import RequestControl
+
+
+@dataclass(frozen=True, slots=True)
+class LineFailure:
+    """Why one line has no sound. The others went on."""
+
+    item: ExportItem
+    error: StudioError
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """``files``: all of the plan that are there now, ``num_made`` of them made by this run.
+
+    ``audio_seconds`` of lines were worked on. With a line missing, a joined file would have a gap that
+    nobody notices: it is not made then, and neither is what describes it.
+    """
+
+    files: tuple[Path, ...]
+    num_made: int
+    failures: tuple[LineFailure, ...]
+    audio_seconds: float
+    elapsed_seconds: float
+
+
+class Exporter:
+    """Lasts as long as one export. ``run`` blocks: call it on a thread of its own.
+
+    ``control.cancel()`` ends it between two lines; within one if ``source`` listens to the same control.
+    ``journals``: where they lie, if not in the person's data folder.
+    """
+
+    def __init__(
+        self,
+        plan: ExportPlan,
+        source: SpeechSource,
+        *,
+        control: RequestControl | None = None,
+        on_progress: Callable[[ExportProgress], None] | None = None,
+        journals: Path | None = None,
+    ) -> None:
+        self._plan = plan
+        self._settings = plan.settings
+        self._source = source
+        self._control = control or RequestControl()
+        self._on_progress = on_progress or (lambda _: None)
+        self._journals = journals
+        # Of lines, by their position in the plan.
+        self._records: dict[int, FileRecord] = {}
+        self._num_samples: dict[int, int] = {}
+        self._failures: list[LineFailure] = []
+        self._num_made = 0
+        self._audio_seconds = 0.0
+
+    def run(self) -> ExportResult:
+        """Raises ``DiskFull``, ``CannotWrite``, ``FolderBusy``; ``Cancelled``. Files that are complete stay."""
+        plan = self._plan
+        with Journal(plan.folder, journals=self._journals) as journal:
+            self._target = TargetFolder(plan.folder, journal)
+            self._target.open(plan.files, replaces_files=self._settings.replaces_files)
+            self._look_what_is_there(journal)
+            for position, item in enumerate(plan.items):
+                self._control.raise_if_cancelled()
+                self._report(position, item)
+                self._see_to(position, item)
+            self._report(len(plan.items), None)
+            if self._missing_of_script and not (self._failures and plan.joined_file):
+                self._make_files_of_the_script()
+        self._report(len(plan.items), None)
+        return ExportResult(
+            files=tuple(path for file in plan.files if (path := self._target.path(file)).is_file()),
+            num_made=self._num_made,
+            failures=tuple(self._failures),
+            audio_seconds=self._audio_seconds,
+            elapsed_seconds=self._pace.elapsed_seconds,
+        )
+
+    def _look_what_is_there(self, journal: Journal) -> None:
+        plan = self._plan
+        for position, file in enumerate(plan.line_files):
+            if record := journal.made(file, plan.line_recipe(plan.items[position])):
+                self._records[position] = record
+                self._num_samples[position] = record.num_samples
+        self._missing_of_script = [
+            file for file in plan.files[len(plan.line_files) :] if not journal.made(file, plan.script_recipe(file))
+        ]
+        self._must_join = plan.joined_file in self._missing_of_script
+        loudness = self._settings.loudness
+        self._programme = ProgrammeLoudness(self._settings.sample_rate) if loudness and self._must_join else None
+        waiting = [item for position, item in enumerate(plan.items) if self._needs_sound(position)]
+        self._pace = Pace(
+            letters_to_speak=sum(len(item.text) for item in waiting if self._source.needs_speaking(item)),
+            lines_to_write=len(waiting) + (len(plan.items) if self._must_join else 0),
+        )
+
+    def _needs_sound(self, position: int) -> bool:
+        has_file_to_make = bool(self._plan.line_files) and position not in self._records
+        needs_length = bool(self._missing_of_script) and position not in self._num_samples
+        return has_file_to_make or needs_length or self._must_join
+
+    # One line.
+
+    def _see_to(self, position: int, item: ExportItem) -> None:
+        if not self._needs_sound(position):
+            return
+        must_speak = self._source.needs_speaking(item)
+        self._pace.begin()
+        try:
+            samples = self._samples_of(item)
+        except (DiskFull, CannotWrite):
+            raise
+        except StudioError as error:
+            self._failures.append(LineFailure(item, error))
+            self._pace.skipped(letters=len(item.text) if must_speak else 0, lines=1)
+            return
+        if must_speak:
+            self._pace.spoke(len(item.text))
+        self._num_samples[position] = len(samples)
+        if self._programme:
+            is_last = position == len(self._plan.items) - 1
+            self._programme.add(samples, 0 if is_last else self._settings.pause_samples_after(item))
+        if self._plan.line_files and position not in self._records:
+            self._write_line(position, item, samples)
+        self._pace.wrote()
+        self._audio_seconds += len(samples) / self._settings.sample_rate
+
+    def _samples_of(self, item: ExportItem, *, more_gain_db: float = 0.0) -> Samples:
+        settings = self._settings
+        waveform = self._source.waveform_of(item)
+        samples = prepare(waveform, settings.sample_rate, is_trimmed=settings.is_trimmed)
+        return master(samples, settings.sample_rate, settings.loudness, settings.encoding, more_gain_db=more_gain_db)
+
+    def _write_line(self, position: int, item: ExportItem, samples: Samples) -> None:
+        settings = self._settings
+        tags = tags_of_line(settings.provenance, item, project=settings.project)
+        encoding = settings.encoding.holding(len(samples))
+        sound = self._target.sound_file(self._plan.line_files[position], settings.sample_rate, encoding, tags)
+        try:
+            sound.write(samples)
+            self._records[position] = sound.complete(
+                self._plan.line_recipe(item),
+                loudness_lufs=loudness_lufs(samples, settings.sample_rate) if self._measures else None,
+                true_peak_dbtp=true_peak_dbtp(samples) if self._measures else None,
+            )
+        finally:
+            sound.discard()
+        self._num_made += 1
+
+    @property
+    def _measures(self) -> bool:
+        return self._settings.loudness is not None or self._settings.has_manifest
+
+    # What there is one of.
+
+    def _make_files_of_the_script(self) -> None:
+        plan = self._plan
+        spans = self._spans()
+        if self._must_join:
+            self._join(spans)
+            spans = self._spans()
+        for subtitle_format, file in plan.subtitle_files.items():
+            self._write_text(file, subtitle_format.write(span.cue for span in spans))
+        if plan.manifest_file:
+            rows = (self._row(position, span) for position, span in zip(sorted(self._num_samples), spans, strict=True))
+            text = manifest(rows, self._settings.provenance)
+            self._write_text(plan.manifest_file, text, encoding=TEXT_ENCODING)
+
+    def _spans(self) -> tuple[LineSpan, ...]:
+        lines = [(self._plan.items[position], self._num_samples[position]) for position in sorted(self._num_samples)]
+        return timeline(lines, self._settings)
+
+    def _row(self, position: int, span: LineSpan) -> ManifestRow:
+        file = self._plan.line_files[position] if self._plan.line_files else self._plan.joined_file
+        return ManifestRow(span, str(file), self._records.get(position))
+
+    def _write_text(self, file: PurePosixPath, text: str, *, encoding: str = "utf-8") -> None:
+        if file in self._missing_of_script:
+            # With lines missing it is made again next time.
+            recipe = "" if self._failures else self._plan.script_recipe(file)
+            self._target.write_text(file, text, recipe, encoding=encoding)
+            self._num_made += 1
+
+    def _join(self, spans: tuple[LineSpan, ...]) -> None:
+        settings, file = self._settings, self._plan.joined_file
+        assert file is not None
+        correction_db = (
+            self._programme.correction_db(settings.loudness.lufs) if self._programme and settings.loudness else 0.0
+        )
+        tags = settings.provenance.tags(title=settings.project or file.stem, album=settings.project)
+        encoding = settings.encoding.holding(spans[-1].end_samples)
+        sound = self._target.sound_file(file, settings.sample_rate, encoding, tags)
+        pieces = self._pieces(spans, correction_db)
+        recipe = self._plan.script_recipe(file)
+        _, lengths = write_joined(sound, pieces, recipe, settings.sample_rate, measures=self._measures)
+        self._num_samples = dict(enumerate(lengths))
+        self._num_made += 1
+
+    def _pieces(self, spans: tuple[LineSpan, ...], correction_db: float) -> Iterator[tuple[LineSpan, Samples]]:
+        for span in spans:
+            self._control.raise_if_cancelled()
+            self._pace.begin()
+            yield span, self._samples_of(span.item, more_gain_db=correction_db)
+            self._pace.wrote()
+            self._report(len(spans), None)
+
+    def _report(self, num_done: int, item: ExportItem | None) -> None:
+        elapsed = self._pace.elapsed_seconds
+        progress = ExportProgress(
+            num_done=num_done,
+            num_lines=len(self._plan.items),
+            item=item,
+            audio_seconds=self._audio_seconds,
+            elapsed_seconds=elapsed,
+            share=self._pace.share,
+            remaining_seconds=self._pace.remaining_seconds,
+            speed=self._audio_seconds / elapsed if elapsed > 1.0 else None,
+        )
+        self._on_progress(progress)

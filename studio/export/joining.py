@@ -1,0 +1,64 @@
+"""All lines of a script in one file, with their pauses: written piece by piece, measured on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from studio.audio.resampling import Samples
+from studio.export.journal import FileRecord
+from studio.export.loudness import LoudnessMeter
+from studio.export.target_folder import SoundFile
+from studio.export.timeline import LineSpan
+from studio.export.true_peak import true_peak_dbtp
+
+# Less is not worth making the lines other than their own files.
+_NOTICEABLE_LU = 0.05
+
+
+class ProgrammeLoudness:
+    """Listens to the lines as they are made, to learn how loud they are together.
+
+    Pauses and half-filled blocks at the ends of lines make a programme a little quieter than its lines.
+    """
+
+    def __init__(self, sample_rate: int) -> None:
+        self._meter = LoudnessMeter(sample_rate)
+
+    def add(self, samples: Samples, pause_samples: int) -> None:
+        self._meter.add(samples)
+        self._meter.add_silence(pause_samples)
+
+    def correction_db(self, target_lufs: float) -> float:
+        """The gain that every line needs besides its own, so that all together reach ``target_lufs``."""
+        reached = self._meter.integrated_lufs
+        correction = 0.0 if reached is None else target_lufs - reached
+        return correction if abs(correction) > _NOTICEABLE_LU else 0.0
+
+
+def write_joined(
+    sound: SoundFile, pieces: Iterable[tuple[LineSpan, Samples]], recipe: str, sample_rate: int, *, measures: bool
+) -> tuple[FileRecord, list[int]]:
+    """The completed file, and the number of samples each line has in it. Discards the file if anything is raised."""
+    meter = LoudnessMeter(sample_rate) if measures else None
+    peaks: list[float] = []
+    num_samples: list[int] = []
+    try:
+        for span, samples in pieces:
+            num_samples.append(len(samples))
+            pause = np.zeros(span.pause_samples, np.float32)
+            for part in (samples, pause):
+                sound.write(part)
+                if meter:
+                    meter.add(part)
+            if meter:
+                peaks.append(true_peak_dbtp(samples))
+        record = sound.complete(
+            recipe,
+            loudness_lufs=meter.integrated_lufs if meter else None,
+            true_peak_dbtp=max(peaks) if peaks else None,
+        )
+    finally:
+        sound.discard()
+    return record, num_samples

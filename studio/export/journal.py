@@ -1,0 +1,128 @@
+"""What has been exported into a folder, remembered so that it need not be made again.
+
+One JSON object a line is appended for each file, after the file is complete under its temporary name
+and before it gets its own; a line torn by a crash is passed over. A file counts as made if it has the
+size and the time that were written down. While a journal is open nobody else can export into its folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Self
+
+from studio import paths
+from studio.errors import FolderBusy
+from studio.export.disk import writing
+from studio.project.file_lock import FileLock
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file as it was when it was complete. ``recipe`` stands for what decided its content; levels of sound only."""
+
+    file: str
+    recipe: str
+    num_bytes: int
+    modified_ns: int
+    num_samples: int = 0
+    sample_rate: int = 0
+    loudness_lufs: float | None = None
+    true_peak_dbtp: float | None = None
+
+    def describes(self, path: Path) -> bool:
+        try:
+            found = path.stat()
+        except OSError:
+            return False
+        return (found.st_size, found.st_mtime_ns) == (self.num_bytes, self.modified_ns)
+
+
+class Journal:
+    """Of one target folder. A context manager: open means locked. Raises ``FolderBusy``, ``CannotWrite``, ``DiskFull``."""
+
+    def __init__(self, target: Path, *, journals: Path | None = None) -> None:
+        """``journals``: where the journals of all target folders lie."""
+        self._target = target
+        self.key = hashlib.sha256(os.path.normcase(target.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[
+            :16
+        ]
+        folder = journals or paths.data_folder() / "exports"
+        self._path = folder / f"{self.key}.jsonl"
+        self._lock_path = folder / f"{self.key}.lock"
+        self._lock: FileLock | None = None
+        self._records: dict[str, list[FileRecord]] = {}
+
+    def __enter__(self) -> Self:
+        with writing(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock = FileLock(self._lock_path)
+            except BlockingIOError:
+                raise FolderBusy(
+                    f"Another export is writing into {self._target}.",
+                    remedy="Wait until it is done, or choose another folder.",
+                ) from None
+        try:
+            self._read()
+            self._rewrite()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lock is not None:
+            self._lock.release()
+
+    def made(self, file: PurePosixPath, recipe: str) -> FileRecord | None:
+        """The record of a file that is there and would come out the same."""
+        for record in self._records.get(str(file), ()):
+            if record.recipe == recipe and record.describes(self._target / file):
+                return record
+        return None
+
+    def is_ours(self, file: PurePosixPath) -> bool:
+        """Whether the file that is there is one we made and nobody has touched since."""
+        return any(record.describes(self._target / file) for record in self._records.get(str(file), ()))
+
+    def remember(self, record: FileRecord) -> None:
+        """On the disk when this returns."""
+        self._records.setdefault(record.file, []).append(record)
+        with writing(self._path), self._path.open("a", encoding="utf-8", newline="\n") as journal:
+            journal.write(_line_of(record))
+            journal.flush()
+            os.fsync(journal.fileno())
+
+    def _read(self) -> None:
+        try:
+            lines = self._path.read_text("utf-8", errors="replace").splitlines()
+        except OSError:
+            return
+        for line in lines:
+            with contextlib.suppress(ValueError, TypeError):  # torn by a crash, or of a later version
+                record = FileRecord(**json.loads(line))
+                self._records.setdefault(record.file, []).append(record)
+
+    def _rewrite(self) -> None:
+        """Forgets files that are gone, and a torn last line, which the next one would be appended to."""
+        self._records = {
+            file: kept
+            for file, records in self._records.items()
+            if (kept := [record for record in records if record.describes(self._target / file)])
+        }
+        part = self._path.with_suffix(".part")
+        with writing(self._path):
+            part.write_text("".join(_line_of(each) for kept in self._records.values() for each in kept), "utf-8")
+            part.replace(self._path)
+
+
+def _line_of(record: FileRecord) -> str:
+    return json.dumps(asdict(record), ensure_ascii=False) + "\n"

@@ -1,0 +1,110 @@
+"""A line's sound as its file is to hold it: rid of silence at its ends, at another rate, as loud as wished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from studio.audio.encoding import SoundEncoding
+from studio.audio.resampling import Samples, resample_steeply
+from studio.audio.waveform import Waveform
+from studio.errors import UnusableSetting
+from studio.export.loudness import loudness_lufs
+from studio.export.true_peak import amplitude_of, limit
+from studio.voices.loudness import FRAME_SECONDS, SILENCE_DBFS, frame_levels, loud_level
+
+LOUDEST_LUFS, QUIETEST_LUFS = -5.0, -40.0
+# A sound that would need more is a breath or a hum, not a quiet speaker.
+_LARGEST_GAIN_DB = 24.0
+_CLOSE_ENOUGH_LU = 0.05
+_MOST_CORRECTIONS = 4
+# Where a format cannot hold what swings beyond full scale, and no other limit was wished for.
+_FULL_SCALE_DBTP = -0.1
+# Endings fade: what lies less than this below the loud syllables still belongs to the speech.
+_SPEECH_RANGE_DB = 50.0
+_KEPT_HEAD_SECONDS = 0.05
+_KEPT_TAIL_SECONDS = 0.15
+_FADE_SECONDS = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class LoudnessTarget:
+    """``lufs`` for each file as a whole, and the true peak that none may exceed. Raises ``UnusableSetting``."""
+
+    lufs: float = -16.0
+    true_peak_dbtp: float = -1.0
+
+    def __post_init__(self) -> None:
+        if not QUIETEST_LUFS <= self.lufs <= LOUDEST_LUFS:
+            raise UnusableSetting(
+                f"A loudness of {self.lufs:g} LUFS is not possible.",
+                remedy=f"Choose {QUIETEST_LUFS:g} to {LOUDEST_LUFS:g}; -16 is usual for podcasts, -19 for audiobooks.",
+            )
+        if not -20.0 <= self.true_peak_dbtp <= 0.0:
+            raise UnusableSetting(
+                f"A true-peak limit of {self.true_peak_dbtp:g} dBTP is not possible.",
+                remedy="Choose -20 to 0; -1 is usual.",
+            )
+
+
+def prepare(waveform: Waveform, sample_rate: int, *, is_trimmed: bool) -> Samples:
+    """The sound at ``sample_rate``: ceil(n x sample_rate / its own) samples, n being what trimming leaves."""
+    if is_trimmed:
+        waveform = trim(waveform)
+    if waveform.sample_rate == sample_rate:
+        return waveform.samples
+    return resample_steeply(waveform.samples, waveform.sample_rate, sample_rate)
+
+
+def trim(waveform: Waveform) -> Waveform:
+    """Without the silence before and after the speech but for a breath, softly cut. Silence alone stays as it is."""
+    levels = frame_levels(waveform.samples, waveform.sample_rate)
+    gate = max(SILENCE_DBFS, loud_level(levels) - _SPEECH_RANGE_DB)
+    (sounding,) = np.nonzero(levels > gate)
+    if not len(sounding):
+        return waveform
+    rate = waveform.sample_rate
+    frame = FRAME_SECONDS * rate
+    start = max(0, round(sounding[0] * frame - _KEPT_HEAD_SECONDS * rate))
+    end = min(len(waveform.samples), round((sounding[-1] + 1) * frame + _KEPT_TAIL_SECONDS * rate))
+    samples = waveform.samples[start:end].copy()
+    num_fade = min(round(_FADE_SECONDS * rate), len(samples) // 2)
+    ramp = np.linspace(0.0, 1.0, num_fade, endpoint=False, dtype=np.float32)
+    if start > 0:
+        samples[:num_fade] *= ramp
+    if end < len(waveform.samples):
+        samples[len(samples) - num_fade :] *= ramp[::-1]
+    return Waveform(samples, rate)
+
+
+def master(
+    samples: Samples,
+    sample_rate: int,
+    target: LoudnessTarget | None,
+    encoding: SoundEncoding,
+    *,
+    more_gain_db: float = 0.0,
+) -> Samples:
+    """``samples`` as loud as wished and never above the limit; without a wish as they are, if the format can hold them.
+
+    ``more_gain_db`` on top of what each line needs brings a programme of many lines to the target.
+    """
+    if target is None:
+        must_limit = not encoding.is_float and np.abs(samples).max(initial=0.0) > 1.0
+        return limit(samples, sample_rate, _FULL_SCALE_DBTP) if must_limit else samples
+    loudness = loudness_lufs(samples, sample_rate)
+    if loudness is None:
+        return samples
+    aim = target.lufs + more_gain_db
+    gain_db = min(_LARGEST_GAIN_DB, aim - loudness)
+    result = samples
+    for _ in range(_MOST_CORRECTIONS):
+        amplified = samples * np.float32(amplitude_of(gain_db))
+        result = limit(amplified, sample_rate, target.true_peak_dbtp)
+        reached = loudness_lufs(result, sample_rate)
+        # What the limiter takes away is given back, as far as the limit allows.
+        if result is amplified or reached is None or abs(aim - reached) < _CLOSE_ENOUGH_LU:
+            break
+        gain_db = min(_LARGEST_GAIN_DB, gain_db + aim - reached)
+    return result

@@ -1,0 +1,85 @@
+"""The lines of an open project as they are exported: the chosen take of each, as long as it still says what the line says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from studio.audio.waveform import Waveform
+from studio.errors import TakeNotFound
+from studio.export.speech_source import ExportItem, SpeechSource
+from studio.project.lines import Line, LineState
+from studio.project.project import Project
+from studio.project.takes import Take
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectLines:
+    """``items`` in the order of the script; ``take_of_key`` knows the sound of those that have been spoken."""
+
+    items: tuple[ExportItem, ...]
+    take_of_key: dict[str, Take] = field(repr=False)
+
+
+def fresh_take(project: Project, line_id: str) -> Take | None:
+    """The take that an export would use: chosen, spoken to its end, and from what the line says now."""
+    take = project.chosen_take(line_id)
+    is_fresh = take is not None and take.is_complete and project.state_of(line_id) is LineState.READY
+    return take if is_fresh else None
+
+
+def lines_of_project(
+    project: Project, line_ids: Iterable[str] | None = None, *, key_of_unspoken: Callable[[Line], str] | None = None
+) -> ProjectLines:
+    """The lines that say anything, all of them or those of ``line_ids``.
+
+    ``key_of_unspoken`` makes the key of a line without a fresh take; without it such lines are left out.
+    """
+    wanted = None if line_ids is None else set(line_ids)
+    items: list[ExportItem] = []
+    take_of_key: dict[str, Take] = {}
+    for index, line in enumerate(project.lines, 1):
+        if not line.text.strip() or (wanted is not None and line.id not in wanted):
+            continue
+        take = fresh_take(project, line.id)
+        if take is not None:
+            key = f"take:{take.id}"
+            take_of_key[key] = take
+            items.append(item_of_line(line, index, key, take))
+        elif key_of_unspoken is not None:
+            items.append(item_of_line(line, index, key_of_unspoken(line), None))
+    return ProjectLines(tuple(items), take_of_key)
+
+
+def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> ExportItem:
+    return ExportItem(
+        key=key,
+        index=index,
+        text=line.text,
+        voice=(take.recipe.voice_name if take else None) or line.voice or "",
+        style=line.style.instruct or line.style.preset or "",
+        pause_after_seconds=line.pause_after_seconds,
+        file_name=line.file_name,
+        model=take.recipe.model_name if take else "",
+        seed=take.seed if take else line.seed,
+    )
+
+
+class TakeSpeech:
+    """A ``SpeechSource`` that gives the takes of a project, and leaves other lines to ``others``."""
+
+    def __init__(self, project: Project, lines: ProjectLines, *, others: SpeechSource | None = None) -> None:
+        self._project = project
+        self._take_of_key = lines.take_of_key
+        self._others = others
+
+    def needs_speaking(self, item: ExportItem) -> bool:
+        return item.key not in self._take_of_key and self._others is not None and self._others.needs_speaking(item)
+
+    def waveform_of(self, item: ExportItem) -> Waveform:
+        take = self._take_of_key.get(item.key)
+        if take is not None:
+            return Waveform(self._project.samples_of(take.id), take.sample_rate)
+        if self._others is None:
+            raise TakeNotFound(f"Line {item.index} has not been spoken.", remedy="Speak it and export again.")
+        return self._others.waveform_of(item)

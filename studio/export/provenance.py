@@ -1,0 +1,62 @@
+"""Where exported speech comes from, and how its files say so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import regex
+import yaml
+
+import studio
+from studio.export.speech_source import ExportItem
+
+_LONGEST_TAG = 200
+# Cards of published models open with a few lines of YAML between two rows of hyphens.
+_CARD_HEADER = regex.compile(r"\A---\n(.*?)\n---\n", regex.DOTALL)
+_LARGEST_CARD_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """``model`` by name; ``licence`` of the model, as far as it is known."""
+
+    model: str = ""
+    licence: str = ""
+
+    def tags(self, *, title: str, voice: str = "", album: str = "") -> dict[str, str]:
+        """What a file says about itself, by libsndfile's names. Formats leave out what they have no place for."""
+        made_by = f"Timbre Studio {studio.__version__}"
+        model = f" with the model {self.model}" if self.model else ""
+        licence = f" Licence of the model: {self.licence}." if self.licence else ""
+        tags = {
+            "title": title,
+            "artist": f"{voice} (synthetic voice)" if voice else "synthetic voice",
+            "album": album,
+            "comment": f"Synthetic speech, made by a computer{model}.{licence}",
+            "software": made_by,
+            "license": self.licence,
+        }
+        return {name: _one_line(value) for name, value in tags.items() if value}
+
+
+def tags_of_line(provenance: Provenance, item: ExportItem, *, project: str) -> dict[str, str]:
+    own_model = Provenance(item.model or provenance.model, provenance.licence)
+    return own_model.tags(title=item.text, voice=item.voice, album=project)
+
+
+def licence_of_model(folder: Path) -> str:
+    """What the model's card, ``README.md``, names as its licence; empty where it says nothing."""
+    try:
+        with (folder / "README.md").open(encoding="utf-8") as card:
+            header = _CARD_HEADER.match(card.read(_LARGEST_CARD_BYTES))
+        values = yaml.safe_load(header[1]) if header else None
+    except (OSError, ValueError, yaml.YAMLError):
+        return ""
+    licence = values.get("license") if isinstance(values, dict) else None
+    return licence if isinstance(licence, str) else ""
+
+
+def _one_line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST_TAG else f"{words[: _LONGEST_TAG - 1]}…"

@@ -1,0 +1,120 @@
+"""The folder that is exported into: files appear in it only when they are complete."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from studio.audio.encoding import SoundEncoding
+from studio.audio.files import WavWriter
+from studio.audio.resampling import Samples
+from studio.errors import CannotWrite
+from studio.export.disk import writing
+from studio.export.journal import FileRecord, Journal
+
+
+class TargetFolder:
+    """``journal`` is open, so nobody else writes here: unfinished files with its key in their name are left-overs."""
+
+    def __init__(self, folder: Path, journal: Journal) -> None:
+        self._folder = folder
+        self._journal = journal
+        self._part_prefix = f".timbre-export-{journal.key}-"
+
+    def open(self, files: Iterable[PurePosixPath], *, replaces_files: bool) -> None:
+        """Makes the folders, clears what an interrupted export left, and looks whether all ``files`` may be written.
+
+        Raises ``CannotWrite`` and ``DiskFull`` now rather than after an hour of speaking.
+        """
+        files = tuple(files)
+        for folder in {self._folder, *((self._folder / file).parent for file in files)}:
+            with writing(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+                for left_over in folder.glob(f"{self._part_prefix}*.part"):
+                    left_over.unlink()
+            self._require_writable(folder)
+        foreign = [file for file in files if os.path.lexists(self._folder / file) and not self._journal.is_ours(file)]
+        for file in foreign:
+            if not (self._folder / file).is_file():
+                raise CannotWrite(f"{self._folder / file} is not an ordinary file.", remedy="Choose another folder.")
+        if foreign and not replaces_files:
+            others = f" and {len(foreign) - 1} more files are" if len(foreign) > 1 else " is"
+            raise CannotWrite(
+                f"{foreign[0]}{others} in {self._folder} already, and not from an export, or changed since.",
+                remedy="Choose another folder, or allow these files to be replaced.",
+            )
+
+    def path(self, file: PurePosixPath) -> Path:
+        return self._folder / file
+
+    def sound_file(
+        self, file: PurePosixPath, sample_rate: int, encoding: SoundEncoding, tags: dict[str, str]
+    ) -> SoundFile:
+        part_name = self._part_name(file)
+        writer = WavWriter(self._folder / file, sample_rate, encoding=encoding, tags=tags, part_name=part_name)
+        return SoundFile(file, writer, sample_rate, self._journal)
+
+    def write_text(self, file: PurePosixPath, text: str, recipe: str, *, encoding: str = "utf-8") -> None:
+        """Line ends as they are in ``text``."""
+        path = self._folder / file
+        part = path.with_name(self._part_name(file))
+        with writing(path):
+            try:
+                with part.open("w", encoding=encoding, newline="") as opened:
+                    opened.write(text)
+                    opened.flush()
+                    os.fsync(opened.fileno())
+                found = part.stat()
+                self._journal.remember(FileRecord(str(file), recipe, found.st_size, found.st_mtime_ns))
+                part.replace(path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    part.unlink()
+                raise
+
+    def _part_name(self, file: PurePosixPath) -> str:
+        return f"{self._part_prefix}{file.suffix.removeprefix('.')}.part"
+
+    def _require_writable(self, folder: Path) -> None:
+        probe = folder / f"{self._part_prefix}probe.part"
+        with writing(folder):
+            probe.write_bytes(b"is there room?")
+            probe.unlink()
+
+
+class SoundFile:
+    """A sound file that is being written; it has no name of its own until ``complete``. ``discard`` else."""
+
+    def __init__(self, file: PurePosixPath, writer: WavWriter, sample_rate: int, journal: Journal) -> None:
+        self._file = file
+        self._writer = writer
+        self._sample_rate = sample_rate
+        self._journal = journal
+        self._num_samples = 0
+
+    def write(self, samples: Samples) -> None:
+        self._writer.write(samples)
+        self._num_samples += len(samples)
+
+    def complete(self, recipe: str, *, loudness_lufs: float | None, true_peak_dbtp: float | None) -> FileRecord:
+        """Written down first, named then: a crash between leaves a record of a file that is not there."""
+        found = self._writer.finish()
+        record = FileRecord(
+            file=str(self._file),
+            recipe=recipe,
+            num_bytes=found.st_size,
+            modified_ns=found.st_mtime_ns,
+            num_samples=self._num_samples,
+            sample_rate=self._sample_rate,
+            loudness_lufs=loudness_lufs,
+            true_peak_dbtp=true_peak_dbtp,
+        )
+        self._journal.remember(record)
+        self._writer.close()
+        return record
+
+    def discard(self) -> None:
+        """Leaves nothing behind, unless it is complete."""
+        self._writer.discard()

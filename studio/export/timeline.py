@@ -1,0 +1,48 @@
+"""Where in the joined sound each line is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from studio.export.plan import ExportSettings
+from studio.export.speech_source import ExportItem
+from studio.export.subtitles import Cue
+
+
+@dataclass(frozen=True, slots=True)
+class LineSpan:
+    """``item`` begins ``start_samples`` after the beginning; ``pause_samples`` of silence follow it."""
+
+    item: ExportItem
+    start_samples: int
+    num_samples: int
+    pause_samples: int
+    sample_rate: int
+
+    @property
+    def start_seconds(self) -> float:
+        return self.start_samples / self.sample_rate
+
+    @property
+    def seconds(self) -> float:
+        return self.num_samples / self.sample_rate
+
+    @property
+    def end_samples(self) -> int:
+        return self.start_samples + self.num_samples + self.pause_samples
+
+    @property
+    def cue(self) -> Cue:
+        return Cue(self.start_seconds, self.start_seconds + self.seconds, self.item.text, self.item.voice)
+
+
+def timeline(lines: Sequence[tuple[ExportItem, int]], settings: ExportSettings) -> tuple[LineSpan, ...]:
+    """``lines``: each with its number of samples. Nothing follows the last one."""
+    spans: list[LineSpan] = []
+    for position, (item, num_samples) in enumerate(lines):
+        start = spans[-1].end_samples if spans else 0
+        is_last = position == len(lines) - 1
+        pause = 0 if is_last else settings.pause_samples_after(item)
+        spans.append(LineSpan(item, start, num_samples, pause, settings.sample_rate))
+    return tuple(spans)

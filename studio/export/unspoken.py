@@ -1,0 +1,49 @@
+"""What stands for a line that is still to be spoken: everything that will decide how it sounds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, replace
+from functools import lru_cache
+from pathlib import Path
+
+from studio.errors import UnreadableClip
+from studio.pipeline.request import EngineOptions, SynthesisRequest
+
+# What only says how the model is run, not what it says.
+_UNHEARD_OPTIONS = ("num_threads", "voice_memory_bytes", "voice_disk_bytes")
+
+
+def key_of_request(request: SynthesisRequest, model_folder: Path, options: EngineOptions) -> str:
+    """The same for two requests exactly if they would be answered with the same sound.
+
+    The voice counts by what is in its clip, the model by the sizes and times of its files.
+    Raises ``UnreadableClip`` where the clip cannot be read.
+    """
+    voice = request.voice
+    asked = asdict(replace(request, voice=replace(voice, clip=Path(), name="")))
+    asked["voice"] = [_content_of(voice.clip, *_stamp(voice.clip)), voice.transcript]
+    run = {name: value for name, value in asdict(options).items() if name not in _UNHEARD_OPTIONS}
+    model = [
+        [path.relative_to(model_folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns]
+        for path in sorted(model_folder.rglob("*"))
+        if path.is_file()
+    ]
+    return hashlib.sha256(json.dumps([asked, run, model], ensure_ascii=False).encode("utf-8")).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _content_of(path: Path, _num_bytes: int, _modified_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise UnreadableClip(
+            f"The recording {path.name} cannot be read ({error.strerror}).", remedy="Choose another voice."
+        ) from error
+    return found.st_size, found.st_mtime_ns

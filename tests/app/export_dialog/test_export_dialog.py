@@ -1,0 +1,351 @@
+"""The export dialog: names as they will be, choices remembered, work that can be followed and given up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from studio import settings as declared
+from studio.app.export_dialog.dialog import ExportDialog
+from studio.app.export_dialog.progress_page import ProgressPage, clock_time
+from studio.app.export_dialog.wishes import REMEMBERED, default_folder
+from studio.errors import DiskFull, NoSpeechMade
+from studio.export.exporter import Exporter
+from studio.export.progress import ExportProgress
+from studio.export.provenance import Provenance
+from studio.pipeline.request import Mode, SynthesisReport
+from studio.project.changes import AddTake, EditLines, InsertLines
+from studio.project.lines import Line
+from studio.project.project import Project
+from studio.project.takes import TakeRecipe
+from studio.settings_file import Settings
+
+RATE = 24_000
+
+
+def speak(project: Project, line_id: str) -> np.ndarray:
+    """Gives the line a take of half a second, as the queue would."""
+    line = project.line(line_id)
+    recipe = TakeRecipe(line.text, 1, project.fingerprint_of(line_id), "zero-shot", line.voice or "", "", "a model", "")
+    recorder = project.begin_take(line_id, recipe, RATE)
+    samples = np.random.default_rng(len(line.text)).uniform(-0.5, 0.5, RATE // 2).astype(np.float32)
+    recorder.append(samples)
+    take = recorder.finish(SynthesisReport(0.1, 0.5, 0.3, RATE, Mode.ZERO_SHOT, 5, {}, {}))
+    project.apply(AddTake(take, is_chosen=True))
+    return samples
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    monkeypatch.setenv("TIMBRE_DATA", str(tmp_path / "data"))
+    project = Project.create(tmp_path / "drafts")
+    lines = (Line("a", "The first line.", "Anna"), Line("b", "The second line.", "Ben"), Line("c", "", "Ben"))
+    project.apply(InsertLines(0, lines))
+    speak(project, "a")
+    speak(project, "b")
+    yield project
+    project.close()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    settings = Settings(tmp_path / "settings.json")
+    settings[declared.EXPORT_FOLDER] = str(tmp_path / "target")
+    return settings
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, project: Project, settings: Settings) -> ExportDialog:
+    return make(qtbot, project, settings)
+
+
+def make(qtbot: QtBot, project: Project, settings: Settings, **wishes: object) -> ExportDialog:
+    dialog = ExportDialog(project, settings, provenance=Provenance("a model", "Apache-2.0"), **wishes)  # type: ignore[arg-type]
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def names(dialog: ExportDialog) -> list[str]:
+    model = dialog.preview.list.model()
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def choose(dialog: ExportDialog, setting: object, value: object) -> None:
+    dialog.form.control(setting).show_value(value)  # type: ignore[arg-type]
+
+
+def export(qtbot: QtBot, dialog: ExportDialog) -> None:
+    with qtbot.waitSignal(dialog.exported, timeout=20_000):
+        dialog.export_button.click()
+
+
+def test_names_follow_what_is_typed(qtbot: QtBot, dialog: ExportDialog) -> None:
+    assert names(dialog) == ["001 Anna The first line.wav", "002 Ben The second line.wav"]
+    choose(dialog, declared.EXPORT_PATTERN, "{voice}/{index}")
+    choose(dialog, declared.EXPORT_ENCODING, "flac24")
+    choose(dialog, declared.EXPORT_FILES, "both")
+    choose(dialog, declared.EXPORT_SUBTITLES, "both")
+    dialog.form.joined_name.setText("My story")
+    expected = ["Anna/001.flac", "Ben/002.flac", "My story.flac", "My story.srt", "My story.vtt"]
+    qtbot.waitUntil(lambda: names(dialog) == expected)
+    assert "5" in dialog.preview.label.text()
+
+
+def test_names_follow_the_script(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+    project.apply(EditLines({"a": {"text": "Another text."}}))
+    dialog.on_lines_changed()
+    qtbot.waitUntil(lambda: names(dialog)[0] == "001 Anna Another text.wav")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "sentence"),
+    [
+        (declared.EXPORT_PATTERN, "{voic}", "Did you mean {voice}?"),
+        (declared.EXPORT_PATTERN, "", "name pattern is empty"),
+        (declared.EXPORT_FOLDER, "", "No folder is chosen"),
+    ],
+)
+def test_what_cannot_be_is_said_and_the_button_waits(
+    qtbot: QtBot, dialog: ExportDialog, setting: object, value: object, sentence: str
+) -> None:
+    choose(dialog, setting, value)
+    qtbot.waitUntil(lambda: sentence in dialog.preview.label.text())
+    assert not dialog.export_button.isEnabled()
+    assert names(dialog) == []
+
+
+def test_opus_says_which_rates_it_knows(qtbot: QtBot, dialog: ExportDialog) -> None:
+    choose(dialog, declared.EXPORT_ENCODING, "opus")
+    choose(dialog, declared.EXPORT_SAMPLE_RATE, 44_100)
+    qtbot.waitUntil(lambda: "cannot hold sound of 44100 Hz" in dialog.preview.label.text())
+    choose(dialog, declared.EXPORT_SAMPLE_RATE, 48_000)
+    qtbot.waitUntil(dialog.export_button.isEnabled)
+
+
+def test_controls_that_do_not_matter_are_grey(dialog: ExportDialog) -> None:
+    def is_enabled(setting: object) -> bool:
+        return dialog.form.control(setting).widget.isEnabled()  # type: ignore[arg-type]
+
+    assert not is_enabled(declared.EXPORT_LUFS)
+    choose(dialog, declared.EXPORT_MATCHES_LOUDNESS, True)
+    assert is_enabled(declared.EXPORT_LUFS)
+    choose(dialog, declared.EXPORT_FILES, "joined")
+    assert not is_enabled(declared.EXPORT_PATTERN)
+    assert not is_enabled(declared.EXPORT_PAUSE_SECONDS)
+    choose(dialog, declared.EXPORT_HAS_ONE_PAUSE, True)
+    assert is_enabled(declared.EXPORT_PAUSE_SECONDS)
+
+
+def test_lines_are_exported_as_they_were_heard(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+    choose(dialog, declared.EXPORT_ENCODING, "wav32f")
+    export(qtbot, dialog)
+    target = dialog.form.wishes.folder
+    heard = project.samples_of(project.chosen_take("a").id)  # type: ignore[union-attr]
+    np.testing.assert_array_equal(soundfile.read(target / "001 Anna The first line.wav", dtype="float32")[0], heard)
+    assert dialog.pages.currentWidget() is dialog.outcome
+    assert dialog.outcome.title.text() == "The export is done"
+    assert "2 file(s) made" in dialog.outcome.details.text()
+    assert dialog.outcome.open_folder.isEnabled()
+    dialog.outcome.back.click()
+    export(qtbot, dialog)
+    assert "2 file(s) were there already" in dialog.outcome.details.text()
+
+
+def test_only_the_selected_lines(qtbot: QtBot, project: Project, settings: Settings) -> None:
+    dialog = make(qtbot, project, settings, selected_ids=["b"])
+    assert dialog.form.all_lines.isChecked(), "one selected line is no wish"
+    dialog.form.selected_lines.setChecked(True)
+    qtbot.waitUntil(lambda: names(dialog) == ["002 Ben The second line.wav"])
+    export(qtbot, dialog)
+    assert [path.name for path in dialog.form.wishes.folder.iterdir()] == ["002 Ben The second line.wav"]
+    several = make(qtbot, project, settings, selected_ids=["a", "b"])
+    assert several.form.selected_lines.isChecked()
+
+
+def test_choices_are_remembered(qtbot: QtBot, dialog: ExportDialog, project: Project, settings: Settings) -> None:
+    wishes = {
+        declared.EXPORT_FILES: "both",
+        declared.EXPORT_PATTERN: "{index} of {project}",
+        declared.EXPORT_ENCODING: "flac16",
+        declared.EXPORT_SAMPLE_RATE: 48_000,
+        declared.EXPORT_MATCHES_LOUDNESS: True,
+        declared.EXPORT_LUFS: -19.0,
+        declared.EXPORT_IS_TRIMMED: True,
+        declared.EXPORT_SUBTITLES: "vtt",
+        declared.EXPORT_HAS_MANIFEST: True,
+        declared.EXPORT_HAS_ONE_PAUSE: True,
+        declared.EXPORT_PAUSE_SECONDS: 1.5,
+    }
+    for setting, value in wishes.items():
+        choose(dialog, setting, value)
+    export(qtbot, dialog)
+    again = make(qtbot, project, Settings(settings.path))
+    assert {setting: again.form.values[setting] for setting in wishes} == wishes
+    assert set(again.form.values) == set(REMEMBERED)
+
+
+def test_a_folder_beside_the_project_goes_with_it(tmp_path: Path, project: Project) -> None:
+    project.save(tmp_path / "Talk.timbre")
+    assert default_folder(project, "") == tmp_path / "Talk sound"
+    assert default_folder(project, "/elsewhere") == Path("/elsewhere")
+
+
+def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+    project.apply(EditLines({"a": {"text": "Changed."}, "c": {"text": "Now it says something."}}))
+    dialog.on_lines_changed()
+    qtbot.waitUntil(lambda: len(names(dialog)) == 3)
+    assert dialog.form.speak_first.isVisible()
+    with qtbot.waitSignal(dialog.speak_wanted) as wanted:
+        dialog.export_button.click()
+    assert wanted.args == [["a", "c"]]
+    assert dialog.pages.currentWidget() is dialog.progress
+    assert dialog.progress.title.text() == "Speaking line 1 of 2 first"
+    speak(project, "a")
+    dialog.on_line_spoken("a")
+    dialog.on_line_spoken("b")  # of somebody else's concern
+    assert dialog.progress.title.text() == "Speaking line 2 of 2 first"
+    speak(project, "c")
+    with qtbot.waitSignal(dialog.exported, timeout=20_000):
+        dialog.on_line_spoken("c")
+    assert len(list(dialog.form.wishes.folder.iterdir())) == 3
+
+
+def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+    project.apply(EditLines({"a": {"text": "Changed."}}))
+    dialog.form.leave_out.setChecked(True)
+    qtbot.waitUntil(lambda: names(dialog) == ["002 Ben The second line.wav"])
+    export(qtbot, dialog)
+    assert [path.name for path in dialog.form.wishes.folder.iterdir()] == ["002 Ben The second line.wav"]
+
+
+def test_a_line_that_cannot_be_spoken_is_told(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+    project.apply(EditLines({"a": {"text": "Changed."}}))
+    dialog.export_button.click()
+    dialog.on_line_failed("a", NoSpeechMade("The model said nothing.", remedy="Try another seed."))
+    assert dialog.pages.currentWidget() is dialog.outcome
+    assert "could not be spoken" in dialog.outcome.title.text()
+    assert "The model said nothing." in dialog.outcome.details.text()
+    assert not dialog.form.wishes.folder.exists()
+
+
+def test_a_line_that_changes_while_it_is_spoken_is_not_left_out_silently(
+    qtbot: QtBot, dialog: ExportDialog, project: Project
+) -> None:
+    project.apply(EditLines({"a": {"text": "Changed."}}))
+    dialog.export_button.click()
+    speak(project, "a")
+    project.apply(EditLines({"a": {"text": "Changed again."}}))
+    dialog.on_line_spoken("a")
+    assert "changed while" in dialog.outcome.title.text()
+
+
+def test_giving_up_while_lines_are_spoken(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+    project.apply(EditLines({"a": {"text": "Changed."}}))
+    dialog.export_button.click()
+    with qtbot.waitSignal(dialog.speaking_unwanted) as unwanted:
+        dialog.progress.cancel.click()
+    assert unwanted.args == [["a"]]
+    assert dialog.outcome.title.text() == "The export was cancelled"
+    assert not dialog.is_at_work
+
+
+@pytest.fixture
+def held_export(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Exports wait before their first line until the event is set."""
+    go_on = threading.Event()
+    see_to = Exporter._see_to
+
+    def wait(self: Exporter, position: int, item: object) -> None:
+        assert go_on.wait(20)
+        see_to(self, position, item)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Exporter, "_see_to", wait)
+    yield go_on
+    go_on.set()
+
+
+def test_cancelling_keeps_the_window_alive_and_what_is_done(
+    qtbot: QtBot, dialog: ExportDialog, held_export: threading.Event
+) -> None:
+    dialog.export_button.click()
+    qtbot.waitUntil(lambda: dialog.progress.title.text() == "Writing line 1 of 2")
+    assert dialog.progress.line.text() == "The first line."
+    dialog.progress.cancel.click()
+    assert not dialog.progress.cancel.isEnabled()
+    held_export.set()
+    qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
+    assert dialog.outcome.title.text() == "The export was cancelled"
+    assert [path.name for path in dialog.form.wishes.folder.iterdir()] == ["001 Anna The first line.wav"]
+
+
+def test_closing_while_it_works_ends_the_work_first(
+    qtbot: QtBot, dialog: ExportDialog, held_export: threading.Event
+) -> None:
+    dialog.export_button.click()
+    qtbot.waitUntil(lambda: dialog.progress.title.text() == "Writing line 1 of 2")
+    dialog.reject()
+    assert dialog.isVisible()
+    held_export.set()
+    qtbot.waitUntil(lambda: not dialog.isVisible())
+    assert not any(thread.name == "export" for thread in threading.enumerate())
+
+
+def test_a_full_disk_is_a_sentence(qtbot: QtBot, dialog: ExportDialog, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Exporter) -> None:
+        raise DiskFull("The disk is full.", remedy="Free some space and export again: what is done stays.")
+
+    monkeypatch.setattr(Exporter, "run", full)
+    dialog.export_button.click()
+    qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
+    assert dialog.outcome.title.text() == "The disk is full."
+    assert "what is done stays" in dialog.outcome.details.text()
+
+
+def test_files_of_others_are_replaced_only_if_wished(qtbot: QtBot, dialog: ExportDialog) -> None:
+    target = dialog.form.wishes.folder
+    target.mkdir()
+    (target / "001 Anna The first line.wav").write_bytes(b"mine")
+    dialog.export_button.click()
+    qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
+    assert "already" in dialog.outcome.title.text()
+    assert (target / "001 Anna The first line.wav").read_bytes() == b"mine"
+    dialog.outcome.back.click()
+    dialog.form.replace_files.setChecked(True)
+    export(qtbot, dialog)
+    assert soundfile.info(target / "001 Anna The first line.wav").frames == RATE // 2
+
+
+def test_fields_are_inserted_where_the_cursor_is(dialog: ExportDialog) -> None:
+    field = dialog.form.control(declared.EXPORT_PATTERN).widget
+    field.setText("take ")  # type: ignore[attr-defined]
+    (button,) = dialog.form.findChildren(QToolButton)
+    button.menu().actions()[0].trigger()
+    assert field.text() == "take {index}"  # type: ignore[attr-defined]
+
+
+def test_progress_tells_speed_and_the_time_left(qtbot: QtBot) -> None:
+    page = ProgressPage()
+    qtbot.addWidget(page)
+    page.show_progress(ExportProgress(1, 4, None, 12.0, 3.0, 0.25, remaining_seconds=75.4, speed=4.0))
+    assert page.bar.value() == 250
+    assert page.figures.text() == "4.0 times as fast as it is spoken · 1:15 left"
+    assert [clock_time(seconds) for seconds in (0, 59.6, 3723)] == ["0:00", "1:00", "1:02:03"]
+
+
+def test_every_control_has_a_name(dialog: ExportDialog) -> None:
+    from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QListView
+
+    for kind in (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QListView):
+        for control in dialog.findChildren(kind):
+            if control.objectName().startswith("qt_") or not control.isVisibleTo(dialog):
+                continue
+            name = control.accessibleName() or getattr(control, "text", lambda: "")()
+            assert name, f"{type(control).__name__} {control.objectName()}"

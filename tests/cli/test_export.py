@@ -1,0 +1,255 @@
+"""`timbre export`: scripts of every kind, spoken once, exported as wished."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from studio.pipeline.request import Mode, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.project.changes import AddTake, InsertLines
+from studio.project.lines import Line
+from studio.project.project import Project
+from studio.project.takes import TakeRecipe
+
+RATE = 24_000
+WORD_SAMPLES = 2_400
+
+
+@pytest.fixture
+def spoken(timbre, clip: Path):  # type: ignore[no-untyped-def]
+    """Texts that the models were asked for, in order."""
+    timbre.library.add(clip, "Anna", "What is said.")
+    timbre.library.add(clip, "Ben")
+    return lambda: [request.text for model in timbre.opened for request in model.requests]
+
+
+def export(timbre, script: str, *arguments: str, out: str = "out"):  # type: ignore[no-untyped-def]
+    return timbre("export", script, "--out", out, "--model", "quiet", *arguments)
+
+
+def names(folder: str = "out") -> list[str]:
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+def frames(name: str, folder: str = "out") -> int:
+    return int(soundfile.info(Path(folder) / name).frames)
+
+
+def test_a_text_becomes_a_file_for_each_sentence(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("The harbour was quiet. Nobody spoke.\n\nThen the bell rang.", "utf-8")
+    ran = export(timbre, "story.txt", "--voice", "Anna", "--seed", "5")
+    assert ran.status == 0, ran.err
+    assert names() == [
+        "001 Anna The harbour was quiet.wav",
+        "002 Anna Nobody spoke.wav",
+        "003 Anna Then the bell rang.wav",
+    ]
+    assert frames("001 Anna The harbour was quiet.wav") == 4 * WORD_SAMPLES
+    assert spoken() == ["The harbour was quiet.", "Nobody spoke.", "Then the bell rang."]
+    assert {(request.seed, request.mode) for request in timbre.opened[0].requests} == {(5, Mode.ZERO_SHOT)}
+    assert "made 3 files in" in ran.err
+
+
+def test_a_second_time_nothing_is_spoken_or_made(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("The harbour was quiet. Nobody spoke.", "utf-8")
+    export(timbre, "story.txt", "--voice", "Anna")
+    num_spoken = len(spoken())
+    ran = export(timbre, "story.txt", "--voice", "Anna", "--json")
+    assert len(spoken()) == num_spoken
+    assert (ran.json["num_made"], ran.json["num_lines"], len(ran.json["files"])) == (0, 2, 2)
+    assert "2 were there already" in ran.err
+    assert export(timbre, "story.txt", "--voice", "Anna", "--rate", "48000").status == 0
+    assert len(spoken()) == num_spoken, "another rate is no reason to speak again"
+    assert frames("002 Anna Nobody spoke.wav") == 2 * 2 * WORD_SAMPLES
+    export(timbre, "story.txt", "--voice", "Anna", "--seed", "2")
+    assert len(spoken()) == num_spoken + 2
+
+
+def test_a_table_has_voices_styles_and_names_of_its_own(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text(
+        "text,voice,style,file name\nHello there.,Ben,,greeting\nGood evening.,,speak softly,\n", "utf-8"
+    )
+    ran = export(timbre, "script.csv", "--voice", "Anna", "--format", "flac", "--pattern", "{index} {style}")
+    assert ran.status == 0, ran.err
+    assert names() == ["002 speak softly.flac", "greeting.flac"]
+    first, second = timbre.opened[0].requests
+    assert (first.voice.name, first.mode) == ("Ben", Mode.CROSS_LINGUAL)
+    assert (second.voice.name, second.instruct) == ("Anna", "speak softly")
+
+
+def test_the_joined_file_with_subtitles_and_table(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.md").write_text("# Title here\n\nThe harbour was quiet.", "utf-8")
+    ran = export(
+        timbre, "story.md", "--voice", "Anna", "--joined-only", "--pause", "0.5", "--subtitles", "srt", "vtt", "--manifest",
+        "--format", "mp3", "--lufs", "-18",
+    )  # fmt: skip
+    assert ran.status == 0, ran.err
+    assert names() == ["story.csv", "story.mp3", "story.srt", "story.vtt"]
+    assert frames("story.mp3") == 6 * WORD_SAMPLES + RATE // 2
+    assert "00:00:00,700 --> 00:00:01,100\nThe harbour was quiet." in Path("out/story.srt").read_text("utf-8")
+    with Path("out/story.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["text"], row["voice"], row["file"]) for row in rows] == [
+        ("Title here", "Anna", "story.mp3"),
+        ("The harbour was quiet.", "Anna", "story.mp3"),
+    ]
+
+
+def test_only_some_lines_keep_their_numbers(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("One line here. Two lines here. Three lines here. Four lines here.", "utf-8")
+    assert export(timbre, "story.txt", "--voice", "Anna", "--lines", "2,4-9", "--pattern", "{index}").status == 0
+    assert names() == ["002.wav", "004.wav"]
+    ran = export(timbre, "story.txt", "--voice", "Anna", "--lines", "7")
+    assert ran.status == 6
+    assert "There are no lines to export." in ran.err
+
+
+def project_with_takes(path: Path) -> dict[str, np.ndarray]:
+    """Three lines: one with a fresh take, one that was changed since, one never spoken."""
+    sounds = {}
+    with Project.create(path.parent / "drafts-of-test") as project:
+        lines = (
+            Line("a", "A line with a take.", "Anna", seed=11),
+            Line("b", "A line that changed.", "Anna"),
+            Line("c", "A line never spoken.", "Ben", pause_after_seconds=0.1),
+        )
+        project.apply(InsertLines(0, lines))
+        for number, line in enumerate(lines[:2], 1):
+            recipe = TakeRecipe(
+                text=line.text,
+                seed=number,
+                line_fingerprint=project.fingerprint_of(line.id) if number == 1 else "of another text",
+                mode="zero-shot",
+                voice_name="Anna",
+                voice_sha256="",
+                model_name="the model of the take",
+                model_key="",
+            )
+            recorder = project.begin_take(line.id, recipe, RATE)
+            sounds[line.id] = np.random.default_rng(number).uniform(-0.5, 0.5, 5_000).astype(np.float32)
+            recorder.append(sounds[line.id])
+            take = recorder.finish(SynthesisReport(0.1, 0.2, 0.3, RATE, Mode.ZERO_SHOT, 5, {}, {}))
+            project.apply(AddTake(take, is_chosen=True))
+        project.save(path)
+    return sounds
+
+
+def test_lines_of_a_project_with_a_fresh_take_are_not_spoken_again(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    sounds = project_with_takes(Path("talk.timbre").absolute())
+    ran = export(timbre, "talk.timbre", "--format", "wav32f", "--pattern", "{index}", "--manifest")
+    assert ran.status == 0, ran.err
+    assert spoken() == ["A line that changed.", "A line never spoken."]
+    np.testing.assert_array_equal(soundfile.read("out/001.wav", dtype="float32")[0], sounds["a"])
+    assert frames("002.wav") == 4 * WORD_SAMPLES
+    with Path("out/talk.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["seed"], row["model"]) for row in rows] == [
+        ("1", "the model of the take"),
+        ("0", "quiet"),
+        ("0", "quiet"),
+    ]
+    before = Path("talk.timbre").read_bytes()
+    assert export(timbre, "talk.timbre", out="again").status == 0
+    assert Path("talk.timbre").read_bytes() == before
+    assert len(spoken()) == 2
+
+
+def test_lines_that_fail_are_named_and_the_others_are_made(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("text\nGood words.\nnothing\nMore words.\n", "utf-8")
+    ran = export(timbre, "script.csv", "--voice", "Anna", "--pattern", "{index}", "--joined", "--json")
+    assert ran.status == 6
+    assert names() == ["001.wav", "003.wav"]
+    assert "line 2: There is nothing to speak." in ran.err
+    assert "1 of 3 lines could not be spoken; line 2: There is nothing to speak." in ran.err
+    assert [failure["line"] for failure in json.loads(ran.out)["failures"]] == [2]
+
+
+def test_a_model_that_cannot_be_loaded_is_tried_once(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("text\nGood words.\nMore words.\n", "utf-8")
+    ran = timbre("export", "script.csv", "--out", "out", "--voice", "Anna", "--model", "missing")
+    assert ran.status == 3
+    assert "2 of 2 lines could not be spoken; line 1: There is no model folder" in ran.err
+    assert names() == []
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "status", "sentence"),
+    [
+        ("text\nHello\n", ("--voice", "Nobody"), 7, "Nobody"),
+        ("text,voice\nHello,Nobody\n", ("--voice", "Anna"), 7, "Nobody"),
+        ("text\nHello\n", ("--voice", "Anna", "--pattern", "{number}"), 2, "nothing called {number}"),
+        ("text\nHello\n", ("--voice", "Anna", "--format", "opus", "--rate", "44100"), 2, "cannot hold sound of 44100"),
+        ("text\nHello\n", ("--voice", "Anna", "--format", "aac"), 2, "cannot write sound as “aac”"),
+        ("text\nHello\n", ("--voice", "Anna", "--lufs", "3"), 2, "loudness of 3 LUFS is not possible"),
+        ("text\n", ("--voice", "Anna"), 6, "nothing that can be spoken"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_spoken(  # type: ignore[no-untyped-def]
+    timbre, spoken, script: str, arguments: tuple[str, ...], status: int, sentence: str
+) -> None:
+    Path("script.csv").write_text(script, "utf-8")
+    ran = export(timbre, "script.csv", *arguments)
+    assert ran.status == status, ran.err
+    assert sentence in ran.err
+    assert spoken() == []
+    assert not Path("out").exists()
+
+
+def test_files_that_are_there_are_replaced_only_if_asked(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("text\nHello\n", "utf-8")
+    Path("out").mkdir()
+    Path("out/001.wav").write_bytes(b"mine")
+    ran = export(timbre, "script.csv", "--voice", "Anna", "--pattern", "{index}")
+    assert ran.status == 10
+    assert Path("out/001.wav").read_bytes() == b"mine"
+    assert export(timbre, "script.csv", "--voice", "Anna", "--pattern", "{index}", "--replace").status == 0
+    assert frames("001.wav") == WORD_SAMPLES
+
+
+def test_a_voice_may_lie_beside_the_script(timbre, clip: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = Path("scripts")
+    folder.mkdir()
+    (folder / "someone.wav").write_bytes(clip.read_bytes())
+    (folder / "script.csv").write_text("text,voice\nHello there,someone.wav\n", "utf-8")
+    assert export(timbre, "scripts/script.csv").status == 0
+    assert names() == ["001 someone Hello there.wav"]
+
+
+def test_requests_with_one_key_sound_alike(tmp_path: Path, clip: Path) -> None:
+    from dataclasses import replace
+
+    from studio.export.unspoken import key_of_request
+    from studio.pipeline.request import EngineOptions
+
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "llm.pt").write_bytes(b"weights")
+    request = SynthesisRequest("Hello", VoiceReference(clip, None, "Anna"))
+
+    def key(changed: SynthesisRequest = request, **options: object) -> str:
+        return key_of_request(changed, model, EngineOptions(**options))  # type: ignore[arg-type]
+
+    other_clip = tmp_path / "other.wav"
+    other_clip.write_bytes(clip.read_bytes()[:-2])
+    copy = tmp_path / "copy.wav"
+    copy.write_bytes(clip.read_bytes())
+    original = key()
+    assert original == key(replace(request, voice=VoiceReference(copy, None, "Another name")))
+    assert original == key(num_threads=1)
+    different = [
+        key(replace(request, text="Hallo")),
+        key(replace(request, seed=1)),
+        key(replace(request, speed=1.1)),
+        key(replace(request, instruct="softly")),
+        key(replace(request, voice=VoiceReference(other_clip))),
+        key(replace(request, voice=VoiceReference(clip, "What is said."))),
+        key(speech_lm_precision="float32"),
+    ]
+    (model / "llm.pt").write_bytes(b"other weights")
+    different.append(key())
+    assert len({original, *different}) == len(different) + 1

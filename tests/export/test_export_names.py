@@ -1,0 +1,105 @@
+"""Names that every system accepts, and that are different for every system."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from speech_fakes import items_of
+
+from studio.errors import UnusableSetting
+from studio.export.names import NameGiver, NamePattern, safe_stem
+
+ITEM = replace(items_of(["The harbour was quiet that morning, and nobody spoke."])[0], style="emotion.happy")
+
+
+def stem(pattern: str, **changes: object) -> str:
+    return str(NamePattern(pattern).stem(replace(ITEM, **changes), num_items=12, project="Book: one"))
+
+
+def test_fields_are_filled_in() -> None:
+    assert stem("{index} {voice} {text}") == "001 Anna The harbour was quiet that morning, and"
+    assert stem("{index:5}_{style}_{project}") == "00001_emotion.happy_Book one"
+    assert stem("{text:11}") == "The harbour"
+    assert stem("{text:13}") == "The harbour"
+    assert stem("plain") == "plain"
+
+
+def test_text_without_blanks_is_cut_between_characters() -> None:
+    assert stem("{text:4}", text="今天天气很好。") == "今天天气"
+    assert stem("{text:2}", text="👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧") == "👩‍👩‍👧👩‍👩‍👧".replace("\u200d", " ")
+
+
+def test_numbers_grow_with_the_script() -> None:
+    pattern = NamePattern("{index}")
+    assert str(pattern.stem(replace(ITEM, index=7), num_items=20_000)) == "00007"
+
+
+def test_a_slash_in_the_pattern_makes_folders_and_one_in_a_text_does_not() -> None:
+    assert stem("{voice}/{index}") == "Anna/001"
+    assert stem("{voice}/{text}", voice="../../etc", text="a/b\\c") == "etc/a b c"
+    assert stem("../{index}") == "untitled/001"
+
+
+@pytest.mark.parametrize(
+    ("wish", "name"),
+    [
+        ("CON", "_CON"),
+        ("com1.old", "_com1.old"),
+        ("LPT³", "_LPT³"),
+        ("console", "console"),
+        ("what?", "what"),
+        ('a<b>c:d"e/f\\g|h?i*j', "a b c d e f g h i j"),
+        ("ends with a point. ", "ends with a point"),
+        ("...", "untitled"),
+        ("", "untitled"),
+        ("line\nbreak\ttab", "line break tab"),
+        ("\u202egpj.exe", "gpj.exe"),
+        ("e\u0301", "\u00e9"),
+        ("half \ud83d of it", "half of it"),
+    ],
+)
+def test_names_are_made_safe(wish: str, name: str) -> None:
+    assert safe_stem(wish) == name
+
+
+@given(st.text(max_size=400))
+def test_any_text_becomes_a_name(text: str) -> None:
+    name = safe_stem(text)
+    assert name
+    assert len(name.encode("utf-8")) <= 201
+    assert name == name.strip(" .")
+    assert not set(name) & set('<>:"/\\|?*\0\n')
+    assert safe_stem(name) == name
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sentence"),
+    [
+        ("", "The name pattern is empty"),
+        ("{", "brace without its partner"),
+        ("{voic}", "Did you mean {voice}?"),
+        ("{}", "nothing called {}"),
+        ("{text:many}", "{text:many} is not understood"),
+        ("{index.__class__}", "nothing called {index.__class__}"),
+        ("a/b/c/d/e", "too many folders"),
+    ],
+)
+def test_patterns_nobody_understands_are_refused(pattern: str, sentence: str) -> None:
+    with pytest.raises(UnusableSetting) as caught:
+        NamePattern(pattern)
+    assert sentence in str(caught.value)
+
+
+def test_no_two_files_share_a_name() -> None:
+    names = NameGiver()
+    assert names.unique(PurePosixPath("Hello"), [".wav"]).name == "Hello"
+    assert names.unique(PurePosixPath("hello"), [".wav"]).name == "hello-2"
+    assert names.unique(PurePosixPath("HELLO"), [".wav"]).name == "HELLO-3"
+    assert names.unique(PurePosixPath("hello"), [".flac"]).name == "hello"
+    assert names.unique(PurePosixPath("hello-2"), [".wav"]).name == "hello-2-2"
+    assert names.unique(PurePosixPath("ﬁn"), [".wav"]) != names.unique(PurePosixPath("FIN"), [".wav"])
+    assert str(names.unique(PurePosixPath("a/hello"), [".wav"])) == "a/hello"

@@ -1,0 +1,35 @@
+"""Subtitles say what is heard when, in a form every player reads."""
+
+from __future__ import annotations
+
+from studio.export.spoken_words import as_subtitle
+from studio.export.subtitles import Cue, SubtitleFormat
+
+CUES = (
+    Cue(0.0, 1.2345, "Hello [laughter] <strong>there</strong>.", "Anna"),
+    Cue(1.5, 3661.0004, "1 < 2 &\n\n--> [pause 0.5] done", "Ben & Co"),
+    Cue(3662.0, 3663.0, "[breath]"),
+    Cue(3663.0, 3664.0, "她叫[j][ǐ]。"),
+)
+
+
+def test_srt() -> None:
+    assert SubtitleFormat.SRT.write(CUES) == (
+        "1\n00:00:00,000 --> 00:00:01,234\nHello there.\n\n"
+        "2\n00:00:01,500 --> 01:01:01,000\n1 < 2 & → done\n\n"
+        "3\n01:01:03,000 --> 01:01:04,000\n她叫。\n"
+    )
+
+
+def test_vtt() -> None:
+    assert SubtitleFormat.VTT.write(CUES) == (
+        "WEBVTT\n\n"
+        "00:00:00.000 --> 00:00:01.234\n<v Anna>Hello there.\n\n"
+        "00:00:01.500 --> 01:01:01.000\n<v Ben &amp; Co>1 &lt; 2 &amp; --&gt; done\n\n"
+        "01:01:03.000 --> 01:01:04.000\n她叫。\n"
+    )
+
+
+def test_brackets_that_are_no_tags_stay() -> None:
+    for text in ("see [1] and [a longer remark]", "a < b and c > d", "wait [pause 99] for it"):
+        assert as_subtitle(text) == text

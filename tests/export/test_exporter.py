@@ -1,0 +1,433 @@
+"""Files come out as wished, whole or not at all, and are made once."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyloudnorm
+import pytest
+import soundfile
+from speech_fakes import RATE, TEXTS, Hums, hum, items_of
+
+from studio.audio.encoding import ENCODINGS, MP3, WAV_16, WAV_24, WAV_FLOAT, SoundEncoding
+from studio.errors import CannotWrite, DiskFull, FolderBusy, NoSpeechMade, NothingToSpeak, UnusableSetting
+from studio.export.exporter import Exporter, ExportResult
+from studio.export.journal import Journal
+from studio.export.mastering import LoudnessTarget
+from studio.export.plan import ExportPlan, ExportSettings
+from studio.export.progress import ExportProgress
+from studio.export.provenance import Provenance
+from studio.export.speech_source import SpeechSource
+from studio.export.subtitles import SubtitleFormat
+from studio.export.true_peak import true_peak_dbtp
+from studio.pipeline.control import Cancelled, RequestControl
+
+NAMES = [
+    "001 Anna The harbour was quiet.wav",
+    "002 Anna Nobody spoke a word.wav",
+    "003 Anna Then the bell rang once, twice.wav",
+    "004 Anna 今天天气很好。.wav",
+]
+
+
+class Export:
+    """One person's exports into one folder; call it with settings."""
+
+    def __init__(self, folder: Path) -> None:
+        self.target = folder / "target"
+        self.journals = folder / "journals"
+        self.items = items_of(TEXTS)
+        self.source = Hums()
+
+    def __call__(self, source: SpeechSource | None = None, **wishes: object) -> ExportResult:
+        return self.exporter(source, **wishes).run()
+
+    def exporter(
+        self,
+        source: SpeechSource | None = None,
+        control: RequestControl | None = None,
+        seen: list[ExportProgress] | None = None,
+        **wishes: object,
+    ) -> Exporter:
+        plan = ExportPlan.make(self.items, self.target, ExportSettings(**wishes))
+        return Exporter(
+            plan,
+            source or self.source,
+            control=control,
+            on_progress=None if seen is None else seen.append,
+            journals=self.journals,
+        )
+
+    def files(self) -> list[str]:
+        """Hidden ones too."""
+        return sorted(path.relative_to(self.target).as_posix() for path in self.target.rglob("*") if path.is_file())
+
+    def read(self, name: str) -> np.ndarray:
+        return soundfile.read(self.target / name, dtype="float32")[0]
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Export:
+    return Export(tmp_path)
+
+
+def test_one_file_a_line(export: Export) -> None:
+    result = export()
+    assert export.files() == NAMES
+    assert [path.name for path in result.files] == NAMES
+    assert (result.num_made, result.failures) == (4, ())
+    assert result.audio_seconds == pytest.approx(sum(0.1 * len(text) for text in TEXTS))
+    assert soundfile.info(export.target / NAMES[0]).subtype == "PCM_16"
+
+
+def test_without_wishes_the_samples_are_those_that_were_heard(export: Export) -> None:
+    export(encoding=WAV_FLOAT)
+    np.testing.assert_array_equal(export.read(NAMES[0]), hum(0.1 * len(TEXTS[0]), 97))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
+@pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
+def test_every_format_has_the_exact_length_and_says_what_it_is(
+    export: Export, encoding: SoundEncoding, rate: int
+) -> None:
+    if rate not in encoding.sample_rates:
+        with pytest.raises(UnusableSetting, match="cannot hold sound of 44100 Hz"):
+            export(encoding=encoding, sample_rate=rate)
+        return
+    sounds = {TEXTS[0]: hum(1.0, 120)[:23_457], TEXTS[1]: hum(1.0, 150)[:20_011]}
+    export.items = items_of(TEXTS[:2])
+    export(
+        Hums(sounds),
+        encoding=encoding,
+        sample_rate=rate,
+        joined_name="all",
+        pause_seconds=0.25,
+        project="Harbour",
+        provenance=Provenance("Fun-CosyVoice3", "Apache-2.0"),
+    )
+    lengths = [-(-len(sounds[text]) * rate // RATE) for text in TEXTS[:2]]
+    infos = [soundfile.info(path) for path in sorted(export.target.iterdir())]
+    assert [info.frames for info in infos] == [*lengths, sum(lengths) + round(0.25 * rate)]
+    assert {(info.samplerate, info.subtype, info.channels) for info in infos} == {(rate, encoding.subtype, 1)}
+    path = next(export.target.glob("001*"))
+    assert path.suffix == encoding.suffix
+    with soundfile.SoundFile(path) as file:
+        assert (file.title, file.artist, file.album) == (TEXTS[0], "Anna (synthetic voice)", "Harbour")
+        assert "Synthetic speech" in file.comment
+        assert "Fun-CosyVoice3" in file.comment
+        assert "Apache-2.0" in file.comment
+        if encoding is not MP3:  # where the encoder names itself
+            assert file.software.startswith("Timbre Studio")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
+def test_descriptions_may_be_chinese(export: Export, encoding: SoundEncoding) -> None:
+    export.items = [replace(export.items[3], voice="安娜")]
+    export(encoding=encoding, project="故事")
+    (path,) = export.target.iterdir()
+    assert path.stem == "004 安娜 今天天气很好。"
+    with soundfile.SoundFile(path) as file:
+        assert (file.title, file.album) == ("今天天气很好。", "故事")
+
+
+def test_sound_survives_every_format(export: Export) -> None:
+    export.items = items_of(["Hello"])
+    sound = hum(1.0, 120, level=0.2)
+    for encoding in ENCODINGS.values():
+        export(Hums({"Hello": sound}), encoding=encoding, replaces_files=True)
+        read = export.read(f"001 Anna Hello{encoding.suffix}")
+        tolerance = 0.06 if encoding.is_lossy else 1e-4
+        assert np.abs(read - sound)[200:-200].mean() < tolerance, encoding
+        assert np.corrcoef(read, sound)[0, 1] > 0.98, encoding
+
+
+def test_the_joined_file_holds_all_lines_and_their_pauses(export: Export) -> None:
+    export.items = [replace(item, pause_after_seconds=0.1 * item.index) for item in export.items]
+    export(encoding=WAV_24, has_line_files=False, joined_name="My story")
+    assert export.files() == ["My story.wav"]
+    pieces = []
+    for number, text in enumerate(TEXTS, 1):
+        pieces += [hum(0.1 * len(text), 90 + 7 * number), np.zeros(round(0.1 * number * RATE), np.float32)]
+    expected = np.concatenate(pieces[:-1])
+    assert len(export.read("My story.wav")) == len(expected)
+    np.testing.assert_allclose(export.read("My story.wav"), expected, atol=2e-7)
+
+
+@pytest.mark.parametrize("encoding", [WAV_16, WAV_24, MP3], ids=lambda each: each.name)
+@pytest.mark.parametrize("rate", [24_000, 48_000])
+def test_files_are_as_loud_as_wished_and_no_peak_is_above_the_limit(
+    export: Export, encoding: SoundEncoding, rate: int
+) -> None:
+    sounds = {text: hum(2.0 + number, 90 + 20 * number, level=0.5 * 0.45**number) for number, text in enumerate(TEXTS)}
+    export(Hums(sounds), encoding=encoding, sample_rate=rate, joined_name="all", loudness=LoudnessTarget(-16, -1.5))
+    meter = pyloudnorm.Meter(rate)
+    for name in export.files():
+        samples = export.read(name)
+        assert meter.integrated_loudness(samples.astype(np.float64)) == pytest.approx(-16, abs=0.15), name
+        if not encoding.is_lossy:
+            assert true_peak_dbtp(samples) <= -1.49, name
+
+
+def test_subtitles_and_manifest_tell_what_is_where(export: Export) -> None:
+    export.items = [replace(item, seed=7, style="emotion.happy") for item in export.items]
+    export(
+        joined_name="story",
+        pause_seconds=0.5,
+        subtitles=frozenset(SubtitleFormat),
+        has_manifest=True,
+        provenance=Provenance("Fun-CosyVoice3", "Apache-2.0"),
+    )
+    assert export.files() == sorted([*NAMES, "story.csv", "story.srt", "story.vtt", "story.wav"])
+    starts = np.cumsum([0.0] + [0.1 * len(text) + 0.5 for text in TEXTS])[:-1]
+    with (export.target / "story.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["file"] for row in rows] == NAMES
+    assert [row["text"] for row in rows] == list(TEXTS)
+    assert [float(row["start_seconds"]) for row in rows] == pytest.approx(starts, abs=1e-3)
+    assert [float(row["duration_seconds"]) for row in rows] == pytest.approx([0.1 * len(t) for t in TEXTS], abs=1e-3)
+    assert {(row["model"], row["licence"], row["synthetic"], row["seed"]) for row in rows} == {
+        ("Fun-CosyVoice3", "Apache-2.0", "yes", "7")
+    }
+    measured = pyloudnorm.Meter(RATE).integrated_loudness(export.read(NAMES[0]).astype(np.float64))
+    assert float(rows[0]["loudness_lufs"]) == pytest.approx(measured, abs=0.1)
+    srt = (export.target / "story.srt").read_text("utf-8")
+    assert srt.startswith("1\n00:00:00,000 --> 00:00:02,200\nThe harbour was quiet.\n\n2\n00:00:02,700 --> ")
+    assert "\n今天天气很好。\n" in srt
+    assert (export.target / "story.vtt").read_text("utf-8").startswith("WEBVTT\n")
+    with soundfile.SoundFile(export.target / "story.wav") as joined:
+        assert joined.frames == round((starts[-1] + 0.1 * len(TEXTS[-1])) * RATE)
+
+
+def test_what_is_done_is_not_made_again(export: Export) -> None:
+    wishes = {"joined_name": "story", "has_manifest": True, "subtitles": frozenset(SubtitleFormat)}
+    assert export(**wishes).num_made == 8
+    before = {path: path.stat().st_mtime_ns for path in export.target.iterdir()}
+    again = Hums()
+    result = export(again, **wishes)
+    assert (again.asked, result.num_made, len(result.files)) == ([], 0, 8)
+    assert {path: path.stat().st_mtime_ns for path in export.target.iterdir()} == before
+
+
+def test_only_what_changed_is_made_again(export: Export) -> None:
+    export()
+    export.items[1] = replace(export.items[1], key="another take")
+    again = Hums()
+    assert export(again).num_made == 1
+    assert again.asked == [TEXTS[1]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sample_rate": 48_000},
+        {"encoding": WAV_24},
+        {"loudness": LoudnessTarget(-20)},
+        {"is_trimmed": True},
+        {"provenance": Provenance("another model")},
+    ],
+    ids=str,
+)
+def test_another_sound_or_format_makes_all_anew(export: Export, change: dict[str, object]) -> None:
+    export()
+    assert export(**change).num_made == 4
+    assert export.files() == NAMES
+
+
+def test_files_that_are_not_ours_are_not_replaced_unasked(export: Export) -> None:
+    export.target.mkdir()
+    (export.target / NAMES[2]).write_bytes(b"my own recording")
+    with pytest.raises(CannotWrite, match=r"003 Anna .* is in .* already") as caught:
+        export()
+    assert "allow these files to be replaced" in caught.value.remedy
+    assert export.source.asked == []
+    assert export.files() == [NAMES[2]]
+    export(replaces_files=True)
+    assert len(export.read(NAMES[2])) > RATE
+
+
+def test_a_file_that_was_edited_since_is_not_ours_any_more(export: Export) -> None:
+    export()
+    (export.target / NAMES[0]).write_bytes(b"edited by hand")
+    with pytest.raises(CannotWrite, match="or changed since"):
+        export(sample_rate=48_000)
+    assert (export.target / NAMES[0]).read_bytes() == b"edited by hand"
+
+
+def test_a_line_that_fails_does_not_stop_the_others(export: Export) -> None:
+    failing = Hums(failures={TEXTS[1]: NoSpeechMade("The model said nothing.", remedy="Try again.")})
+    result = export(failing, joined_name="story", has_manifest=True)
+    assert [(failure.item.text, failure.error.code) for failure in result.failures] == [(TEXTS[1], "no-speech-made")]
+    assert export.files() == [NAMES[0], *NAMES[2:]]
+    again = Hums()
+    assert export(again, joined_name="story", has_manifest=True).failures == ()
+    assert again.asked[0] == TEXTS[0], "for the joined file all are needed"
+    assert export.files() == sorted([*NAMES, "story.csv", "story.wav"])
+
+
+def test_a_manifest_with_lines_missing_is_made_anew_when_they_are_there(export: Export) -> None:
+    failing = Hums(failures={TEXTS[1]: NoSpeechMade("The model said nothing.")})
+    export(failing, has_manifest=True)
+    assert len((export.target / "script.csv").read_text("utf-8-sig").splitlines()) == 4
+    again = Hums()
+    export(again, has_manifest=True)
+    assert again.asked == [TEXTS[1]]
+    assert len((export.target / "script.csv").read_text("utf-8-sig").splitlines()) == 5
+
+
+def test_cancelling_keeps_what_is_done(export: Export) -> None:
+    control = RequestControl()
+
+    class CancelledInTheThird(Hums):
+        def waveform_of(self, item):  # type: ignore[no-untyped-def]
+            if item.index == 3:
+                control.cancel()
+                raise Cancelled
+            return super().waveform_of(item)
+
+    with pytest.raises(Cancelled):
+        export.exporter(CancelledInTheThird(), control=control).run()
+    assert export.files() == NAMES[:2]
+    again = Hums()
+    export(again)
+    assert again.asked == list(TEXTS[2:])
+
+
+def test_cancelling_between_two_lines(export: Export) -> None:
+    control = RequestControl()
+    exporter = export.exporter(control=control)
+    control.cancel()
+    with pytest.raises(Cancelled):
+        exporter.run()
+    assert export.source.asked == []
+
+
+class SmallDisk:
+    """Has room for so many bytes."""
+
+    def __init__(self, num_bytes: int) -> None:
+        self.num_bytes = num_bytes
+
+    def open(self, path: Path, mode: str) -> object:
+        import io
+
+        disk = self
+
+        class File(io.FileIO):
+            def write(self, data: bytes) -> int:  # type: ignore[override]
+                disk.num_bytes -= len(data)
+                if disk.num_bytes < 0:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                return super().write(data)
+
+        return File(path, mode)
+
+
+@pytest.mark.parametrize("num_bytes", [50, 150_000, 250_000])
+def test_a_full_disk_is_a_sentence_and_loses_nothing(
+    export: Export, monkeypatch: pytest.MonkeyPatch, num_bytes: int
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("studio.audio.files.FileIO", SmallDisk(num_bytes).open)
+        with pytest.raises(DiskFull, match="The disk is full"):
+            export(joined_name="story")
+    done = export.files()
+    assert done == NAMES[: len(done)]
+    again = Hums()
+    assert export(again, joined_name="story").num_made == 5 - len(done)
+    assert export.files() == sorted([*NAMES, "story.wav"])
+
+
+def test_a_full_disk_in_the_data_folder_is_told_as_well(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", no_room)
+        with pytest.raises(DiskFull):
+            export()
+    assert export.files() == []
+    assert export().num_made == 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders have no such permission there")
+def test_a_read_only_folder_is_told_before_anything_is_spoken(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(path: Path, data: bytes) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "write_bytes", read_only)  # for root, nothing is read-only
+    with pytest.raises(CannotWrite, match=r"target cannot be written \(Permission denied\)"):
+        export()
+    assert export.source.asked == []
+
+
+def test_a_folder_in_place_of_a_file_is_told(export: Export) -> None:
+    (export.target / NAMES[0]).mkdir(parents=True)
+    with pytest.raises(CannotWrite, match="is not an ordinary file"):
+        export(replaces_files=True)
+    export.target = export.target / "file.txt"
+    export.target.parent.joinpath("file.txt").write_text("no folder")
+    with pytest.raises(CannotWrite):
+        export()
+
+
+def test_two_exports_into_one_folder_do_not_mix(export: Export) -> None:
+    with Journal(export.target, journals=export.journals), pytest.raises(FolderBusy, match="Another export"):
+        export()
+    assert export().num_made == 4
+
+
+def test_a_torn_or_foreign_journal_costs_nothing_but_time(export: Export) -> None:
+    export()
+    (journal,) = export.journals.glob("*.jsonl")
+    lines = journal.read_text("utf-8").splitlines()
+    journal.write_text("\n".join([*lines[:2], "[1, 2]", '{"file": "x"}', lines[3][:40]]), "utf-8")
+    again = Hums()
+    export(again, replaces_files=True)
+    assert again.asked == list(TEXTS[2:])
+    assert Hums().asked == []
+    assert export().num_made == 0
+
+
+def test_folders_of_a_pattern_are_made(export: Export) -> None:
+    export(pattern="{voice}/{index}")
+    assert export.files() == [f"Anna/00{number}.wav" for number in range(1, 5)]
+
+
+def test_progress_comes_to_its_end(export: Export) -> None:
+    seen: list[ExportProgress] = []
+    export.exporter(Hums(seconds_a_line=0.5), seen=seen).run()
+    assert [progress.num_done for progress in seen][:4] == [0, 1, 2, 3]
+    assert seen[-1].num_done == seen[-1].num_lines == 4
+    assert seen[-1].remaining_seconds == 0
+    assert seen[-1].share == pytest.approx(1.0)
+    assert seen[-1].speed == pytest.approx(seen[-1].audio_seconds / seen[-1].elapsed_seconds)
+    assert seen[0].remaining_seconds is None
+    remaining = seen[3].remaining_seconds
+    assert remaining is not None
+    assert 0.1 < remaining < 2.0
+    shares = [progress.share for progress in seen]
+    assert all(0 <= share <= 1 for share in shares)
+
+
+def test_an_empty_script_and_an_empty_wish_are_refused(export: Export) -> None:
+    export.items = []
+    with pytest.raises(NothingToSpeak):
+        export()
+    with pytest.raises(UnusableSetting, match="No file would be made"):
+        ExportSettings(has_line_files=False)
+    with pytest.raises(UnusableSetting, match="22050 Hz is not offered"):
+        ExportSettings(sample_rate=22_050)
+    with pytest.raises(UnusableSetting, match="pause of -1 s"):
+        ExportSettings(pause_seconds=-1)
+
+
+def test_own_file_names_are_taken_and_made_safe(export: Export) -> None:
+    names = ["intro.wav", "INTRO", "a/b?", None]
+    export.items = [replace(item, file_name=name) for item, name in zip(export.items, names, strict=True)]
+    export()
+    assert export.files() == sorted(["intro.wav", "INTRO-2.wav", "a b.wav", NAMES[3]])

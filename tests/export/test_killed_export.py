@@ -1,0 +1,100 @@
+"""An export that is killed with no chance to say good-bye is simply run again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import soundfile
+from export_child import TEXTS, plan
+from speech_fakes import Hums
+
+from studio.export.exporter import Exporter
+from studio.export.kept_speech import KeptSpeech
+
+HOUSE = Path(__file__).parent.parent.parent
+CHILD = Path(__file__).with_name("export_child.py")
+
+
+def start_child(folder: Path, *, seconds_a_line: float, is_joined: bool) -> subprocess.Popen[str]:
+    command = [sys.executable, str(CHILD), str(folder / "target"), str(folder / "journals"), str(seconds_a_line)]
+    return subprocess.Popen(
+        command + ["joined"] * is_joined,
+        env=os.environ | {"PYTHONPATH": str(HOUSE)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def kill_after(child: subprocess.Popen[str], num_reports: int) -> None:
+    assert child.stdout is not None
+    for _ in range(num_reports):
+        assert child.stdout.readline(), "the child ended by itself"
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+
+
+def sounds(target: Path) -> dict[str, int]:
+    """What has a final name, by number of frames; reading fails for half a file."""
+    found = {}
+    for path in target.glob("[!.]*.flac"):
+        samples, _ = soundfile.read(path)
+        assert len(samples) == soundfile.info(path).frames
+        found[path.name] = len(samples)
+    return found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills with a signal")
+@pytest.mark.parametrize("num_reports", [2, 5, 9])
+def test_a_killed_export_goes_on_where_it_was(tmp_path: Path, num_reports: int) -> None:
+    child = start_child(tmp_path, seconds_a_line=0.05, is_joined=False)
+    kill_after(child, num_reports)
+    target = tmp_path / "target"
+    done = sounds(target)
+    assert len(done) >= num_reports - 1
+    assert len(done) < len(TEXTS)
+    times = {name: (target / name).stat().st_mtime_ns for name in done}
+
+    source = Hums()
+    result = Exporter(plan(target, is_joined=False), source, journals=tmp_path / "journals").run()
+
+    assert len(source.asked) == len(TEXTS) - len(done)
+    assert len(sounds(target)) == len(TEXTS)
+    assert len(result.files) == len(TEXTS) + 3
+    assert {name: (target / name).stat().st_mtime_ns for name in times} == times
+    assert [path for path in target.iterdir() if path.name.startswith(".")] == []
+    rate = 48_000
+    assert sorted(sounds(target).values()) == sorted(round(0.1 * len(text) * rate) for text in TEXTS)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills with a signal")
+def test_a_kill_while_joining_leaves_no_half_file(tmp_path: Path) -> None:
+    child = start_child(tmp_path, seconds_a_line=0.02, is_joined=True)
+    kill_after(child, len(TEXTS) + 5)  # all lines are spoken, some of them are in the joined file
+    target = tmp_path / "target"
+    names = [path.name for path in target.iterdir()]
+    assert len(names) == 1
+    assert names[0].startswith(".timbre-export-")
+    result = Exporter(plan(target, is_joined=True), Hums(), journals=tmp_path / "journals").run()
+    assert sorted(path.name for path in target.iterdir()) == ["story.csv", "story.flac", "story.srt", "story.vtt"]
+    assert len(result.files) == 4
+
+
+def test_what_was_spoken_for_a_joined_file_is_not_spoken_again(tmp_path: Path) -> None:
+    """Only the joined file is wished for: of the lines nothing is in the target folder."""
+    first = Hums()
+    target, journals, cache = tmp_path / "target", tmp_path / "journals", tmp_path / "cache"
+    interrupted = Exporter(plan(target, is_joined=True), KeptSpeech(first, folder=cache), journals=journals)
+    interrupted._join = lambda spans: (_ for _ in ()).throw(KeyboardInterrupt)  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.run()
+    assert len(first.asked) == len(TEXTS)
+    second = Hums()
+    Exporter(plan(target, is_joined=True), KeptSpeech(second, folder=cache), journals=journals).run()
+    assert second.asked == []
+    assert (target / "story.flac").is_file()
