@@ -8,15 +8,12 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QFormLayout,
     QGroupBox,
     QHBoxLayout,
     QLabel,
-    QLayout,
     QLineEdit,
     QMenu,
-    QPushButton,
     QRadioButton,
     QToolButton,
     QVBoxLayout,
@@ -24,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio import settings as declared
-from studio.app.export_dialog.controls import Control, TextControl, control_for
 from studio.app.export_dialog.wishes import REMEMBERED, Wishes
+from studio.app.preferences.editors import SettingEditor, editor_for, translated
 from studio.app.theme.icons import icon
 from studio.export.names import FIELDS
 from studio.setting_kinds import Setting
@@ -38,10 +35,10 @@ class ExportForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._controls: dict[Setting[Any], Control] = {setting: control_for(setting) for setting in REMEMBERED}
+        self._editors: dict[Setting[Any], SettingEditor] = {setting: editor_for(setting) for setting in REMEMBERED}
         self.all_lines = QRadioButton()
         self.selected_lines = QRadioButton()
-        self.speak_first = QRadioButton()
+        self.speak_first = QRadioButton(self.tr("Speak them first"))
         self.leave_out = QRadioButton(self.tr("Leave them out"))
         self._unspoken_label = QLabel()
         self._unspoken_label.setWordWrap(True)
@@ -67,18 +64,18 @@ class ExportForm(QWidget):
         self._enable_what_matters()
 
     def show_values(self, values: dict[Setting[Any], Any], folder: Path, joined_name: str) -> None:
-        for setting, control in self._controls.items():
-            control.show_value(str(folder) if setting is declared.EXPORT_FOLDER else values[setting])
+        for setting, editor in self._editors.items():
+            editor.set_value(str(folder) if setting is declared.EXPORT_FOLDER else values[setting])
+        self._enable_what_matters()
         self.joined_name.setText(joined_name)
 
     def show_lines(self, *, num_lines: int, num_selected: int, num_unspoken: int) -> None:
         """``num_unspoken`` of the chosen lines have no take, or none that still fits."""
-        self.all_lines.setText(self.tr("All lines (%n)", "", num_lines))
-        self.selected_lines.setText(self.tr("Selected lines (%n)", "", num_selected))
+        self.all_lines.setText(self.tr("All lines ({count})").format(count=num_lines))
+        self.selected_lines.setText(self.tr("Selected lines ({count})").format(count=num_selected))
         self.selected_lines.setEnabled(num_selected > 0)
         self._unspoken_box.setVisible(num_unspoken > 0)
         self._unspoken_label.setText(self.tr("%n line(s) have not been spoken, or changed since:", "", num_unspoken))
-        self.speak_first.setText(self.tr("Speak them first"))
 
     @property
     def wishes(self) -> Wishes:
@@ -91,14 +88,14 @@ class ExportForm(QWidget):
 
     @property
     def values(self) -> dict[Setting[Any], Any]:
-        return {setting: control.value for setting, control in self._controls.items()}
+        return {setting: editor.value() for setting, editor in self._editors.items()}
 
     @property
     def has_folder(self) -> bool:
         return bool(self._value(declared.EXPORT_FOLDER).strip())
 
-    def control(self, setting: Setting[Any]) -> Control:
-        return self._controls[setting]
+    def editor(self, setting: Setting[Any]) -> SettingEditor:
+        return self._editors[setting]
 
     # Its four boxes.
 
@@ -121,13 +118,12 @@ class ExportForm(QWidget):
     def _files_box(self) -> QGroupBox:
         box = QGroupBox(self.tr("Files"))
         rows = QFormLayout(box)
-        rows.addRow(
-            self._label(declared.EXPORT_FOLDER), self._with_button(declared.EXPORT_FOLDER, self._browse_button())
-        )
+        self._add(rows, declared.EXPORT_FOLDER)
         self._add(rows, declared.EXPORT_FILES)
-        rows.addRow(
-            self._label(declared.EXPORT_PATTERN), self._with_button(declared.EXPORT_PATTERN, self._fields_button())
-        )
+        pattern = QHBoxLayout()
+        pattern.addWidget(self._editors[declared.EXPORT_PATTERN].control, 1)
+        pattern.addWidget(self._fields_button())
+        rows.addRow(self._label(declared.EXPORT_PATTERN), pattern)
         rows.addRow(self._joined_label, self.joined_name)
         rows.addRow(self.replace_files)
         return box
@@ -159,29 +155,18 @@ class ExportForm(QWidget):
         return box
 
     def _add(self, rows: QFormLayout, setting: Setting[Any]) -> None:
-        control = self._controls[setting]
-        if isinstance(control.widget, QCheckBox):
-            rows.addRow(control.widget)
+        control = self._editors[setting].control
+        control.setToolTip(translated(setting.help))
+        if isinstance(control, QCheckBox):  # says itself what it is
+            rows.addRow(control)
         else:
-            rows.addRow(self._label(setting), control.widget)
+            rows.addRow(self._label(setting), control)
 
     def _label(self, setting: Setting[Any]) -> QLabel:
-        control = self._controls[setting]
-        label = QLabel(control.title)
-        label.setBuddy(control.widget)
+        control = self._editors[setting].control
+        label = QLabel(translated(setting.title))
+        label.setBuddy(control.focusProxy() or control)
         return label
-
-    def _with_button(self, setting: Setting[Any], button: QWidget) -> QLayout:
-        row = QHBoxLayout()
-        row.addWidget(self._controls[setting].widget, 1)
-        row.addWidget(button)
-        return row
-
-    def _browse_button(self) -> QPushButton:
-        button = QPushButton(self.tr("Browse…"))
-        button.setAutoDefault(False)
-        button.clicked.connect(self._browse)
-        return button
 
     def _fields_button(self) -> QToolButton:
         """Inserts a field where the cursor is."""
@@ -198,23 +183,27 @@ class ExportForm(QWidget):
             "style": self.tr("Style"),
             "project": self.tr("Name of the script"),
         }
-        control = self._controls[declared.EXPORT_PATTERN]
-        assert isinstance(control, TextControl)
         for name in FIELDS:
             action = menu.addAction(f"{titles[name]}\t{{{name}}}")
-            action.triggered.connect(lambda _=False, name=name: control.field.insert(f"{{{name}}}"))
+            action.triggered.connect(lambda _=False, name=name: self._insert_field(name))
         button.setMenu(menu)
         return button
 
     # What happens.
 
     def _connect_signals(self) -> None:
-        for control in self._controls.values():
-            control.changed.connect(self._on_changed)
+        for editor in self._editors.values():
+            editor.changed.connect(self._on_changed)
         for button in (self.all_lines, self.leave_out):
             button.toggled.connect(self._on_changed)
         self.joined_name.textChanged.connect(self._on_changed)
         self.replace_files.toggled.connect(self._on_changed)
+
+    def _insert_field(self, name: str) -> None:
+        field = self._editors[declared.EXPORT_PATTERN].control
+        assert isinstance(field, QLineEdit)
+        field.insert(f"{{{name}}}")
+        self._on_changed()
 
     def _on_changed(self) -> None:
         self._enable_what_matters()
@@ -223,24 +212,17 @@ class ExportForm(QWidget):
     def _enable_what_matters(self) -> None:
         files = self._value(declared.EXPORT_FILES)
         has_lines, is_joined = files != "joined", files != "lines"
-        self._controls[declared.EXPORT_PATTERN].widget.setEnabled(has_lines)
+        self._editors[declared.EXPORT_PATTERN].control.setEnabled(has_lines)
         follows_joined = is_joined or self._value(declared.EXPORT_SUBTITLES) != "none"
         for setting in (declared.EXPORT_HAS_ONE_PAUSE, declared.EXPORT_PAUSE_SECONDS):
-            self._controls[setting].widget.setEnabled(follows_joined)
+            self._editors[setting].control.setEnabled(follows_joined)
         if not self._value(declared.EXPORT_HAS_ONE_PAUSE):
-            self._controls[declared.EXPORT_PAUSE_SECONDS].widget.setEnabled(False)
+            self._editors[declared.EXPORT_PAUSE_SECONDS].control.setEnabled(False)
         for setting in (declared.EXPORT_LUFS, declared.EXPORT_TRUE_PEAK):
-            self._controls[setting].widget.setEnabled(self._value(declared.EXPORT_MATCHES_LOUDNESS))
+            self._editors[setting].control.setEnabled(self._value(declared.EXPORT_MATCHES_LOUDNESS))
         has_script_file = follows_joined or self._value(declared.EXPORT_HAS_MANIFEST)
         self.joined_name.setEnabled(has_script_file)
         self._joined_label.setEnabled(has_script_file)
 
-    def _browse(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(
-            self, self.tr("Folder for the sound files"), self._value(declared.EXPORT_FOLDER)
-        )
-        if chosen:
-            self._controls[declared.EXPORT_FOLDER].show_value(chosen)
-
     def _value(self, setting: Setting[Any]) -> Any:
-        return self._controls[setting].value
+        return self._editors[setting].value()

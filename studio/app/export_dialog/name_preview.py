@@ -38,6 +38,7 @@ class NamePreview(QWidget):
         self.list.setModel(self._names)
         self.list.setUniformItemSizes(True)
         self.list.setSelectionMode(QListView.SelectionMode.NoSelection)
+        self.list.setMinimumWidth(240)
         self.list.setAccessibleName(self.tr("Names of the files"))
         self.label = QLabel()
         self.label.setWordWrap(True)
