@@ -34,8 +34,8 @@ def mel_of(samples: FloatArray) -> FloatArray:
 
 
 def f0_of(samples: FloatArray, *, floor_hz: float = 60.0, ceiling_hz: float = 500.0) -> FloatArray:
-    """(samples // 480,): praat's F0 at the middle of each 20 ms, 0 where it hears no voice."""
-    import parselmouth
+    """(samples // 480,): praat's F0 at the middle of each 20 ms, 0 where it hears no voice; ``floor_hz`` below 150."""
+    import parselmouth  # noqa: PLC0415 - only who makes speech needs praat
 
     num_frames = len(samples) // SAMPLES_PER_HALF_FRAME
     # Praat centres its frames; with so much silence around, they fall on the middles of ours.

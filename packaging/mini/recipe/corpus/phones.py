@@ -49,7 +49,9 @@ class UnknownPhone(ValueError):
 def of_ipa(name: str, accent: str) -> Timed:
     """The labels of an eSpeak phone, named in IPA, with stress, length and separators as they come."""
     plain = "".join(
-        symbol for symbol in unicodedata.normalize("NFD", name.replace("ç", "h")) if not unicodedata.combining(symbol) and symbol not in _MARKS
+        symbol
+        for symbol in unicodedata.normalize("NFD", name.replace("ç", "h"))
+        if not unicodedata.combining(symbol) and symbol not in _MARKS
     )
     labels: list[str] = []
     position = 0
@@ -82,6 +84,4 @@ _FIRST_LASTS_LONGER = 1.25
 
 def _timed(labels: list[str]) -> Timed:
     weights = [_FIRST_LASTS_LONGER] + [1.0] * (len(labels) - 1)
-    return tuple(
-        (NUMBER_OF_LABEL[label], weight / sum(weights)) for label, weight in zip(labels, weights, strict=True)
-    )
+    return tuple((NUMBER_OF_LABEL[label], weight / sum(weights)) for label, weight in zip(labels, weights, strict=True))

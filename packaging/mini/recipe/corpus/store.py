@@ -71,7 +71,9 @@ class Corpus:
         for path in sorted(folder.glob("shard-*.json")):
             content = json.loads(path.read_text(encoding="utf-8"))
             entries += _entries(content, len(shards))
-            shards.append(_Shard(**{name: np.load(path.with_suffix(f".{name}.npy"), mmap_mode="r") for name in _ARRAYS}))
+            shards.append(
+                _Shard(**{name: np.load(path.with_suffix(f".{name}.npy"), mmap_mode="r") for name in _ARRAYS})
+            )
         if not entries:
             raise CorpusFailed(f"{folder} holds no speech yet. Make some first: train.py corpus --corpus {folder}")
         return cls(entries, shards)
@@ -171,9 +173,7 @@ def sample(corpus: Corpus, indices: IndexArray, generator: np.random.Generator) 
     return corpus[int(indices[np.searchsorted(lengths, generator.integers(lengths[-1]), side="right")])]
 
 
-def crop(
-    corpus: Corpus, indices: IndexArray, generator: np.random.Generator, *, num_tokens: int
-) -> tuple[int, int]:
+def crop(corpus: Corpus, indices: IndexArray, generator: np.random.Generator, *, num_tokens: int) -> tuple[int, int]:
     """(index, first token) of a piece of ``num_tokens``, every possible piece as likely as any other.
 
     Utterances that are too short are passed over; raises ``CorpusFailed`` where all are.

@@ -78,7 +78,9 @@ class PairTable:
     def read(cls, path: Path = PAIRS_FILE) -> PairTable:
         content = json.loads(path.read_text(encoding="utf-8"))
         if tuple(content["labels"]) != LABELS:
-            raise CorpusFailed(f"{path.name} was made for other sounds than those of phones.py. Choose the pairs again.")
+            raise CorpusFailed(
+                f"{path.name} was made for other sounds than those of phones.py. Choose the pairs again."
+            )
         return cls.of_pairs(np.array([[NUMBER_OF_LABEL[label] for label in pair.split()] for pair in content["pairs"]]))
 
     def write(self, path: Path) -> None:
