@@ -95,13 +95,13 @@ class FlowPieces:
         pieces = [self._piece(num_tokens, num_following, random) for _ in range(num_rows)]
         mel = np.stack([piece.mel for piece in pieces])
         embedding = np.stack([piece.embedding for piece in pieces])
-        embedding = embedding + embedding_noise * random.standard_normal(embedding.shape)
+        embedding += (embedding_noise * random.standard_normal(embedding.shape)).astype(np.float32)
         prompt_frames = [FRAMES_PER_TOKEN * piece.num_prompt_tokens for piece in pieces]
         return FlowBatch(
             tokens=torch.from_numpy(np.stack([piece.tokens for piece in pieces]).astype(np.int64)),
             num_following=num_following,
             mel=torch.from_numpy(mel),
-            embedding=torch.from_numpy(embedding.astype(np.float32)),
+            embedding=torch.from_numpy(embedding),
             prompt_frames=torch.tensor(prompt_frames),
         )
 

@@ -61,4 +61,5 @@ def flow_loss(network: FlowNetwork, batch: FlowBatch, draw: FlowDraw, *, chunk_f
     predicted = network.estimator(path, draw.time, conditions, whole)
     is_open = ~is_prompt | ~draw.is_told[:, None]
     errors = (predicted.float() - velocity).square().mean(dim=-1)
-    return (errors * is_open).sum() / is_open.sum().clamp(min=1)
+    loss: torch.Tensor = (errors * is_open).sum() / is_open.sum().clamp(min=1)
+    return loss

@@ -150,7 +150,7 @@ class Trainer:
             groups = [group for stepper in steppers for group in stepper.param_groups]
             parameters = [weight for group in groups for weight in group["params"] if weight.grad is not None]
             norm = nn.utils.clip_grad_norm_(parameters, largest_gradient)
-            self.note(**{f"{optimizers[0]}_gradient": norm})
+            self.note(heard_seconds=0.0, **{f"{optimizers[0]}_gradient": norm})
             if not torch.isfinite(norm):
                 return
         for stepper in steppers:
