@@ -113,7 +113,8 @@ def pairs_and_colours(tokens: npt.NDArray[np.integer]) -> tuple[IntArray, IntArr
 
 def labels_of(tokens: npt.NDArray[np.integer], table: PairTable) -> LabelArray:
     """(2 * tokens,): the label of each 20 ms, as far as the token tells."""
-    return table.pairs[tokens % NUM_PAIRS].astype(np.uint8).reshape(-1)
+    labels: LabelArray = table.pairs[tokens % NUM_PAIRS].astype(np.uint8).reshape(-1)
+    return labels
 
 
 def phones_of(tokens: npt.NDArray[np.integer], table: PairTable) -> list[str]:
