@@ -12,6 +12,7 @@ from speech_lm_cases import TEXTS, small_speech_lm, small_vocabulary
 from torch import nn
 
 from recipe.corpus.styles import DELIVERY_OF_STYLE
+from recipe.shipping import ship
 from recipe.shipping.folder import write_model_folder
 from recipe.shipping.half_precision import write_halved_tensors
 from recipe.shipping.instructions import read_instructions, write_presets
@@ -154,3 +155,13 @@ def test_wishes_are_presets_of_the_app(tmp_path: Path) -> None:
 def test_no_sentence_trains_two_styles() -> None:
     sentences = [sentence for each in read_instructions().values() for sentence in each.sentences]
     assert len(sentences) == len(set(sentences))
+
+
+def test_one_command_ships_or_says_what_is_missing(
+    work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ship.main(["--work", str(work), "--to", str(tmp_path / "model")]) == 0
+    assert "MB" in capsys.readouterr().out
+    assert open_checkpoint(tmp_path / "model").generation.name == "cosyvoice3"
+    assert ship.main(["--work", str(tmp_path), "--to", str(tmp_path / "other")]) == 1
+    assert "Train speech_lm first" in capsys.readouterr().err
