@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from studio.errors import UnusableSetting
 
@@ -18,7 +18,6 @@ class Page(Enum):
 
     WINDOW = "window"
     SCRIPT = "script"
-    SOUND = "sound"
     SPEAKING = "speaking"
     EXPORT = "export"
 
@@ -125,10 +124,9 @@ class Folder(Text):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Device(Text):
-    """The name of a sound device; empty for the one the system chooses. It need not be connected."""
+    """The name of a device to play on; empty for the one the system chooses. It need not be connected."""
 
     may_be_empty: bool = True
-    direction: Literal["output", "input"] = "output"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

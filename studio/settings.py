@@ -19,8 +19,7 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
 PAGE_TITLES = {
     Page.WINDOW: QT_TRANSLATE_NOOP("Settings", "Window"),
     Page.SCRIPT: QT_TRANSLATE_NOOP("Settings", "Script"),
-    Page.SOUND: QT_TRANSLATE_NOOP("Settings", "Sound"),
-    Page.SPEAKING: QT_TRANSLATE_NOOP("Settings", "Speaking"),
+    Page.SPEAKING: QT_TRANSLATE_NOOP("Settings", "Speaking and playing"),
     Page.EXPORT: QT_TRANSLATE_NOOP("Settings", "Export"),
 }
 
@@ -98,57 +97,21 @@ AUTOSAVE_MINUTES = Whole(
     name_of_low=QT_TRANSLATE_NOOP("Settings", "Never"),
 )
 
-# Sound devices.
+# How lines are spoken, and where they are heard.
 
 OUTPUT_DEVICE = Device(
     key="output-device",
-    page=Page.SOUND,
+    page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Play on"),
     help=QT_TRANSLATE_NOOP("Settings", "Where takes are heard. If it is unplugged, the system's own device is used."),
     default="",
-    direction="output",
 )
-INPUT_DEVICE = Device(
-    key="input-device",
-    page=Page.SOUND,
-    title=QT_TRANSLATE_NOOP("Settings", "Record from"),
-    help=QT_TRANSLATE_NOOP("Settings", "The microphone with which new voices are recorded."),
-    default="",
-    direction="input",
-)
-COUNTDOWN_SECONDS = Whole(
-    key="recording-countdown",
-    page=Page.SOUND,
-    title=QT_TRANSLATE_NOOP("Settings", "Countdown before a recording"),
-    help=QT_TRANSLATE_NOOP("Settings", "Time to breathe in between the button and the microphone."),
-    default=3,
-    low=0,
-    high=10,
-    unit=QT_TRANSLATE_NOOP("Settings", "s"),
-    name_of_low=QT_TRANSLATE_NOOP("Settings", "None"),
-)
-STOPS_ON_SILENCE = Truth(
-    key="recording-stops-on-silence",
-    page=Page.SOUND,
-    title=QT_TRANSLATE_NOOP("Settings", "End a recording when nothing is said any more"),
-    help=QT_TRANSLATE_NOOP("Settings", "After a moment of silence that follows speech."),
-    default=True,
-)
-
-# How lines are spoken.
 
 MODEL = Text(key="model", default="", may_be_empty=True)
-SPEAKS_WHOLE_SENTENCES = Truth(
-    key="whole-sentences",
-    page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Make each sentence as a whole"),
-    help=QT_TRANSLATE_NOOP("Settings", "Slightly better sound, but it is heard only when the sentence is finished."),
-    default=False,
-)
 SPEECH_LM_PRECISION = Choice(
     key="speech-lm-precision",
     page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Numbers of the language model"),
+    title=QT_TRANSLATE_NOOP("Settings", "Precision of the language model"),
     help=QT_TRANSLATE_NOOP(
         "Settings", "The fastest precision that passes its quality check on this computer, unless you know better."
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ from studio.settings import (
     COLOUR_SCHEME,
     EXPORT_ENCODING,
     EXPORT_FILES,
+    EXPORT_IS_TRIMMED,
     EXPORT_LUFS,
     EXPORT_PATTERN,
     EXPORT_SAMPLE_RATE,
@@ -31,7 +33,6 @@ from studio.settings import (
     PAGE_TITLES,
     SETTINGS,
     SHORTCUTS,
-    STOPS_ON_SILENCE,
     TEXT_SPLITTING,
 )
 from studio.settings_file import Settings
@@ -61,7 +62,20 @@ def test_every_setting_is_declared_completely(setting: Setting[Any]) -> None:
 
 def test_no_two_settings_share_a_name() -> None:
     keys = [setting.key for setting in SETTINGS]
-    assert len(set(keys)) == len(keys) > 20
+    assert len(set(keys)) == len(keys) >= 20
+
+
+def test_no_setting_is_without_effect() -> None:
+    """Somebody beside the dialog asks for its value."""
+    rooms = Path(declared.__file__).parent
+    declarations = {rooms / "settings.py", *(rooms / "app" / "preferences").iterdir()}
+    used = {
+        name
+        for path in rooms.rglob("*.py")
+        if path not in declarations
+        for name in re.findall(r"\b[A-Z][A-Z_]{3,}\b", path.read_text("utf-8"))
+    }
+    assert {name for name, value in vars(declared).items() if isinstance(value, Setting)} - used == set()
 
 
 def test_choices_are_those_of_the_rooms_that_use_them() -> None:
@@ -98,10 +112,10 @@ def test_a_changed_setting_is_there_the_next_time(path: Path) -> None:
 def test_the_file_holds_only_what_differs_from_the_defaults(path: Path) -> None:
     settings = Settings(path)
     settings[LANGUAGE] = "en"
-    settings[STOPS_ON_SILENCE] = False
-    assert json.loads(path.read_text("utf-8")) == {"language": "en", "recording-stops-on-silence": False}
+    settings[EXPORT_IS_TRIMMED] = True
+    assert json.loads(path.read_text("utf-8")) == {"language": "en", "export-trims": True}
     settings[LANGUAGE] = "system"
-    settings.reset([STOPS_ON_SILENCE])
+    settings.reset([EXPORT_IS_TRIMMED])
     assert json.loads(path.read_text("utf-8")) == {}
     assert [found.name for found in path.parent.iterdir()] == ["settings.json"]
 
@@ -118,7 +132,7 @@ def test_the_file_holds_only_what_differs_from_the_defaults(path: Path) -> None:
         (EXPORT_LUFS, float("nan")),
         (EXPORT_LUFS, "-16"),
         (EXPORT_LUFS, 0),
-        (STOPS_ON_SILENCE, 1),
+        (EXPORT_IS_TRIMMED, 1),
         (EXPORT_PATTERN, "  "),
         (EXPORT_PATTERN, None),
         (EXPORT_SAMPLE_RATE, 24_000.0),

@@ -17,6 +17,7 @@ from pathlib import Path
 from studio.errors import ProjectInUse, StudioError
 from studio.project import database
 from studio.project.file_lock import FileLock
+from studio.project.script import Script
 from studio.project.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -125,7 +126,7 @@ def _summary(path: Path) -> Draft | None:
         script = working_copy.storage.read()
         project_path, is_modified = working_copy.storage.binding()
         num_recordings = len(working_copy.storage.recordings())
-        is_worth_having = is_modified or num_recordings > 0
+        is_worth_having = num_recordings > 0 or (is_modified and (project_path is not None or _holds_work(script)))
     except StudioError:
         _log.warning("the draft %s cannot be read", path, exc_info=True)
         return None
@@ -142,6 +143,11 @@ def _summary(path: Path) -> Draft | None:
         first_words=next((line.text.strip() for line in script.lines if line.text.strip()), "")[:_SHOWN_CHARACTERS],
         last_changed=datetime.fromtimestamp(last_changed, UTC),
     )
+
+
+def _holds_work(script: Script) -> bool:
+    """Whether somebody has done something: an empty line is only where writing would begin."""
+    return bool(script.takes or script.dictionary.entries or any(line.text.strip() for line in script.lines))
 
 
 def _is_in_use(path: Path) -> bool:

@@ -28,7 +28,6 @@ def synthesis_request(
     voice: VoiceReference,
     generation: str,
     seed: int,
-    is_streaming: bool = True,
 ) -> SynthesisRequest:
     """``seed`` is the line's own, or one drawn for this take."""
     return SynthesisRequest(
@@ -39,7 +38,6 @@ def synthesis_request(
         speed=line.speed,
         seed=seed,
         sampling=line.sampling,
-        is_streaming=is_streaming,
     )
 
 

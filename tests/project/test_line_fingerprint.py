@@ -77,10 +77,9 @@ def test_a_recipe_holds_all_that_was_asked_and_by_whom() -> None:
         stages={"flow": "torch float32"},
     )
     voice = VoiceReference("ann.wav", "Hello", "Ann")  # type: ignore[arg-type]
-    request = synthesis_request(line, WIND, voice=voice, generation="cosyvoice3", seed=11, is_streaming=False)
+    request = synthesis_request(line, WIND, voice=voice, generation="cosyvoice3", seed=11)
     assert request.text == "The [W][AY1][N][D] blows."
     assert (request.preset, request.instruct, request.speed, request.seed) == ("emotion.happy", None, 1.2, 11)
-    assert not request.is_streaming
     recipe = recipe_of(line, WIND, request, voice_sha256="abc", engine=engine, model_key="k")
     assert recipe.line_fingerprint == fingerprint(line, WIND)
     assert (recipe.text, recipe.seed, recipe.mode) == (request.text, 11, "instruct")

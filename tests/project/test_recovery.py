@@ -145,6 +145,9 @@ def test_a_program_killed_in_the_middle_of_saving_can_save_again(drafts: Path, t
 
 def test_drafts_that_hold_nothing_new_are_cleared_away(drafts: Path, tmp_path: Path) -> None:
     Project.create(drafts).close(keeps_draft=True)
+    unused = Project.create(drafts)
+    unused.apply(InsertLines(0, (Line(id="a", text="  "),)))
+    unused.close(keeps_draft=True)
     saved = Project.create(drafts)
     saved.apply(InsertLines(0, (Line(id="a"),)))
     saved.save(tmp_path / "a.timbre")
@@ -210,7 +213,7 @@ def test_a_take_of_a_line_that_is_gone_is_not_offered_again(drafts: Path) -> Non
 
 def test_a_removed_take_does_not_come_back_by_itself(drafts: Path) -> None:
     project = Project.create(drafts)
-    project.apply(InsertLines(0, (Line(id="a"),)))
+    project.apply(InsertLines(0, (Line(id="a", text="Hello."),)))
     recorder = project.begin_take("a", recipe(), RATE)
     recorder.append(sound(0.1))
     undo = project.apply(AddTake(recorder.finish()))

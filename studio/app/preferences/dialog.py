@@ -30,7 +30,7 @@ from studio.settings_file import Settings
 _log = logging.getLogger(__name__)
 _LOOK_MILLISECONDS = 50
 
-# The names of the devices for "output" or "input"; may take a moment, and is called on a thread of its own.
+# The names of the devices for "output"; may take a moment, and is called on a thread of its own.
 DeviceNames = Callable[[str], tuple[str, ...]]
 
 
@@ -42,13 +42,14 @@ class PreferencesDialog(QDialog):
         self.setWindowTitle(self.tr("Settings"))
         self._settings = settings
         self._device_names = device_names
-        self._looks: dict[str, Future[tuple[str, ...]]] = {}
+        self._look: Future[tuple[str, ...]] | None = None
         self._look_timer = QTimer(self)
         self._look_timer.setInterval(_LOOK_MILLISECONDS)
         self.pages = {page: SettingsPage(s for s in SETTINGS if s.page is page) for page in Page}
         self._list = QListWidget()
         self._list.setAccessibleName(self.tr("Pages of the settings"))
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setStyleSheet("QListWidget::item { padding: 6px; }")
         self._stack = QStackedWidget()
         self._complaint = QLabel()
         self._complaint.setProperty("role", "bad")
@@ -70,7 +71,7 @@ class PreferencesDialog(QDialog):
         """A page at the end; one that keeps its own changes, and has its own defaults."""
         self._list.addItem(title)
         self._stack.addWidget(content)
-        self._list.setFixedWidth(self._list.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth() + 12)
+        self._list.setFixedWidth(self._list.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth() + 24)
 
     def open_page(self, page: Page | str) -> None:
         """One of the pages by its subject, or an added one by its title."""
@@ -95,9 +96,9 @@ class PreferencesDialog(QDialog):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
-        if not self._looks:
+        if self._look is None:
             looker = ThreadPoolExecutor(1, thread_name_prefix="device-names")
-            self._looks = {each: looker.submit(_names, self._device_names, each) for each in ("output", "input")}
+            self._look = looker.submit(_names, self._device_names)
             looker.shutdown(wait=False)
             self._look_timer.start()
 
@@ -139,18 +140,19 @@ class PreferencesDialog(QDialog):
 
     def _show_devices(self) -> None:
         """Once they are known. Asked for again and again: a thread that tells would outlive the dialog it tells."""
-        if not all(look.done() for look in self._looks.values()):
+        if self._look is None or not self._look.done():
             return
         self._look_timer.stop()
-        for editor in self.pages[Page.SOUND].editors.values():
-            if isinstance(editor, DeviceEditor):
-                editor.set_names(self._looks[editor.direction].result())
+        for page in self.pages.values():
+            for editor in page.editors.values():
+                if isinstance(editor, DeviceEditor):
+                    editor.set_names(self._look.result())
 
 
-def _names(device_names: DeviceNames, direction: str) -> tuple[str, ...]:
+def _names(device_names: DeviceNames) -> tuple[str, ...]:
     """On a thread of its own: PortAudio may take its time."""
     try:
-        return device_names(direction)
+        return device_names("output")
     except StudioError as error:
-        _log.info("no %s devices: %s", direction, error)
+        _log.info("no devices: %s", error)
         return ()

@@ -177,7 +177,6 @@ class DeviceEditor(SettingEditor):
         self._names: tuple[str, ...] = ()
         self._are_names_known = False
         super().__init__(setting, self._box)
-        self.direction = setting.direction
         self._fill("")
         self._box.currentIndexChanged.connect(self._tell)
 

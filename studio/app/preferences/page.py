@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QLabel, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from studio.app.preferences.editors import SettingEditor, TruthEditor, editor_for, translated
 from studio.setting_kinds import Setting
@@ -60,6 +60,10 @@ class SettingsPage(QScrollArea):
         column.addWidget(editor.control)
         column.addWidget(explanation)
         if isinstance(editor, TruthEditor):  # says itself what it is
+            style = editor.control.style()
+            indicator = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)
+            spacing = style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing)
+            explanation.setContentsMargins(indicator + spacing, 0, 0, 0)
             form.addRow(field)
             return
         title = QLabel(translated(editor.setting.title))

@@ -30,6 +30,7 @@ from studio.settings import (
     AUTOSAVE_MINUTES,
     COLOUR_SCHEME,
     EXPORT_FOLDER,
+    EXPORT_IS_TRIMMED,
     EXPORT_LUFS,
     EXPORT_MATCHES_LOUDNESS,
     EXPORT_PATTERN,
@@ -39,7 +40,6 @@ from studio.settings import (
     OUTPUT_DEVICE,
     PAUSE_AFTER_SECONDS,
     SETTINGS,
-    STOPS_ON_SILENCE,
 )
 from studio.settings_file import Settings
 
@@ -89,7 +89,7 @@ def test_what_is_set_is_shown_and_accepting_it_changes_nothing(settings: Setting
             LANGUAGE: "zh_CN",
             AUTOSAVE_MINUTES: 7,
             EXPORT_LUFS: -19.5,
-            STOPS_ON_SILENCE: False,
+            EXPORT_IS_TRIMMED: True,
             EXPORT_FOLDER: "/some/folder",
             OUTPUT_DEVICE: "Headphones",
             EXPORT_SAMPLE_RATE: 48_000,
@@ -101,7 +101,7 @@ def test_what_is_set_is_shown_and_accepting_it_changes_nothing(settings: Setting
     assert control(dialog, QComboBox, "language").currentText() == "简体中文"
     assert control(dialog, QSpinBox, "autosave-minutes").value() == 7
     assert control(dialog, QDoubleSpinBox, "export-loudness").value() == -19.5
-    assert not control(dialog, QCheckBox, "recording-stops-on-silence").isChecked()
+    assert control(dialog, QCheckBox, "export-trims").isChecked()
     assert control(dialog, QLineEdit, "export-folder").text() == "/some/folder"
     assert control(dialog, QComboBox, "output-device").currentText() == "Headphones"
     assert control(dialog, QComboBox, "export-sample-rate").currentText() == "48 kHz"
@@ -117,15 +117,15 @@ def test_what_a_person_changes_is_kept_when_accepted(dialog: PreferencesDialog, 
     combo.setCurrentIndex(combo.findText("Dark"))
     control(dialog, QSpinBox, "threads").setValue(2)
     control(dialog, QDoubleSpinBox, "pause-after").setValue(0.7)
-    control(dialog, QCheckBox, "recording-stops-on-silence").click()
+    control(dialog, QCheckBox, "export-trims").click()
     control(dialog, QLineEdit, "export-folder").setText("  /a/b ")
     assert settings[COLOUR_SCHEME] == "system"
     press(dialog, QDialogButtonBox.StandardButton.Ok)
     assert dialog.result() == PreferencesDialog.DialogCode.Accepted
     again = Settings(settings.path)
     assert (again[COLOUR_SCHEME], again[NUM_THREADS], again[PAUSE_AFTER_SECONDS]) == ("dark", 2, 0.7)
-    assert (again[STOPS_ON_SILENCE], again[EXPORT_FOLDER]) == (False, "/a/b")
-    assert heard == [{COLOUR_SCHEME, NUM_THREADS, PAUSE_AFTER_SECONDS, STOPS_ON_SILENCE, EXPORT_FOLDER}]
+    assert (again[EXPORT_IS_TRIMMED], again[EXPORT_FOLDER]) == (True, "/a/b")
+    assert heard == [{COLOUR_SCHEME, NUM_THREADS, PAUSE_AFTER_SECONDS, EXPORT_IS_TRIMMED, EXPORT_FOLDER}]
 
 
 def test_cancelling_changes_nothing(dialog: PreferencesDialog, settings: Settings) -> None:
@@ -200,17 +200,17 @@ def test_devices_are_found_on_another_thread(settings: Settings, qtbot: QtBot) -
     settings[OUTPUT_DEVICE] = "Headphones"
     threads: list[threading.Thread] = []
 
-    def names(direction: str) -> tuple[str, ...]:
+    def names(kind: str) -> tuple[str, ...]:
+        assert kind == "output"
         threads.append(threading.current_thread())
-        return {"output": ("Speakers", "Screen"), "input": ("Microphone",)}[direction]
+        return ("Speakers", "Screen")
 
     dialog = PreferencesDialog(settings, names)
     qtbot.addWidget(dialog)
     outputs = control(dialog, QComboBox, "output-device")
-    inputs = control(dialog, QComboBox, "input-device")
     assert outputs.currentText() == "Headphones"
     dialog.show()
-    qtbot.waitUntil(lambda: inputs.count() == 2)
+    qtbot.waitUntil(lambda: outputs.count() == 4)
     assert threading.main_thread() not in threads
     assert [outputs.itemText(row) for row in range(outputs.count())] == [
         "The one the system chooses",
@@ -229,8 +229,7 @@ def test_a_machine_without_sound_has_settings_too(settings: Settings, qtbot: QtB
     asked = threading.Event()
 
     def names(direction: str) -> tuple[str, ...]:
-        if direction == "input":
-            asked.set()
+        asked.set()
         raise NoAudioDevice("There is no sound card.", remedy="Connect one.")
 
     dialog = PreferencesDialog(settings, names)
