@@ -152,7 +152,13 @@ class WavWriter:
         self._is_finished = False
         try:
             self._sound = soundfile.SoundFile(
-                self._file, "w", sample_rate, 1, encoding.subtype, format=encoding.file_format
+                self._file,
+                "w",
+                sample_rate,
+                1,
+                encoding.subtype,
+                format=encoding.file_format,
+                compression_level=encoding.compression_level,
             )
             for name, value in tags.items() if not preface else ():
                 setattr(self._sound, name, value)
