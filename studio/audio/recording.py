@@ -207,10 +207,9 @@ class _PortAudioInput:
 
 
 def _settings(sounddevice: Any, index: int | None) -> tuple[int, int]:
-    """Rate and channels: mono at the device's own rate, unless that is a telephone's."""
+    """Rate and channels: mono at a good rate if the device can do that, else as it can."""
     own_rate = round(sounddevice.query_devices(index, "input")["default_samplerate"])
-    rates = [own_rate, *_GOOD_RATES] if own_rate >= min(_GOOD_RATES) else [*_GOOD_RATES, own_rate]
-    for rate in rates:
+    for rate in (*_GOOD_RATES, own_rate):
         for num_channels in (1, 2):
             try:
                 sounddevice.check_input_settings(device=index, samplerate=rate, channels=num_channels, dtype="float32")

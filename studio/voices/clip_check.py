@@ -183,6 +183,6 @@ def mean_spectrum(waveform: Waveform) -> tuple[FloatArray, FloatArray]:
     if len(waveform.samples) < _SPECTRUM_SAMPLES:
         return np.zeros(0), np.zeros(0)
     frames = np.lib.stride_tricks.sliding_window_view(waveform.samples, _SPECTRUM_SAMPLES)[:: _SPECTRUM_SAMPLES // 2]
-    power: FloatArray = (np.abs(np.fft.rfft(frames * np.hanning(_SPECTRUM_SAMPLES))) ** 2).mean(axis=0)
-    hertz: FloatArray = np.arange(len(power)) * (waveform.sample_rate / _SPECTRUM_SAMPLES)
-    return hertz, power
+    power = np.abs(np.fft.rfft(frames * np.hanning(_SPECTRUM_SAMPLES))) ** 2
+    hertz = np.arange(power.shape[1]) * (waveform.sample_rate / _SPECTRUM_SAMPLES)
+    return hertz.astype(np.float64), power.mean(axis=0).astype(np.float64)

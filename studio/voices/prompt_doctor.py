@@ -165,6 +165,7 @@ _LOW_DBFS, _VERY_LOW_DBFS = -32.0, -40.0
 _SOME_CLIPPED_SHARE, _MUCH_CLIPPED_SHARE = 1e-5, 1e-4
 _SOME_NOISE_DB, _MUCH_NOISE_DB = 20.0, 12.0
 _FLOOR_QUANTILE = 0.05
+_LEAST_PAUSES_SECONDS = 0.2
 _DULL_BELOW_HZ = 6500.0
 _EDGE_DB = -60.0
 _SPEECH_POWER_HZ = (100.0, 4000.0)
@@ -197,9 +198,18 @@ def examine(clip: Waveform, *, speech_above_noise_db: float | None = None) -> Ex
 
 
 def speech_above_noise(recording: Waveform) -> float:
-    """In decibels, how far the quietest moments of a recording lie below its speech; 0 where nothing sounds."""
+    """In decibels, how far the pauses of a recording lie below its speech.
+
+    Infinite for somebody who never pauses, unless even the weakest moments are so loud that it must be noise.
+    """
     levels = frame_levels(recording.samples, recording.sample_rate)
-    return loud_level(levels) - float(np.quantile(levels, _FLOOR_QUANTILE)) if len(levels) else 0.0
+    if not len(levels):
+        return 0.0
+    pauses = levels[~speech_mask(levels)]
+    if len(pauses) * FRAME_SECONDS >= _LEAST_PAUSES_SECONDS:
+        return loud_level(levels) - float(np.median(pauses))
+    distance_db = loud_level(levels) - float(np.quantile(levels, _FLOOR_QUANTILE))
+    return distance_db if distance_db < _MUCH_NOISE_DB else float("inf")
 
 
 def _finding(subject: Subject, kind: str, **values: float) -> Finding:

@@ -35,7 +35,9 @@ def sounding_columns(widget: Waveform | MiniWaveform) -> list[int]:
     """Where the colour of sound is more than a thin line; the frame of the focus has it too."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     wanted = Colours.of(widget.palette()).sound.rgb()
-    return [x for x in range(1, image.width() - 1) if sum(image.pixel(x, y) == wanted for y in range(image.height())) > 5]
+    return [
+        x for x in range(1, image.width() - 1) if sum(image.pixel(x, y) == wanted for y in range(image.height())) > 5
+    ]
 
 
 def test_sound_is_seen_where_it_is(waveform: Waveform) -> None:

@@ -1,0 +1,1 @@
+"""The voices dock: cards, new voices by dropping, choosing or recording, and what is known of each voice."""

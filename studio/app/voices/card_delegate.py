@@ -1,0 +1,164 @@
+"""Paints a voice as a card: name and number, small waveform and language, quality and how far it is prepared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPalette, QPen
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from studio.app.theme.icons import icon
+from studio.app.theme.tones import tones_of
+from studio.app.voices.languages import language_word
+from studio.app.voices.preparation import PreparationState
+from studio.app.voices.sentences import GRADE_ICONS, grade_ink, grade_word
+from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
+from studio.app.widgets.sound_painting import paint_outline
+from studio.voices.grades import Grade
+
+_MARGIN, _GAP, _ICON = 8, 6, 16
+_WAVE_HEIGHT = 22
+_WAVE_SHARE = 0.5
+_BAR_HEIGHT = 3
+_STATE_ICONS = {
+    PreparationState.WAITING: "state-queued",
+    PreparationState.RUNNING: "engine",
+    PreparationState.READY: "state-ready",
+    PreparationState.FAILED: "warning",
+    PreparationState.OTHER_MODEL: "warning",
+}
+
+_Index = QModelIndex | QPersistentModelIndex
+
+
+class CardDelegate(QStyledItemDelegate):
+    """For views of a ``VoiceModel``, filtered or not. Rename is done in place, over the name."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802, ARG002
+        line = QFontMetrics(option.font).height()
+        return QSize(180, 2 * _MARGIN + 2 * max(line, _ICON) + _WAVE_HEIGHT + 2 * _GAP)
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:  # noqa: N802, ARG002
+        name = self._name_area(option.rect)
+        editor.setGeometry(name.adjusted(-3, -3, 3, 3))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        card = index.data(CARD_ROLE)
+        if not isinstance(card, VoiceCard):
+            return
+        style = option.widget.style() if option.widget else QApplication.style()
+        self.initStyleOption(option, index)
+        style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, option.widget)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_card(painter, option, card, index)
+        painter.restore()
+
+    def _paint_card(self, painter: QPainter, option: QStyleOptionViewItem, card: VoiceCard, index: _Index) -> None:
+        state: QStyle.StateFlag = option.state
+        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        inks = _Inks.of(option.palette, is_selected=is_selected)
+        rect: QRect = option.rect
+        name_area = self._name_area(rect)
+        font = QFont(option.font)
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(inks.ink)
+        metrics = QFontMetrics(font)
+        painter.drawText(
+            name_area, _LEFT, metrics.elidedText(card.voice.name, Qt.TextElideMode.ElideRight, name_area.width())
+        )
+        painter.setFont(option.font)
+        if card.number is not None:
+            self._paint_number(painter, rect, card.number, inks)
+        middle = QRect(name_area.left(), name_area.bottom() + _GAP, rect.width() - 2 * _MARGIN, _WAVE_HEIGHT)
+        self._paint_sound(painter, middle, card, inks)
+        bottom = QRect(middle.left(), middle.bottom() + _GAP, middle.width(), max(_ICON, metrics.height()))
+        self._paint_states(painter, bottom, card, inks, index)
+        if not is_selected:
+            painter.setPen(QPen(inks.border))
+            painter.drawLine(rect.left() + _MARGIN, rect.bottom(), rect.right() - _MARGIN, rect.bottom())
+
+    def _name_area(self, rect: QRect) -> QRect:
+        height = max(_ICON, QFontMetrics(QApplication.font()).height())
+        return QRect(rect.left() + _MARGIN, rect.top() + _MARGIN, rect.width() - 2 * _MARGIN - 24, height)
+
+    def _paint_number(self, painter: QPainter, rect: QRect, number: int, inks: _Inks) -> None:
+        box = QRectF(rect.right() - _MARGIN - 17, rect.top() + _MARGIN, 18, 18)
+        painter.setPen(QPen(inks.quiet))
+        painter.drawRoundedRect(box, 4, 4)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(number))
+
+    def _paint_sound(self, painter: QPainter, area: QRect, card: VoiceCard, inks: _Inks) -> None:
+        wave = QRectF(area.left(), area.top(), area.width() * _WAVE_SHARE, area.height())
+        if card.outline is not None:
+            paint_outline(painter, wave, card.outline, QColor(inks.accent))
+        words = " · ".join(
+            word for word in (language_word(card.voice.language), f"{card.voice.clip_seconds:.1f} s") if word
+        )
+        rest = QRect(round(wave.right()) + _GAP, area.top(), area.width() - round(wave.width()) - _GAP, area.height())
+        painter.setPen(QPen(inks.quiet))
+        painter.drawText(
+            rest, _LEFT, painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, rest.width())
+        )
+
+    def _paint_states(self, painter: QPainter, area: QRect, card: VoiceCard, inks: _Inks, index: _Index) -> None:
+        left = area.left()
+        if card.quality is not None:
+            badge = icon(GRADE_ICONS[card.quality], inks.of_grade(card.quality))
+            left = self._paint_word(painter, area, badge, grade_word(card.quality), inks)
+        words = _model_of(index).preparation_word(card.preparation)
+        if words:
+            picture = icon(_STATE_ICONS[card.preparation.state], inks.quiet)
+            self._paint_word(painter, QRect(QPoint(left, area.top()), area.bottomRight()), picture, words, inks)
+        if card.preparation.state is PreparationState.RUNNING:
+            track = QRectF(area.left(), area.bottom() + 2, area.width(), _BAR_HEIGHT)
+            painter.fillRect(track, inks.border)
+            track.setWidth(track.width() * card.preparation.share)
+            painter.fillRect(track, inks.accent)
+
+    def _paint_word(self, painter: QPainter, area: QRect, picture: QIcon, words: str, inks: _Inks) -> int:
+        """Returns where the next may begin."""
+        place = QRect(area.left(), area.top() + (area.height() - _ICON) // 2, _ICON, _ICON)
+        picture.paint(painter, place)
+        words_area = QRect(place.right() + 4, area.top(), area.right() - place.right() - 4, area.height())
+        shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, words_area.width())
+        painter.setPen(QPen(inks.quiet))
+        painter.drawText(words_area, _LEFT, shown)
+        return words_area.left() + painter.fontMetrics().horizontalAdvance(shown) + 2 * _GAP
+
+
+@dataclass(frozen=True, slots=True)
+class _Inks:
+    """What a card is drawn in; on the ground of a selected one there is a single ink."""
+
+    ink: str
+    quiet: str
+    accent: str
+    border: str
+    palette: QPalette
+    is_selected: bool
+
+    @classmethod
+    def of(cls, palette: QPalette, *, is_selected: bool) -> _Inks:
+        tones = tones_of(palette)
+        if is_selected:
+            ink = palette.color(QPalette.ColorRole.HighlightedText).name()
+            faint = palette.color(QPalette.ColorRole.Highlight).darker(130).name()
+            return cls(ink, ink, ink, faint, palette, is_selected)
+        return cls(tones.ink, tones.quiet, tones.accent, tones.border, palette, is_selected)
+
+    def of_grade(self, grade: Grade) -> str:
+        return self.ink if self.is_selected else grade_ink(grade, self.palette)
+
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+def _model_of(index: _Index) -> VoiceModel:
+    model = index.model()
+    if isinstance(model, VoiceFilter):
+        model = model.sourceModel()
+    assert isinstance(model, VoiceModel)
+    return model

@@ -1,0 +1,59 @@
+"""The small waveforms of the cards: each clip is read once, in the background."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.app.voices.background import in_background
+from studio.app.widgets.mini_waveform import MINI_COLUMNS
+from studio.app.widgets.peaks import Outline, outline_of
+from studio.audio.files import read_audio
+from studio.errors import StudioError
+from studio.voices.grades import Grade
+from studio.voices.library import Voice
+from studio.voices.prompt_doctor import examine
+
+_LONGEST_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class CardPicture:
+    outline: Outline
+    quality: Grade
+
+
+class CardPictures(QObject):
+    """``ready`` tells of each; of clips without sound (stored voices) it never does."""
+
+    ready = Signal(str, object)  # the clip's path, CardPicture
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._asked: set[Path] = set()
+
+    def ask_for(self, voices: list[Voice]) -> None:
+        for voice in voices:
+            if voice.generation is None and voice.clip not in self._asked:
+                self._asked.add(voice.clip)
+                in_background(
+                    self,
+                    partial(_picture, voice.clip),
+                    done=partial(self._on_done, voice.clip),
+                    failed=partial(self._on_failed, voice.clip),
+                )
+
+    def _on_done(self, clip: Path, picture: CardPicture) -> None:
+        self.ready.emit(str(clip), picture)
+
+    def _on_failed(self, clip: Path, _error: StudioError) -> None:
+        """A card without a waveform says enough; the clip may be back when it is asked for again."""
+        self._asked.discard(clip)
+
+
+def _picture(clip: Path) -> CardPicture:
+    waveform = read_audio(clip, longest_seconds=_LONGEST_SECONDS)
+    return CardPicture(outline_of(waveform.samples, MINI_COLUMNS), examine(waveform).quality)

@@ -1,0 +1,89 @@
+"""Plays a stretch of a clip for the dialogs: one at a time, with a cursor that follows."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.app.speaking.outputs import Outputs, PortAudioOutputs
+from studio.app.speaking.playback import Playback, PlaybackEnd
+from studio.app.speaking.sound import GrowingSound
+from studio.audio.waveform import Waveform
+from studio.errors import StudioError
+
+_TICK_MILLISECONDS = 30
+
+
+class ClipPlayer(QObject):
+    """Belongs to the window's thread; sound is played on another."""
+
+    moved = Signal(float)  # seconds into the waveform
+    ended = Signal()
+    failed = Signal(object)  # StudioError: there is no loudspeaker
+    _lost = Signal(object, object)
+    _over = Signal(object, object)
+
+    def __init__(
+        self, outputs: Outputs | None = None, *, device: str | None = None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._outputs = outputs or PortAudioOutputs()
+        self._device = device
+        self._playback: Playback | None = None
+        self._start_seconds = 0.0
+        self._tick = QTimer(self)
+        self._tick.setInterval(_TICK_MILLISECONDS)
+        self._tick.timeout.connect(self._on_tick)
+        self._lost.connect(self._on_lost)
+        self._over.connect(self._on_over)
+
+    @property
+    def is_playing(self) -> bool:
+        return self._playback is not None
+
+    def play(self, waveform: Waveform, start_seconds: float = 0.0, end_seconds: float | None = None) -> None:
+        """From ``start_seconds`` to ``end_seconds``; what was being played stops."""
+        self.stop()
+        rate = waveform.sample_rate
+        end = None if end_seconds is None else round(end_seconds * rate)
+        self._start_seconds = start_seconds
+        self._playback = Playback(
+            GrowingSound.of(waveform.samples[round(start_seconds * rate) : end], rate),
+            self._outputs,
+            device=self._device,
+            on_device_lost=partial(_tell, self._lost),
+            on_end=partial(_tell, self._over),
+        )
+        self._playback.allow_start()
+        self._tick.start()
+
+    def stop(self) -> None:
+        """Silence at once."""
+        if self._playback is not None:
+            playback, self._playback = self._playback, None
+            self._tick.stop()
+            playback.stop()
+            self.ended.emit()
+
+    def _on_tick(self) -> None:
+        if self._playback is not None:
+            self.moved.emit(self._start_seconds + self._playback.position_seconds)
+
+    def _on_lost(self, playback: Playback, error: StudioError) -> None:
+        if playback is self._playback:
+            self.failed.emit(error)
+
+    def _on_over(self, playback: Playback, _end: PlaybackEnd) -> None:
+        if playback is self._playback:
+            self._playback = None
+            self._tick.stop()
+            self.ended.emit()
+
+
+def _tell(signal: object, playback: Playback, what: object) -> None:
+    """On the thread that plays; the dialog may be gone by now."""
+    try:
+        signal.emit(playback, what)  # type: ignore[attr-defined]
+    except RuntimeError:
+        return

@@ -1,0 +1,152 @@
+"""What a person writes about a voice: its name, what is said in the clip, its language, notes, and who agreed to it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QDate, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDateEdit,
+    QFormLayout,
+    QGroupBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.voices.languages import LANGUAGE_WORDS, language_of, language_word
+from studio.app.voices.voice_edits import Description
+from studio.voices.library import Consent
+from studio.voices.voice import LONGEST_NAME
+
+_TRANSCRIPT_LINES = 3
+
+
+class DetailsForm(QWidget):
+    """Fields only; what is done with them is up to the dialog."""
+
+    name_changed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.name = QLineEdit(self)
+        self.name.setMaxLength(LONGEST_NAME)
+        self.name.setAccessibleName(self.tr("Name of the voice"))
+        self.transcript = self._make_transcript()
+        self._mode_words = QLabel(self)
+        self._mode_words.setWordWrap(True)
+        self._mode_words.setProperty("role", "quiet")
+        self._language = self._make_languages()
+        self._has_chosen_language = False
+        self._notes = QLineEdit(self)
+        self._notes.setAccessibleName(self.tr("Notes"))
+        self._notes.setPlaceholderText(self.tr("Whatever you want to remember"))
+        self._consent = self._make_consent()
+        words_label = QLabel(self.tr("&Words"), self)
+        words_label.setBuddy(self.transcript)
+        words = QVBoxLayout()  # a form's own row would give the explanation the height of three
+        words.addWidget(self.transcript)
+        words.addWidget(self._mode_words)
+        rows = QFormLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        rows.addRow(self.tr("&Name"), self.name)
+        rows.addRow(words_label, words)
+        rows.addRow(self.tr("&Language"), self._language)
+        rows.addRow(self.tr("N&otes"), self._notes)
+        rows.addRow(self._consent)
+        self._connect_signals()
+        self._explain_mode()
+
+    @property
+    def description(self) -> Description:
+        consent = Consent()
+        if self._consent.isChecked():
+            date = self._consent_date.date().toString("yyyy-MM-dd")
+            consent = Consent(self._consent_by.text(), date, self._consent_scope.text())
+        return Description(
+            transcript=self.transcript.toPlainText().strip(),
+            notes=self._notes.text().strip(),
+            language=self._language.currentData() or "",
+            consent=consent,
+        )
+
+    def fill(self, name: str, description: Description) -> None:
+        self.name.setText(name)
+        self._has_chosen_language = bool(description.language)
+        self.transcript.setPlainText(description.transcript)
+        self._show_language(description.language or language_of(description.transcript))
+        self._notes.setText(description.notes)
+        consent = description.consent
+        self._consent.setChecked(bool(consent))
+        self._consent_by.setText(consent.by)
+        self._consent_scope.setText(consent.scope)
+        date = QDate.fromString(consent.date, "yyyy-MM-dd")
+        self._consent_date.setDate(date if date.isValid() else QDate.currentDate())
+
+    def _make_transcript(self) -> QPlainTextEdit:
+        field = QPlainTextEdit(self)
+        field.setTabChangesFocus(True)
+        field.setPlaceholderText(self.tr("What is said in the chosen part, word for word"))
+        field.setAccessibleName(self.tr("What is said in the clip"))
+        field.setFixedHeight(_TRANSCRIPT_LINES * self.fontMetrics().lineSpacing() + 14)
+        # Sound files dropped here are for the window.
+        field.setAcceptDrops(False)
+        return field
+
+    def _make_languages(self) -> QComboBox:
+        box = QComboBox(self)
+        box.setAccessibleName(self.tr("Language"))
+        box.addItem(self.tr("Not known"), "")
+        for code in LANGUAGE_WORDS:
+            box.addItem(language_word(code), code)
+        return box
+
+    def _make_consent(self) -> QGroupBox:
+        group = QGroupBox(self.tr("The owner of this voice agrees to its use"), self)
+        group.setCheckable(True)
+        group.setChecked(False)
+        group.setToolTip(self.tr("Clone only voices whose owners agree. This note is kept with the voice."))
+        self._consent_by, self._consent_scope = QLineEdit(group), QLineEdit(group)
+        self._consent_by.setAccessibleName(self.tr("Who agreed"))
+        self._consent_scope.setAccessibleName(self.tr("What for"))
+        self._consent_scope.setPlaceholderText(self.tr("For example: one audio book"))
+        self._consent_date = QDateEdit(QDate.currentDate(), group)
+        self._consent_date.setCalendarPopup(True)
+        self._consent_date.setDisplayFormat("yyyy-MM-dd")
+        self._consent_date.setAccessibleName(self.tr("When"))
+        rows = QFormLayout(group)
+        rows.addRow(self.tr("Who"), self._consent_by)
+        rows.addRow(self.tr("When"), self._consent_date)
+        rows.addRow(self.tr("What for"), self._consent_scope)
+        return group
+
+    def _connect_signals(self) -> None:
+        self.name.textChanged.connect(self.name_changed)
+        self.transcript.textChanged.connect(self._on_transcript_changed)
+        self._language.activated.connect(self._on_language_chosen)
+
+    def _on_transcript_changed(self) -> None:
+        self._explain_mode()
+        if not self._has_chosen_language:
+            self._show_language(language_of(self.transcript.toPlainText()))
+
+    def _on_language_chosen(self) -> None:
+        self._has_chosen_language = bool(self._language.currentData())
+
+    def _show_language(self, code: str) -> None:
+        self._language.setCurrentIndex(max(0, self._language.findData(code)))
+
+    def _explain_mode(self) -> None:
+        if self.transcript.toPlainText().strip():
+            words = self.tr(
+                "Zero-shot mode: the model hears the clip and knows its words, which makes the best likeness. "
+                "The words must be those of the chosen part."
+            )
+        else:
+            words = self.tr(
+                "Without the words the studio uses cross-lingual mode: it imitates the voice by its sound alone. "
+                "You can write them down later, too."
+            )
+        self._mode_words.setText(words)

@@ -1,0 +1,75 @@
+"""What somebody dropped on the window, sorted by what can be made of it. No Qt."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from studio.audio.media import MEDIA_SUFFIXES
+from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
+
+SOUND_SUFFIXES = MEDIA_SUFFIXES | {
+    ".wav", ".wave", ".flac", ".ogg", ".oga", ".mp3", ".aif", ".aiff", ".aifc", ".caf", ".au", ".snd", ".w64", ".rf64",
+}  # fmt: skip
+STORED_VOICES_SUFFIX = ".pt"
+# More than this is somebody's music collection, dropped by mistake.
+MOST_FILES = 200
+
+
+@dataclass
+class DroppedPaths:
+    """``others`` are files of a kind nobody makes voices from."""
+
+    sounds: list[Path] = field(default_factory=list)
+    voice_files: list[Path] = field(default_factory=list)
+    stored_voices: list[Path] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
+
+    @property
+    def num_usable(self) -> int:
+        return len(self.sounds) + len(self.voice_files) + len(self.stored_voices)
+
+
+def sort_out(paths: list[Path]) -> DroppedPaths:
+    """Folders are looked through, for sounds and voice files only; at most ``MOST_FILES`` are taken."""
+    found = DroppedPaths()
+    for path in paths:
+        if path.is_dir():
+            for inside in _files_in(path):
+                if found.num_usable < MOST_FILES and inside.suffix.lower() != STORED_VOICES_SUFFIX:
+                    _put(inside, found, keeps_others=False)
+        elif found.num_usable < MOST_FILES:
+            _put(path, found, keeps_others=True)
+    return found
+
+
+def may_hold_voices(paths: list[Path]) -> bool:
+    """Quickly, by names alone: while they are still held over the window."""
+    suffixes = SOUND_SUFFIXES | {VOICE_SUFFIX, STORED_VOICES_SUFFIX}
+    return any(path.suffix.lower() in suffixes or path.is_dir() for path in paths)
+
+
+def _put(path: Path, found: DroppedPaths, *, keeps_others: bool) -> None:
+    suffix = path.suffix.lower()
+    if suffix in SOUND_SUFFIXES:
+        found.sounds.append(path)
+    elif suffix == VOICE_SUFFIX:
+        found.voice_files.append(path)
+    elif suffix == STORED_VOICES_SUFFIX:
+        found.stored_voices.append(path)
+    elif keeps_others:
+        found.others.append(path)
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """In order of name, hidden ones left out; what may not be entered is passed by."""
+    with contextlib.suppress(OSError):
+        for path in sorted(folder.iterdir()):
+            if path.name.startswith("."):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                yield from _files_in(path)
+            elif path.is_file():
+                yield path

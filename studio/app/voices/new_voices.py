@@ -1,0 +1,246 @@
+"""From files, folders, a microphone or another program's voices to voices of the library, with the questions in between.
+
+One sound opens the prompt doctor; several become voices at once, each cut as the doctor proposes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from studio.app.voices.background import in_background
+from studio.app.voices.clip_player import ClipPlayer
+from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.app.voices.dropped_paths import SOUND_SUFFIXES, DroppedPaths, may_hold_voices, sort_out
+from studio.app.voices.languages import language_of
+from studio.app.voices.proposal import Proposal, propose, propose_from
+from studio.app.voices.recorder_dialog import RecorderDialog
+from studio.app.voices.recording_session import RecordingSession
+from studio.app.voices.voice_edits import VoiceEdits
+from studio.audio.recording import OpenInput, open_input
+from studio.errors import StudioError, UnreadableClip
+from studio.voices.library import Voice, VoiceDetails, VoiceLibrary
+from studio.voices.prompt_window import PromptWindow
+from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
+
+if TYPE_CHECKING:
+    from studio.worker.link import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceSources:
+    """Where new voices come from, beside files; tests hand in others. ``model_folder``: of the model chosen now."""
+
+    make_player: Callable[[QObject], ClipPlayer] = field(default=lambda parent: ClipPlayer(parent=parent))
+    open_input: OpenInput = open_input
+    start_worker: Callable[[], Worker] | None = None
+    model_folder: Callable[[], Path | None] = field(default=lambda: None)
+
+
+class NewVoices(QObject):
+    """Every slot returns at once; what becomes of it is told by ``told`` and ``failed``, and in ``edits``."""
+
+    told = Signal(str)
+    failed = Signal(object)  # StudioError
+
+    def __init__(self, edits: VoiceEdits, sources: VoiceSources, window: QWidget) -> None:
+        super().__init__(window)
+        self._edits = edits
+        self._sources = sources
+        self._window = window
+        self._imports: set[asyncio.Task[None]] = set()
+
+    # What a person can do.
+
+    def describe_drop(self, paths: list[Path]) -> str | None:
+        """What letting these files go over the window would do; None if nothing."""
+        if not may_hold_voices(paths):
+            return None
+        if len(paths) == 1 and not paths[0].is_dir():
+            return self.tr("Drop it to make a voice of {name}").format(name=paths[0].name)
+        return self.tr("Drop them to make a voice of each sound")
+
+    def take(self, paths: list[Path]) -> None:
+        """Files and folders, dropped or chosen."""
+        in_background(self, partial(sort_out, paths), done=self._on_sorted_out, failed=self.failed.emit)
+
+    def choose_files(self) -> None:
+        sounds = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
+        dialog = QFileDialog(self._window, self.tr("New voices from files"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setNameFilters(
+            [
+                self.tr("Sounds and voices ({patterns})").format(patterns=f"{sounds} *{VOICE_SUFFIX} spk2info.pt"),
+                self.tr("All files ({patterns})").format(patterns="*"),
+            ]
+        )
+        dialog.filesSelected.connect(lambda names: self.take([Path(name) for name in names]))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def record(self) -> None:
+        session = RecordingSession(open_input=self._sources.open_input)
+        dialog = RecorderDialog(session, self._sources.make_player(self._window), self._window)
+        session.setParent(dialog)
+        dialog.accepted.connect(lambda: self._on_recorded(dialog))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def examine_again(self, voice: Voice) -> None:
+        """Another voice from the same recording."""
+        in_background(
+            self,
+            partial(_proposal_of, voice),
+            done=self._open_doctor,
+            failed=self.failed.emit,
+        )
+
+    # What follows.
+
+    def _on_sorted_out(self, found: DroppedPaths) -> None:
+        for path in found.voice_files:
+            self._import_voice(path)
+        for path in found.stored_voices:
+            self._import_stored(path)
+        if len(found.sounds) == 1:
+            self._read(found.sounds[0])
+        elif found.sounds:
+            self._make_all(found.sounds)
+        if not found.num_usable:
+            names = ", ".join(path.name for path in found.others[:3]) or self.tr("The folder")
+            self.failed.emit(
+                UnreadableClip(
+                    self.tr("{names}: there is no sound in it that could become a voice.").format(names=names),
+                    remedy=self.tr("Drop recordings such as WAV, FLAC, MP3 or M4A."),
+                )
+            )
+
+    def _read(self, path: Path) -> None:
+        self.told.emit(self.tr("Reading {name}…").format(name=path.name))
+        in_background(
+            self, partial(propose_from, path, self.tr("Voice")), done=self._open_doctor, failed=self.failed.emit
+        )
+
+    def _on_recorded(self, dialog: RecorderDialog) -> None:
+        work = partial(propose, dialog.recording, self.tr("My voice"), dialog.transcript)
+        in_background(self, work, done=self._open_doctor, failed=self.failed.emit)
+
+    def _open_doctor(self, proposal: Proposal) -> None:
+        self.told.emit("")
+        library = self._edits.library
+        in_background(
+            self,
+            partial(library.free_name, proposal.name),
+            done=partial(self._show_doctor, proposal),
+            failed=self.failed.emit,
+        )
+
+    def _show_doctor(self, proposal: Proposal, free_name: str) -> None:
+        dialog = DoctorDialog(proposal, self._sources.make_player(self._window), self._window, name=free_name)
+        dialog.accepted.connect(lambda: self._add(dialog))
+        dialog.rejected.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _add(self, dialog: DoctorDialog) -> None:
+        in_background(
+            self,
+            partial(_add_sound, self._edits.library, dialog.proposal, dialog.window_of_clip, dialog.details),
+            done=partial(self._on_added, dialog),
+            failed=partial(self._on_not_added, dialog),
+        )
+
+    def _on_added(self, dialog: DoctorDialog, voice: Voice) -> None:
+        dialog.deleteLater()
+        self._keep([voice])
+
+    def _on_not_added(self, dialog: DoctorDialog, error: StudioError) -> None:
+        """Nothing that was typed is lost: the name is taken, or the disk is full."""
+        dialog.show_problem(error)
+        dialog.open()
+
+    def _make_all(self, paths: list[Path]) -> None:
+        self.told.emit(self.tr("Making {count} voices…").format(count=len(paths)))
+        work = partial(_make_all, self._edits.library, paths, self.tr("Voice"))
+        in_background(self, work, done=self._on_all_made, failed=self.failed.emit)
+
+    def _on_all_made(self, made: _Made) -> None:
+        self._keep(made.voices)
+        if made.refused:
+            self.failed.emit(
+                UnreadableClip(
+                    self.tr("{count} of {total} files could not become voices.").format(
+                        count=len(made.refused), total=len(made.refused) + len(made.voices)
+                    ),
+                    remedy="\n".join(made.refused),
+                )
+            )
+
+    def _import_voice(self, path: Path) -> None:
+        work = partial(self._edits.library.import_, path, finds_free_name=True)
+        in_background(self, work, done=lambda addition: self._keep([addition.voice]), failed=self.failed.emit)
+
+    def _import_stored(self, path: Path) -> None:
+        task = asyncio.ensure_future(self._take_over(path))
+        self._imports.add(task)
+        task.add_done_callback(self._imports.discard)
+
+    async def _take_over(self, path: Path) -> None:
+        from studio.app.voices.stored_voices import take_over  # noqa: PLC0415 - hardly anybody needs it
+        from studio.worker.process import WorkerProcess  # noqa: PLC0415
+
+        self.told.emit(self.tr("Reading {name}…").format(name=path.name))
+        try:
+            voices, refused = await take_over(
+                path,
+                self._edits.library,
+                start_worker=self._sources.start_worker or WorkerProcess,
+                model_folder=self._sources.model_folder(),
+            )
+        except StudioError as error:
+            self.failed.emit(error)
+            return
+        self._on_all_made(_Made(voices, refused))
+
+    def _keep(self, voices: list[Voice]) -> None:
+        self._edits.keep(voices)
+        if len(voices) == 1:
+            self.told.emit(self.tr("{name} is a voice now.").format(name=voices[0].name))
+        elif voices:
+            self.told.emit(self.tr("{count} new voices.").format(count=len(voices)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    voices: list[Voice]
+    refused: list[str]
+
+
+def _make_all(library: VoiceLibrary, paths: list[Path], fallback_name: str) -> _Made:
+    made = _Made([], [])
+    for path in paths:
+        try:
+            proposal = propose_from(path, fallback_name)
+            name = library.free_name(proposal.name)
+            details = VoiceDetails(name, proposal.transcript or None, language=language_of(proposal.transcript) or None)
+            made.voices.append(library.add_sound(proposal.clip(), details).voice)
+        except StudioError as error:
+            made.refused.append(f"{path.name}: {error}")
+    return made
+
+
+def _add_sound(library: VoiceLibrary, proposal: Proposal, window: PromptWindow, details: VoiceDetails) -> Voice:
+    return library.add_sound(proposal.clip(window), details).voice
+
+
+def _proposal_of(voice: Voice) -> Proposal:
+    proposal = propose_from(voice.clip, voice.name)
+    return Proposal(
+        proposal.recording, proposal.window, proposal.speech_above_noise_db, voice.name, voice.transcript or ""
+    )

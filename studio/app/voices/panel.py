@@ -1,0 +1,370 @@
+"""The voices dock's content: search, cards, new voices, and what can be done with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence, QUndoStack
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QPushButton,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.theme.icons import icon
+from studio.app.voices.background import in_background
+from studio.app.voices.card_delegate import CardDelegate
+from studio.app.voices.card_pictures import CardPicture, CardPictures
+from studio.app.voices.clip_player import ClipPlayer
+from studio.app.voices.edit_dialog import EditDialog
+from studio.app.voices.new_voices import NewVoices, VoiceSources
+from studio.app.voices.preparation import PreparationQueue, VoicePreparer
+from studio.app.voices.voice_edits import VoiceEdits
+from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
+from studio.audio.files import read_audio
+from studio.audio.waveform import Waveform
+from studio.errors import StudioError
+from studio.voices.library import Voice, VoiceLibrary
+from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
+
+
+class VoicesPanel(QWidget):
+    """The window gives it a place, feeds it what is dropped, and connects its signals; it does the rest."""
+
+    voice_chosen = Signal(str)  # the name: a person wants the selected lines to speak in it
+    # Before, after: inside the undo step of the rename, so that what follows it is undone with it.
+    voice_renamed = Signal(str, str)
+    voice_removed = Signal(str)
+    voices_changed = Signal()
+    told = Signal(str)  # for the status bar
+    failed = Signal(object)  # StudioError
+
+    def __init__(
+        self,
+        library: VoiceLibrary,
+        undo_stack: QUndoStack,
+        sources: VoiceSources | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        sources = sources or VoiceSources()
+        self._library = library
+        self._edits = VoiceEdits(library, undo_stack, self)
+        self.preparation = PreparationQueue(self)
+        self.new_voices = NewVoices(self._edits, sources, self)
+        self._pictures = CardPictures(self)
+        self._player: ClipPlayer = sources.make_player(self)
+        self._to_be_shown: str | None = None
+        self._model = VoiceModel(self)
+        self._filter = VoiceFilter(self)
+        self._filter.setSourceModel(self._model)
+        self._search = QLineEdit(self)
+        self._list = _CardList(self)
+        self._list.setModel(self._filter)
+        self._empty = QLabel(self)
+        self._new = QPushButton(icon("add"), self.tr("New voice"), self)
+        self._record = QPushButton(icon("record"), self.tr("Record…"), self)
+        self._actions = self._make_actions()
+        self._lay_out()
+        self._connect_signals()
+        self.refresh()
+
+    # For the window.
+
+    @property
+    def voices(self) -> list[Voice]:
+        """All, in the order of their numbers; a search changes nothing."""
+        return self._model.voices
+
+    def voice_at(self, number: int) -> Voice | None:
+        """The voice of Ctrl+``number``, from 1."""
+        return self.voices[number - 1] if 0 < number <= len(self.voices) else None
+
+    @property
+    def current_voice(self) -> Voice | None:
+        """The one whose card is selected."""
+        card = self._list.currentIndex().data(CARD_ROLE)
+        return card.voice if isinstance(card, VoiceCard) else None
+
+    def select(self, name: str) -> bool:
+        """Whether that voice's card could be shown: there may be none, or the search hides it."""
+        row = self._model.row_of(name)
+        index = QModelIndex() if row is None else self._filter.mapFromSource(self._model.index(row))
+        if index.isValid():
+            self._list.setCurrentIndex(index)
+            self._list.scrollTo(index)
+        return index.isValid()
+
+    def use_model(self, preparer: VoicePreparer | None, generation: str | None = None) -> None:
+        """A model is loaded: every voice is prepared for it, one after the other. None: none is loaded any more."""
+        self.preparation.use(preparer, generation)
+        for voice in self.voices:
+            self.preparation.request(voice, is_urgent=False)
+
+    def set_busy(self, is_busy: bool) -> None:
+        """While something is being spoken nothing is prepared."""
+        if is_busy:
+            self.preparation.pause()
+        else:
+            self.preparation.resume()
+
+    def refresh(self) -> None:
+        """Reads the library again."""
+        try:
+            voices = self._library.voices()
+        except StudioError as error:
+            self.failed.emit(error)
+            return
+        name = self._to_be_shown or (self.current_voice.name if self.current_voice else None)
+        self._model.show_voices(voices)
+        self._pictures.ask_for(voices)
+        if self._to_be_shown is not None and not self.select(self._to_be_shown):
+            self._search.clear()
+        if name is not None:
+            self.select(name)
+        self._to_be_shown = None
+        self._show_emptiness()
+        self._enable_actions()
+        self.voices_changed.emit()
+
+    def focus_search(self) -> None:
+        self._search.setFocus()
+        self._search.selectAll()
+
+    # Made once.
+
+    def _make_actions(self) -> dict[str, QAction]:
+        """Keys work while the list has the focus."""
+        specs: tuple[tuple[str, str, str, list[QKeySequence], Callable[[], object]], ...] = (
+            ("choose", self.tr("Use for the selected lines"), "voice", [QKeySequence(Qt.Key.Key_Return)], self._choose),
+            ("listen", self.tr("Listen to the clip"), "play", [], self._listen),
+            ("rename", self.tr("Rename"), "", [QKeySequence(Qt.Key.Key_F2)], self._rename),
+            ("edit", self.tr("Words, notes and consent…"), "", [], self._edit),
+            ("doctor", self.tr("Another voice from this recording…"), "", [], self._examine_again),
+            ("duplicate", self.tr("Duplicate"), "duplicate", [], self._duplicate),
+            ("export", self.tr("Export as a file…"), "export", [], self._export),
+            ("delete", self.tr("Delete"), "remove", [QKeySequence(QKeySequence.StandardKey.Delete)], self._delete),
+        )
+        actions = {}
+        for name, words, picture, keys, slot in specs:
+            action = QAction(words, self._list)
+            if picture:
+                action.setIcon(icon(picture))
+            action.setShortcuts(keys)
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            action.triggered.connect(slot)
+            self._list.addAction(action)
+            actions[name] = action
+        return actions
+
+    def _lay_out(self) -> None:
+        self._search.setPlaceholderText(self.tr("Search voices"))
+        self._search.setAccessibleName(self.tr("Search voices"))
+        self._search.setClearButtonEnabled(True)
+        self._search.addAction(icon("find"), QLineEdit.ActionPosition.LeadingPosition)
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setProperty("role", "quiet")
+        self._empty.setContentsMargins(16, 16, 16, 16)
+        self._new.setToolTip(self.tr("From sound files, or voices of another computer. Dropping them works too."))
+        self._record.setToolTip(self.tr("Record a voice with the microphone"))
+        self._middle = QStackedLayout()
+        self._middle.addWidget(self._list)
+        self._middle.addWidget(self._empty)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self._new, 1)
+        buttons.addWidget(self._record, 1)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(8, 8, 8, 8)
+        rows.addWidget(self._search)
+        rows.addLayout(self._middle, 1)
+        rows.addLayout(buttons)
+
+    def _connect_signals(self) -> None:
+        # The list.
+        self._search.textChanged.connect(self._on_searched)
+        self._search.returnPressed.connect(self._on_search_finished)
+        self._list.doubleClicked.connect(self._choose)
+        self._list.selectionModel().selectionChanged.connect(self._enable_actions)
+        self._list.customContextMenuRequested.connect(self._open_menu)
+        self._list.rename_asked.connect(self._on_renamed)
+        # Changes to the library.
+        self._edits.changed.connect(self.refresh)
+        self._edits.renamed.connect(self.voice_renamed)
+        self._edits.name_changed.connect(self.preparation.rename)
+        self._edits.name_changed.connect(self._on_name_changed)
+        self._edits.removed.connect(self.voice_removed)
+        self._edits.removed.connect(self.preparation.forget)
+        self._edits.added.connect(self.preparation.request)
+        self._edits.added.connect(self._on_added)
+        self._edits.failed.connect(self.failed)
+        # New voices.
+        self._new.clicked.connect(self.new_voices.choose_files)
+        self._record.clicked.connect(self.new_voices.record)
+        self.new_voices.told.connect(self.told)
+        self.new_voices.failed.connect(self.failed)
+        # What comes later.
+        self._pictures.ready.connect(self._on_picture)
+        self.preparation.changed.connect(self._model.set_preparation)
+        self._player.failed.connect(self.failed)
+
+    # The list.
+
+    def _on_searched(self, text: str) -> None:
+        self._filter.search(text)
+        self._show_emptiness()
+
+    def _on_search_finished(self) -> None:
+        """Return goes on to the first voice found."""
+        if self._filter.rowCount():
+            self._list.setCurrentIndex(self._filter.index(0, 0))
+            self._list.setFocus()
+
+    def _show_emptiness(self) -> None:
+        if not self.voices:
+            self._empty.setText(
+                self.tr(
+                    "No voices yet.\n\nDrop a recording of somebody speaking here: three to ten seconds are enough."
+                )
+            )
+        else:
+            self._empty.setText(self.tr("No voice is called that."))
+        self._middle.setCurrentWidget(self._list if self._filter.rowCount() else self._empty)
+
+    def _selected(self) -> list[Voice]:
+        cards = [index.data(CARD_ROLE) for index in self._list.selectionModel().selectedIndexes()]
+        return [card.voice for card in cards if isinstance(card, VoiceCard)]
+
+    def _enable_actions(self) -> None:
+        voices = self._selected()
+        one = voices[0] if len(voices) == 1 else None
+        for name in ("choose", "edit", "rename", "duplicate", "export", "listen", "doctor"):
+            self._actions[name].setEnabled(one is not None)
+        if one is not None:
+            self._actions["listen"].setEnabled(one.generation is None)
+            self._actions["doctor"].setEnabled(one.generation is None)
+            self._actions["rename"].setEnabled(not one.is_built_in)
+            self._actions["edit"].setEnabled(not one.is_built_in)
+        self._actions["delete"].setEnabled(any(not voice.is_built_in for voice in voices))
+
+    def _open_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for name, action in self._actions.items():
+            if name in ("rename", "delete"):
+                menu.addSeparator()
+            menu.addAction(action)
+        menu.popup(self._list.viewport().mapToGlobal(place))
+
+    def _on_added(self, voice: Voice) -> None:
+        """Its card is shown as soon as the list has it."""
+        self._to_be_shown = voice.name
+
+    def _on_name_changed(self, _before: str, after: str) -> None:
+        self._to_be_shown = after
+
+    def _on_picture(self, clip: str, picture: CardPicture) -> None:
+        self._model.set_picture(clip, picture.outline, picture.quality)
+
+    # What can be done with one.
+
+    def _choose(self) -> None:
+        if self.current_voice is not None:
+            self.voice_chosen.emit(self.current_voice.name)
+
+    def _listen(self) -> None:
+        voice = self.current_voice
+        if voice is not None:
+            in_background(self, partial(_sound_of, voice), done=self._player.play, failed=self.failed.emit)
+
+    def _rename(self) -> None:
+        self._list.edit(self._list.currentIndex())
+
+    def _on_renamed(self, before: str, after: str) -> None:
+        voice = next((voice for voice in self.voices if voice.name == before), None)
+        if voice is not None and after.strip():
+            self._edits.rename(voice, after)
+
+    def _edit(self) -> None:
+        voice = self.current_voice
+        if voice is None:
+            return
+        dialog = EditDialog(voice, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(lambda: self._on_edited(dialog))
+        dialog.open()
+
+    def _on_edited(self, dialog: EditDialog) -> None:
+        self._edits.describe(dialog.voice, dialog.description)
+        self._edits.rename(dialog.voice, dialog.name)
+
+    def _examine_again(self) -> None:
+        if self.current_voice is not None:
+            self.new_voices.examine_again(self.current_voice)
+
+    def _duplicate(self) -> None:
+        if self.current_voice is not None:
+            self._edits.duplicate(self.current_voice)
+
+    def _delete(self) -> None:
+        self._edits.remove([voice for voice in self._selected() if not voice.is_built_in])
+
+    def _export(self) -> None:
+        voice = self.current_voice
+        if voice is None:
+            return
+        dialog = QFileDialog(self, self.tr("Export {name}").format(name=voice.name))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(self.tr("Voices ({patterns})").format(patterns=f"*{VOICE_SUFFIX}"))
+        dialog.setDefaultSuffix(VOICE_SUFFIX.removeprefix("."))
+        dialog.selectFile(f"{voice.name}{VOICE_SUFFIX}")
+        dialog.fileSelected.connect(lambda path: self.export_to(voice, Path(path)))
+        dialog.open()
+
+    def export_to(self, voice: Voice, path: Path) -> None:
+        """One ``.voice`` file, for another computer."""
+        in_background(
+            self,
+            partial(self._library.export, voice.name, path),
+            done=lambda _: self.told.emit(self.tr("Wrote {path}").format(path=path)),
+            failed=self.failed.emit,
+        )
+
+
+class _CardList(QListView):
+    """Cards below one another; renamed in place, chosen with Return."""
+
+    rename_asked = Signal(str, str)  # before, after
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setItemDelegate(CardDelegate(self))
+        self.setAccessibleName(self.tr("Voices"))
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
+
+    def commitData(self, editor: QWidget) -> None:  # noqa: N802
+        """The model is not asked: a rename is a command that may fail."""
+        before = self.currentIndex().data()
+        if isinstance(editor, QLineEdit) and editor.text() != before:
+            self.rename_asked.emit(before, editor.text())
+
+
+def _sound_of(voice: Voice) -> Waveform:
+    return read_audio(voice.clip)

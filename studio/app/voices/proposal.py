@@ -1,0 +1,68 @@
+"""A recording that may become a voice, looked through: what to keep of it, and how noisy it is. No Qt."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.audio.files import read_audio
+from studio.audio.waveform import Waveform
+from studio.errors import LowSampleRate
+from studio.voices.clip_check import require_sound
+from studio.voices.prompt_doctor import Examination, examine, speech_above_noise
+from studio.voices.prompt_window import PromptWindow, best_window, cut_prompt
+from studio.voices.voice import possible_name
+
+_LONGEST_READ_SECONDS = 600.0
+_LONGEST_WORDS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Of a chosen part: ``kept_seconds`` of it are left without the silence at its ends."""
+
+    examination: Examination
+    kept_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """``name``: after the file, or what the person calls it; ``transcript`` where it is known already."""
+
+    recording: Waveform
+    window: PromptWindow
+    speech_above_noise_db: float
+    name: str
+    transcript: str = ""
+
+    def clip(self, window: PromptWindow | None = None) -> Waveform:
+        """What would be kept of ``window``, or of the one proposed."""
+        return cut_prompt(self.recording, window or self.window)
+
+    def judge(self, window: PromptWindow) -> Judgement:
+        clip = self.clip(window)
+        return Judgement(examine(clip, speech_above_noise_db=self.speech_above_noise_db), clip.seconds)
+
+
+def propose(recording: Waveform, name: str, transcript: str = "") -> Proposal:
+    """Raises what is wrong with a recording as a whole; a low sample rate is left for the doctor to explain."""
+    with contextlib.suppress(LowSampleRate):
+        require_sound(recording)
+    return Proposal(recording, best_window(recording), speech_above_noise(recording), name, transcript)
+
+
+def propose_from(path: Path, fallback_name: str) -> Proposal:
+    """Reads a file first. Raises ``UnreadableClip``, ``ClipTooLong`` and what ``propose`` raises."""
+    recording = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)
+    transcript = _words_beside(path)
+    return propose(recording, possible_name(path.stem, fallback_name), transcript)
+
+
+def _words_beside(path: Path) -> str:
+    """Of a text file with the recording's name, as data sets have them; empty if there is none."""
+    try:
+        text = path.with_suffix(".txt").read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return text if len(text) <= _LONGEST_WORDS else ""

@@ -1,0 +1,252 @@
+"""Recording a voice: choose a microphone, watch the level, speak after the countdown, hear it, do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.theme.icons import icon
+from studio.app.voices.background import in_background
+from studio.app.voices.clip_player import ClipPlayer
+from studio.app.voices.recording_session import RecordingSession, SessionState
+from studio.app.widgets.level_meter import LevelMeter
+from studio.app.widgets.peaks import Samples
+from studio.app.widgets.waveform import Waveform as WaveformView
+from studio.audio import portaudio
+from studio.audio.waveform import Waveform
+from studio.errors import StudioError
+
+DeviceNames = Callable[[], tuple[str, ...]]
+
+
+class RecorderDialog(QDialog):
+    """When it was accepted, ``recording`` is what was recorded and ``transcript`` what was read aloud, if anything."""
+
+    def __init__(
+        self,
+        session: RecordingSession,
+        player: ClipPlayer,
+        parent: QWidget | None = None,
+        *,
+        device_names: DeviceNames = lambda: portaudio.device_names("input"),
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._player = player
+        self._device_names = device_names
+        self.setWindowTitle(self.tr("Record a voice"))
+        self.resize(QSize(640, 520))
+        self._devices = QComboBox(self)
+        self._devices.setAccessibleName(self.tr("Microphone"))
+        self._look_again = QToolButton(self)
+        self._look_again.setIcon(icon("retry"))
+        self._look_again.setToolTip(self.tr("Look for microphones again"))
+        self._look_again.setAccessibleName(self._look_again.toolTip())
+        self._reads = QCheckBox(self.tr("I am reading this text aloud:"), self)
+        self._reads.setChecked(True)
+        self._reads.setToolTip(self.tr("Then its words are known, and the likeness gains by it"))
+        self._text = QLabel(self._text_to_read(), self)
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._waveform = WaveformView(self)
+        self._waveform.set_empty_text(self.tr("Nothing recorded yet"))
+        self._meter = LevelMeter(self)
+        self._meter.setAccessibleName(self.tr("Level of the microphone"))
+        self._state = QLabel(self)
+        self._state.setWordWrap(True)
+        self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stops_by_itself = QCheckBox(self.tr("Stop by itself after two seconds of silence"), self)
+        self._stops_by_itself.setChecked(True)
+        self._record = QPushButton(icon("record"), "", self)
+        self._listen = QPushButton(icon("play"), self.tr("Listen"), self)
+        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self._use = self._buttons.addButton(self.tr("Use this recording"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self._lay_out()
+        self._connect_signals()
+        self._list_devices()
+        self._session.listen_to(None)
+        self._on_state_changed(self._session.state)
+        self._record.setFocus()
+
+    @property
+    def recording(self) -> Waveform:
+        assert self._session.sound is not None, "there is one when the dialog can be accepted"
+        return self._session.sound
+
+    @property
+    def transcript(self) -> str:
+        return self._text.text() if self._reads.isChecked() else ""
+
+    def done(self, result: int) -> None:
+        self._player.stop()
+        self._session.close()
+        super().done(result)
+
+    def _lay_out(self) -> None:
+        devices = QHBoxLayout()
+        label = QLabel(self.tr("&Microphone"), self)
+        label.setBuddy(self._devices)
+        devices.addWidget(label)
+        devices.addWidget(self._devices, 1)
+        devices.addWidget(self._look_again)
+        hint = QLabel(
+            self.tr("Five to ten seconds are enough. A quiet room, a hand's breadth from the microphone."), self
+        )
+        hint.setProperty("role", "quiet")
+        hint.setWordWrap(True)
+        font = self._state.font()
+        font.setPointSizeF(1.5 * font.pointSizeF())
+        self._state.setFont(font)
+        self._state.setMinimumHeight(2 * self.fontMetrics().height())
+        controls = QHBoxLayout()
+        controls.addWidget(self._record)
+        controls.addWidget(self._listen)
+        controls.addStretch(1)
+        controls.addWidget(self._stops_by_itself)
+        rows = QVBoxLayout(self)
+        rows.addLayout(devices)
+        rows.addWidget(hint)
+        rows.addWidget(self._reads)
+        rows.addWidget(self._text)
+        rows.addWidget(self._state)
+        rows.addWidget(self._waveform, 1)
+        rows.addWidget(self._meter)
+        rows.addLayout(controls)
+        rows.addWidget(self._buttons)
+
+    def _connect_signals(self) -> None:
+        # The microphone.
+        self._devices.activated.connect(self._on_device_chosen)
+        self._look_again.clicked.connect(self._on_look_again)
+        self._session.heard.connect(self._meter.on_samples)
+        self._session.state_changed.connect(self._on_state_changed)
+        self._session.counted.connect(self._on_counted)
+        self._session.recorded.connect(self._on_recorded)
+        self._session.failed.connect(self._on_failed)
+        # Recording and listening.
+        self._record.clicked.connect(self._on_record_clicked)
+        self._stops_by_itself.toggled.connect(self._session.stop_by_itself)
+        self._reads.toggled.connect(self._text.setEnabled)
+        self._listen.clicked.connect(self._on_listen_clicked)
+        self._waveform.seek_requested.connect(self._on_seek)
+        self._player.moved.connect(self._waveform.set_cursor)
+        self._player.ended.connect(self._on_play_ended)
+        self._player.failed.connect(self._on_failed)
+        # The end.
+        self._buttons.accepted.connect(self.accept)
+        self._buttons.rejected.connect(self.reject)
+
+    def _list_devices(self) -> None:
+        chosen = self._devices.currentData()
+        self._devices.clear()
+        self._devices.addItem(self.tr("The system's default microphone"), None)
+        for name in self._device_names():
+            self._devices.addItem(name, name)
+        self._devices.setCurrentIndex(max(0, self._devices.findData(chosen)))
+
+    def _on_device_chosen(self) -> None:
+        self._session.listen_to(self._devices.currentData())
+
+    def _on_look_again(self) -> None:
+        """What was plugged in meanwhile is seen only when nothing is open."""
+        self._player.stop()
+        self._session.close()
+        self._look_again.setEnabled(False)
+        in_background(self, portaudio.look_for_devices_again, done=self._on_looked, failed=self._on_failed)
+
+    def _on_looked(self, _has_looked: bool) -> None:
+        self._look_again.setEnabled(True)
+        self._list_devices()
+        self._on_device_chosen()
+
+    def _on_record_clicked(self) -> None:
+        self._player.stop()
+        if self._session.state in (SessionState.COUNTDOWN, SessionState.RECORDING):
+            self._session.stop()
+        else:
+            self._session.record()
+
+    def _on_state_changed(self, state: SessionState) -> None:
+        is_busy = state in (SessionState.COUNTDOWN, SessionState.RECORDING)
+        has_sound = self._session.sound is not None
+        self._devices.setEnabled(not is_busy)
+        self._look_again.setEnabled(not is_busy)
+        self._record.setEnabled(self._session.has_microphone)
+        self._record.setIcon(icon("stop" if is_busy else "record"))
+        self._listen.setEnabled(has_sound)
+        self._use.setEnabled(has_sound)
+        match state:
+            case SessionState.OPENING:
+                self._say(self.tr("Opening the microphone…"))
+            case SessionState.LISTENING:
+                self._say(self.tr("Speak: the bar should move into its middle part."))
+            case SessionState.RECORDING:
+                self._waveform.begin(self._session.sample_rate)
+            case SessionState.RECORDED:
+                self._show_recorded()
+        if is_busy:
+            self._record.setText(self.tr("Stop"))
+        else:
+            self._record.setText(self.tr("Record again") if has_sound else self.tr("Record"))
+
+    def _show_recorded(self) -> None:
+        self._waveform.finish()
+        words = self.tr("{seconds:.1f} seconds recorded.").format(seconds=self.recording.seconds)
+        if self._session.has_gaps:
+            words += " " + self.tr("The computer was too busy at times and missed some: better record it again.")
+        self._say(words)
+        self._use.setDefault(True)
+        self._use.setFocus()
+
+    def _on_counted(self, number: int) -> None:
+        self._waveform.clear()
+        self._say(self.tr("Speak in {number}…").format(number=number))
+
+    def _on_recorded(self, samples: Samples) -> None:
+        self._waveform.append(samples)
+        self._say(self.tr("Recording: {seconds:.1f} s").format(seconds=self._session.recorded_seconds))
+
+    def _on_failed(self, error: StudioError) -> None:
+        self._look_again.setEnabled(True)
+        self._meter.reset()
+        self._say(str(error))
+
+    def _on_listen_clicked(self) -> None:
+        if self._player.is_playing:
+            self._player.stop()
+        else:
+            self._on_seek(0.0)
+
+    def _on_seek(self, seconds: float) -> None:
+        if self._session.sound is not None:
+            self._player.play(self._session.sound, seconds)
+            self._listen.setText(self.tr("Stop"))
+            self._listen.setIcon(icon("stop"))
+
+    def _on_play_ended(self) -> None:
+        self._listen.setText(self.tr("Listen"))
+        self._listen.setIcon(icon("play"))
+        self._waveform.set_cursor(None)
+
+    def _say(self, words: str) -> None:
+        self._state.setText(words)
+        self._state.setAccessibleName(words)
+
+    def _text_to_read(self) -> str:
+        return self.tr(
+            "The harbour was quiet that morning. A single boat came in, slow and low in the water, "
+            "and the gulls, who know such things, went out to meet it."
+        )

@@ -1,0 +1,60 @@
+"""Voices of an official ``spk2info.pt``, taken over through the worker: only it can read such files."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from studio.errors import CannotWrite, ModelNotFound, StudioError
+from studio.model.recognition import recognise
+from studio.voices.library import Voice, VoiceLibrary
+from studio.voices.voice import possible_name
+from studio.worker.client import WorkerClient
+from studio.worker.link import Worker
+
+
+async def take_over(
+    path: Path, library: VoiceLibrary, *, start_worker: Callable[[], Worker], model_folder: Path | None
+) -> tuple[list[Voice], list[str]]:
+    """The voices that are in the library now, and a sentence for each that could not be taken over.
+
+    Their words and sounds make sense to the model they were stored with: the one beside the file, else
+    ``model_folder``. Raises ``ModelNotFound`` where there is neither, and what the worker finds wrong.
+    """
+    folder = _model_of(path, model_folder)
+    try:
+        destination = tempfile.TemporaryDirectory(prefix="timbre-import-")
+    except OSError as error:
+        raise CannotWrite(
+            f"There is no room for temporary files ({error.strerror}).", remedy="Free some space and try again."
+        ) from error
+    with destination as place:
+        async with WorkerClient(folder, start_worker=start_worker) as client:
+            written = await client.import_stored_voices(path, Path(place))
+        voices, refused = [], list(written.refused)
+        for stored in written.voices:
+            try:
+                name = library.free_name(possible_name(stored.name, path.stem))
+                addition = await asyncio.to_thread(
+                    library.add, stored.features, name, stored.transcript, generation=stored.generation
+                )
+            except StudioError as error:
+                refused.append(str(error))
+            else:
+                voices.append(addition.voice)
+    return voices, refused
+
+
+def _model_of(path: Path, fallback: Path | None) -> Path:
+    try:
+        recognise(path.parent)
+    except StudioError as error:
+        if fallback is None:
+            raise ModelNotFound(
+                f"{path.name} does not lie in a model folder, and no model is chosen.",
+                remedy="Choose the model it was stored with, then import it again.",
+            ) from error
+        return fallback
+    return path.parent

@@ -1,0 +1,166 @@
+"""The voices as a list that views show: each with its picture, its number and how far it is prepared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+
+from studio.app.voices.languages import language_word
+from studio.app.voices.preparation import Preparation, PreparationState
+from studio.app.voices.sentences import grade_word
+from studio.app.widgets.peaks import Outline
+from studio.voices.grades import Grade
+from studio.voices.library import Voice
+
+CARD_ROLE = Qt.ItemDataRole.UserRole + 1
+NUM_NUMBERED_VOICES = 9
+
+_Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceCard:
+    """``number`` is the key (Ctrl+number) that gives the voice to the selected lines; ``outline`` comes later."""
+
+    voice: Voice
+    number: int | None
+    outline: Outline | None = None
+    quality: Grade | None = None
+    preparation: Preparation = Preparation()
+
+
+class VoiceModel(QAbstractListModel):
+    """In the library's order, which also numbers the first nine."""
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._cards: list[VoiceCard] = []
+        self._pictures: dict[str, tuple[Outline, Grade | None]] = {}
+        self._preparations: dict[str, Preparation] = {}
+
+    @property
+    def voices(self) -> list[Voice]:
+        return [card.voice for card in self._cards]
+
+    def card(self, row: int) -> VoiceCard:
+        return self._cards[row]
+
+    def row_of(self, name: str) -> int | None:
+        return next((row for row, card in enumerate(self._cards) if card.voice.name == name), None)
+
+    def show_voices(self, voices: list[Voice]) -> None:
+        self.beginResetModel()
+        self._cards = [self._card(voice, position) for position, voice in enumerate(voices)]
+        self.endResetModel()
+
+    def set_picture(self, clip: str, outline: Outline, quality: Grade | None) -> None:
+        """Of every voice with the clip of that path; ``quality`` where the library knows none."""
+        self._pictures[clip] = (outline, quality)
+        self._renew([row for row, card in enumerate(self._cards) if str(card.voice.clip) == clip])
+
+    def has_picture(self, clip: str) -> bool:
+        return clip in self._pictures
+
+    def set_preparation(self, name: str, preparation: Preparation) -> None:
+        self._preparations[name] = preparation
+        row = self.row_of(name)
+        self._renew([] if row is None else [row])
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: N802, B008
+        return 0 if parent.isValid() else len(self._cards)
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        if index.isValid() and not self._cards[index.row()].voice.is_built_in:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        card = self._cards[index.row()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
+                return card.voice.name
+            case Qt.ItemDataRole.ToolTipRole:
+                return self._tool_tip(card)
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return self._spoken(card)
+        return card if role == CARD_ROLE else None
+
+    def preparation_word(self, preparation: Preparation) -> str:
+        """Empty where there is nothing to say."""
+        match preparation.state:
+            case PreparationState.WAITING:
+                return self.tr("Waiting to be prepared")
+            case PreparationState.RUNNING:
+                return self.tr("Preparing, {percent} %").format(percent=round(100 * preparation.share))
+            case PreparationState.READY:
+                return self.tr("Ready to speak")
+            case PreparationState.FAILED:
+                return self.tr("Could not be prepared")
+            case PreparationState.OTHER_MODEL:
+                return self.tr("Needs another model")
+        return ""
+
+    def _card(self, voice: Voice, position: int) -> VoiceCard:
+        outline, heard_quality = self._pictures.get(str(voice.clip), (None, None))
+        return VoiceCard(
+            voice=voice,
+            number=position + 1 if position < NUM_NUMBERED_VOICES else None,
+            outline=outline,
+            quality=voice.quality or heard_quality,
+            preparation=self._preparations.get(voice.name, Preparation()),
+        )
+
+    def _renew(self, rows: list[int]) -> None:
+        for row in rows:
+            self._cards[row] = self._card(self._cards[row].voice, row)
+            self.dataChanged.emit(self.index(row), self.index(row))
+
+    def _tool_tip(self, card: VoiceCard) -> str:
+        voice, parts = card.voice, [card.voice.name]
+        if voice.is_built_in:
+            parts.append(self.tr("Comes with the program"))
+        parts.append(voice.transcript or self.tr("Without a transcript: speaks in cross-lingual mode"))
+        if voice.consent:
+            parts.append(self.tr("Consent: {by}").format(by=voice.consent.by or voice.consent.scope))
+        if voice.notes:
+            parts.append(voice.notes)
+        if card.preparation.error is not None:
+            parts.append(str(card.preparation.error))
+        if card.number is not None:
+            parts.append(self.tr("Ctrl+{number} gives it to the selected lines").format(number=card.number))
+        return "\n".join(parts)
+
+    def _spoken(self, card: VoiceCard) -> str:
+        parts = [
+            card.voice.name,
+            language_word(card.voice.language),
+            self.tr("{seconds:.1f} seconds").format(seconds=card.voice.clip_seconds),
+            self.tr("Quality: {grade}").format(grade=grade_word(card.quality)) if card.quality else "",
+            self.preparation_word(card.preparation),
+        ]
+        return ", ".join(part for part in parts if part)
+
+
+class VoiceFilter(QSortFilterProxyModel):
+    """Voices in whose name, transcript, notes, language or consent all the words searched for occur."""
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._words: list[str] = []
+
+    def search(self, text: str) -> None:
+        self._words = text.casefold().split()
+        self.invalidate()
+
+    def filterAcceptsRow(self, source_row: int, source_parent: _Index) -> bool:  # noqa: N802, ARG002
+        source = self.sourceModel()
+        assert isinstance(source, VoiceModel)
+        voice = source.card(source_row).voice
+        fields = (voice.name, voice.transcript, voice.notes, language_word(voice.language), voice.consent.by)
+        text = "\n".join(field or "" for field in fields).casefold()
+        return all(word in text for word in self._words)

@@ -1,0 +1,84 @@
+"""What the tests of the voices dock share: a library, recordings to make voices from, a silent loudspeaker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from PySide6.QtCore import QObject
+from sound_card import SoundCard
+
+from studio.app.voices.clip_player import ClipPlayer
+from studio.audio.output_device import Fill, OutputStream
+from studio.audio.waveform import Waveform
+from studio.voices.library import VoiceLibrary
+
+RATE = 24_000
+CLIP = Path(__file__).parents[2] / "reference" / "inputs" / "prompt_a.wav"
+
+
+def speech(seconds: float, *, level: float = 0.1, seed: int = 0) -> np.ndarray:
+    """Noise that swells and fades as syllables do."""
+    num_samples = int(seconds * RATE)
+    syllables = 0.55 + 0.45 * np.sin(2 * np.pi * 4 * np.arange(num_samples) / RATE)
+    return (np.random.default_rng(seed).normal(0, level, num_samples) * syllables).astype(np.float32)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> VoiceLibrary:
+    (tmp_path / "built-in").mkdir()
+    return VoiceLibrary(tmp_path / "voices", built_in=tmp_path / "built-in")
+
+
+@pytest.fixture
+def clip() -> Path:
+    """A real recording of one sentence."""
+    return CLIP
+
+
+@pytest.fixture
+def recording() -> Waveform:
+    """Eight seconds of speech with silence around it."""
+    silence = np.zeros(2 * RATE, np.float32)
+    return Waveform(np.concatenate([silence, speech(8.0), silence]), RATE)
+
+
+@pytest.fixture
+def make_sound(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a sound file and returns its path."""
+
+    def make(name: str, seconds: float = 5.0, **settings: float) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(path, speech(seconds, **settings), RATE)  # type: ignore[arg-type]
+        return path
+
+    return make
+
+
+class SilentOutputs:
+    """One loudspeaker without sound."""
+
+    def __init__(self) -> None:
+        self.card = SoundCard()
+
+    def names(self) -> tuple[str, ...]:
+        return ()
+
+    def look_again(self) -> None: ...
+
+    def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+        return self.card.open(sample_rate, fill)
+
+
+@pytest.fixture
+def outputs() -> SilentOutputs:
+    return SilentOutputs()
+
+
+@pytest.fixture
+def make_player(outputs: SilentOutputs) -> Callable[[QObject], ClipPlayer]:
+    return lambda parent: ClipPlayer(outputs, parent=parent)

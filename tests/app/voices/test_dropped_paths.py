@@ -1,0 +1,48 @@
+"""Files and folders, sorted by what can be made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from studio.app.voices import dropped_paths
+from studio.app.voices.dropped_paths import may_hold_voices, sort_out
+
+
+def touch(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def test_kinds(tmp_path: Path) -> None:
+    names = ["a.WAV", "b.m4a", "c.voice", "spk2info.pt", "d.txt"]
+    paths = [tmp_path / name for name in names]
+    touch(*paths)
+    found = sort_out(paths)
+    assert [path.name for path in found.sounds] == ["a.WAV", "b.m4a"]
+    assert [path.name for path in found.voice_files] == ["c.voice"]
+    assert [path.name for path in found.stored_voices] == ["spk2info.pt"]
+    assert [path.name for path in found.others] == ["d.txt"]
+    assert found.num_usable == 4
+
+
+def test_folders_are_looked_through_in_order(tmp_path: Path) -> None:
+    folder = tmp_path / "声 音"
+    touch(folder / "b.wav", folder / "a" / "z.flac", folder / ".hidden.wav", folder / "notes.txt", folder / "llm.pt")
+    found = sort_out([folder])
+    assert [path.name for path in found.sounds] == ["z.flac", "b.wav"]
+    assert found.stored_voices == [], "a model's weights are no voices"
+    assert found.others == []
+
+
+def test_a_music_collection_has_an_end(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(dropped_paths, "MOST_FILES", 5)
+    touch(*(tmp_path / "music" / f"{number}.mp3" for number in range(20)))
+    assert sort_out([tmp_path / "music"]).num_usable == 5
+
+
+def test_what_is_held_over_the_window_is_judged_by_name(tmp_path: Path) -> None:
+    assert may_hold_voices([Path("/nowhere/a.mp3")])
+    assert may_hold_voices([tmp_path])
+    assert not may_hold_voices([Path("/nowhere/a.txt"), Path("/nowhere/b.timbre")])
+    assert not may_hold_voices([])

@@ -1,0 +1,187 @@
+"""Recording: listening, counting down, stopping by itself, doing it again, and microphones that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from microphone import Microphone, no_microphone
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.app.voices.clip_player import ClipPlayer
+from studio.app.voices.recorder_dialog import RecorderDialog
+from studio.app.voices.recording_session import RecordingSession, SessionState
+from studio.audio.recording import InputStream, OpenInput, Take
+
+RATE = 24_000
+
+
+def speech(seconds: float) -> np.ndarray:
+    num_samples = int(seconds * RATE)
+    syllables = 0.55 + 0.45 * np.sin(2 * np.pi * 4 * np.arange(num_samples) / RATE)
+    return (np.random.default_rng(0).normal(0, 0.1, num_samples) * syllables).astype(np.float32)
+
+
+SILENCE = np.zeros(3 * RATE, np.float32)
+
+
+@pytest.fixture
+def open_dialog(qtbot: QtBot, make_player: Callable[[QObject], ClipPlayer]) -> Callable[[OpenInput], RecorderDialog]:
+    windows: list[QWidget] = []  # kept: nobody else refers to them
+
+    def open_dialog(open_input: OpenInput) -> RecorderDialog:
+        window = QWidget()
+        windows.append(window)
+        qtbot.addWidget(window)
+        session = RecordingSession(open_input=open_input, countdown_milliseconds=30, parent=window)
+        dialog = RecorderDialog(session, make_player(window), window, device_names=lambda: ("Desk", "Webcam"))
+        dialog.open()
+        return dialog
+
+    return open_dialog
+
+
+@pytest.fixture
+def microphone() -> Microphone:
+    return Microphone()
+
+
+def until(qtbot: QtBot, dialog: RecorderDialog, state: SessionState) -> None:
+    qtbot.waitUntil(lambda: dialog._session.state is state)
+
+
+def test_a_recording_ends_by_itself(
+    open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
+) -> None:
+    dialog = open_dialog(microphone.open)
+    until(qtbot, dialog, SessionState.LISTENING)
+    assert not dialog._use.isEnabled()
+    microphone.hear(speech(0.5))
+    qtbot.waitUntil(lambda: dialog._meter.level_dbfs > -30)
+    dialog._record.click()
+    assert dialog._state.text() == "Speak in 3…"
+    until(qtbot, dialog, SessionState.RECORDING)
+    for part in (SILENCE[: RATE // 2], speech(4.0), SILENCE[:RATE]):
+        microphone.hear(part)
+    qtbot.waitUntil(lambda: dialog._state.text() == "Recording: 5.5 s")
+    assert dialog._waveform.seconds == 5.5
+    microphone.hear(SILENCE)
+    until(qtbot, dialog, SessionState.RECORDED)
+    assert dialog.recording.seconds == pytest.approx(8.5)
+    assert dialog._state.text() == "8.5 seconds recorded."
+    assert dialog.transcript.startswith("The harbour was quiet")
+    dialog._reads.setChecked(False)
+    assert dialog.transcript == ""
+    dialog._use.click()
+    assert dialog.result() == RecorderDialog.DialogCode.Accepted
+    assert not microphone.is_running
+    np.testing.assert_array_equal(dialog.recording.samples[RATE // 2 : 4 * RATE], speech(4.0)[: round(3.5 * RATE)])
+
+
+def test_one_may_stop_and_record_again(
+    open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
+) -> None:
+    dialog = open_dialog(microphone.open)
+    dialog._stops_by_itself.setChecked(False)
+    until(qtbot, dialog, SessionState.LISTENING)
+    for seconds in (2.0, 1.0):
+        dialog._record.click()
+        until(qtbot, dialog, SessionState.RECORDING)
+        microphone.hear(speech(seconds))
+        microphone.hear(SILENCE)
+        qtbot.wait(120)
+        assert dialog._session.state is SessionState.RECORDING, "it does not stop by itself"
+        dialog._record.click()
+        assert dialog.recording.seconds == seconds + 3.0
+        assert dialog._record.text() == "Record again"
+    dialog.reject()
+
+
+def test_the_countdown_can_be_broken_off(
+    open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
+) -> None:
+    dialog = open_dialog(microphone.open)
+    until(qtbot, dialog, SessionState.LISTENING)
+    dialog._record.click()
+    dialog._record.click()
+    assert dialog._session.state is SessionState.LISTENING
+    qtbot.wait(150)
+    assert dialog._session.state is SessionState.LISTENING
+    dialog.reject()
+    assert not microphone.is_running
+
+
+def test_no_microphone_is_a_normal_state(open_dialog: Callable[[OpenInput], RecorderDialog], qtbot: QtBot) -> None:
+    dialog = open_dialog(no_microphone)
+    until(qtbot, dialog, SessionState.NO_MICROPHONE)
+    assert dialog._state.text() == "No microphone can be used here. Connect a microphone, or use a sound file."
+    assert not dialog._record.isEnabled()
+    assert dialog._look_again.isEnabled()
+    dialog.reject()
+
+
+def test_a_microphone_that_comes_later_is_found(
+    open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
+) -> None:
+    answers: list[OpenInput] = [no_microphone, microphone.open]
+
+    def open_next(device: str | None, take: Take) -> InputStream:
+        return answers.pop(0)(device, take)
+
+    dialog = open_dialog(open_next)
+    until(qtbot, dialog, SessionState.NO_MICROPHONE)
+    dialog._look_again.click()
+    until(qtbot, dialog, SessionState.LISTENING)
+    assert dialog._record.isEnabled()
+    dialog.reject()
+
+
+def test_a_microphone_that_vanishes_leaves_what_was_recorded(
+    open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
+) -> None:
+    dialog = open_dialog(microphone.open)
+    until(qtbot, dialog, SessionState.LISTENING)
+    dialog._record.click()
+    until(qtbot, dialog, SessionState.RECORDING)
+    microphone.hear(speech(3.0))
+    microphone.vanish()
+    until(qtbot, dialog, SessionState.RECORDED)
+    assert dialog.recording.seconds == 3.0
+    assert "The microphone vanished" in dialog._state.text()
+    assert dialog._use.isEnabled()
+    assert not dialog._record.isEnabled()
+    dialog.reject()
+
+
+def test_another_microphone_can_be_chosen(
+    open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
+) -> None:
+    dialog = open_dialog(microphone.open)
+    until(qtbot, dialog, SessionState.LISTENING)
+    assert [dialog._devices.itemText(row) for row in range(3)][1:] == ["Desk", "Webcam"]
+    dialog._devices.setCurrentIndex(2)
+    dialog._on_device_chosen()
+    qtbot.waitUntil(lambda: microphone.device == "Webcam" and dialog._session.has_microphone)
+    dialog.reject()
+
+
+def test_listening_to_what_was_recorded(
+    open_dialog: Callable[[OpenInput], RecorderDialog],
+    microphone: Microphone,
+    outputs,
+    qtbot: QtBot,  # type: ignore[no-untyped-def]
+) -> None:
+    dialog = open_dialog(microphone.open)
+    until(qtbot, dialog, SessionState.LISTENING)
+    dialog._record.click()
+    until(qtbot, dialog, SessionState.RECORDING)
+    microphone.hear(speech(0.8))
+    qtbot.wait(100)
+    dialog._record.click()
+    dialog._listen.click()
+    qtbot.waitUntil(lambda: dialog._listen.text() == "Listen", timeout=10_000)
+    np.testing.assert_allclose(outputs.card.heard, dialog.recording.samples, atol=1e-6)
+    dialog.reject()

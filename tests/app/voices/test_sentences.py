@@ -1,0 +1,40 @@
+"""The doctor's sentences in the window: none is forgotten by the translators' tools."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtGui import QPalette
+
+from studio import paths
+from studio.app.voices.sentences import (
+    GRADE_ICONS,
+    GRADE_WORDS,
+    SENTENCES,
+    SUBJECT_WORDS,
+    advice_of,
+    grade_ink,
+    sentence_of,
+)
+from studio.audio.waveform import Waveform
+from studio.voices.grades import Grade
+from studio.voices.prompt_doctor import VERDICTS, Subject, examine
+
+
+def test_every_sentence_of_the_doctor_can_be_translated() -> None:
+    said = {text for verdict in VERDICTS.values() for text in (verdict.sentence, verdict.advice) if text}
+    assert said == set(SENTENCES)
+
+
+def test_every_grade_and_subject_has_a_word_and_a_shape() -> None:
+    assert set(GRADE_WORDS) == set(GRADE_ICONS) == set(Grade)
+    assert len(set(GRADE_ICONS.values())) == len(Grade)
+    assert all((paths.resources() / "icons" / f"{name}.svg").is_file() for name in GRADE_ICONS.values())
+    assert set(SUBJECT_WORDS) == set(Subject)
+    assert len({grade_ink(grade, QPalette()) for grade in Grade}) == len(Grade)
+
+
+def test_without_a_translation_it_is_the_doctors_own_english() -> None:
+    sound = np.random.default_rng(0).normal(0, 0.1, 20_000).astype(np.float32)
+    for finding in examine(Waveform(sound, 8_000)).findings:
+        assert sentence_of(finding) == finding.sentence
+        assert advice_of(finding) == finding.advice

@@ -1,0 +1,127 @@
+"""The list of cards: what is shown, said and found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QModelIndex, QRect, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPalette
+from PySide6.QtWidgets import QListView, QStyleOptionViewItem
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from studio.app.theme.tones import DARK, LIGHT, Tones, palette_of
+from studio.app.voices.card_delegate import CardDelegate
+from studio.app.voices.card_pictures import CardPicture, CardPictures
+from studio.app.voices.preparation import Preparation, PreparationState
+from studio.app.voices.voice_model import VoiceFilter, VoiceModel
+from studio.app.widgets.peaks import outline_of
+from studio.voices.grades import Grade
+from studio.voices.library import Consent, Voice, VoiceLibrary
+
+
+def voice(name: str, **details: object) -> Voice:
+    return Voice(name, Path(f"/clips/{name}.wav"), None, 4.2, **details)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def model(qtbot: QtBot, qtmodeltester: ModelTester) -> VoiceModel:
+    model = VoiceModel()
+    model.show_voices(
+        [
+            voice("Harbour", is_built_in=True),
+            voice("Anna", language="zh", quality=Grade.GOOD, notes="by the window"),
+            voice("Ben", consent=Consent("Benjamin")),
+        ]
+    )
+    qtmodeltester.check(model)
+    return model
+
+
+def said(model: VoiceModel, row: int) -> str:
+    return str(model.index(row).data(Qt.ItemDataRole.AccessibleTextRole))
+
+
+def test_a_card_is_said_in_words(model: VoiceModel) -> None:
+    assert said(model, 1) == "Anna, Chinese, 4.2 seconds, Quality: Good"
+    model.set_preparation("Anna", Preparation(PreparationState.RUNNING, 0.42))
+    assert said(model, 1).endswith("Preparing, 42 %")
+    model.set_preparation("Anna", Preparation(PreparationState.READY, 1.0))
+    assert said(model, 1).endswith("Ready to speak")
+    assert "Comes with the program" in model.index(0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Consent: Benjamin" in model.index(2).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_the_first_nine_have_numbers(model: VoiceModel) -> None:
+    model.show_voices([voice(f"v{number}") for number in range(12)])
+    assert [model.card(row).number for row in (0, 8, 9)] == [1, 9, None]
+
+
+def test_what_came_later_survives_a_new_list(model: VoiceModel) -> None:
+    outline = outline_of(np.ones(100, np.float32), 4)
+    model.set_picture("/clips/Ben.wav", outline, Grade.FAIR)
+    model.set_picture("/clips/Anna.wav", outline, Grade.POOR)
+    model.set_preparation("Ben", Preparation(PreparationState.READY, 1.0))
+    model.show_voices(model.voices)
+    assert model.card(2).outline is outline
+    assert model.card(2).quality is Grade.FAIR
+    assert model.card(1).quality is Grade.GOOD, "what the library says counts"
+    assert model.card(2).preparation.state is PreparationState.READY
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("", 3), ("AN", 1), ("chinese", 1), ("window anna", 1), ("benjamin", 1), ("anna ben", 0)]
+)
+def test_search(model: VoiceModel, text: str, found: int) -> None:
+    filtered = VoiceFilter()
+    filtered.setSourceModel(model)
+    filtered.search(text)
+    assert filtered.rowCount() == found
+
+
+def test_only_own_voices_can_be_renamed(model: VoiceModel) -> None:
+    editable = [bool(model.index(row).flags() & Qt.ItemFlag.ItemIsEditable) for row in range(3)]
+    assert editable == [False, True, True]
+    assert not model.flags(QModelIndex()) & Qt.ItemFlag.ItemIsEditable
+
+
+@pytest.mark.parametrize("tones", [LIGHT, DARK])
+def test_cards_are_painted_in_any_state(model: VoiceModel, qtbot: QtBot, tones: Tones) -> None:
+    view = QListView()
+    qtbot.addWidget(view)
+    view.setPalette(palette_of(tones))
+    model.set_picture(
+        "/clips/Anna.wav", outline_of(np.random.default_rng(0).normal(0, 1, 999).astype(np.float32), 90), None
+    )
+    delegate = CardDelegate(view)
+    pictures = set()
+    for state in PreparationState:
+        model.set_preparation("Anna", Preparation(state, 0.5))
+        option = QStyleOptionViewItem()
+        option.initFrom(view)
+        option.widget = view  # type: ignore[attr-defined]
+        size = delegate.sizeHint(option, model.index(1))
+        option.rect = QRect(0, 0, 300, size.height())  # type: ignore[attr-defined]
+        image = QImage(300, size.height(), QImage.Format.Format_RGB32)
+        image.fill(QColor(tones.surface))
+        painter = QPainter(image)
+        delegate.paint(painter, option, model.index(1))
+        painter.end()
+        pictures.add(bytes(image.constBits()))
+        assert image.pixelColor(299, 2) in (QColor(tones.surface), view.palette().color(QPalette.ColorRole.Base))
+    assert len(pictures) == len(PreparationState), "each looks different"
+
+
+def test_pictures_are_made_in_the_background(library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
+    pictures = CardPictures()
+    added = library.add(clip, "Anna").voice
+    with qtbot.waitSignal(pictures.ready) as ready:
+        pictures.ask_for([added, voice("gone"), voice("stored", generation="cosyvoice2")])
+    path, picture = ready.args
+    assert path == str(added.clip)
+    assert isinstance(picture, CardPicture)
+    assert picture.outline.loudest > 0.01
+    with qtbot.assertNotEmitted(pictures.ready, wait=100):
+        pictures.ask_for([added])

@@ -1,0 +1,344 @@
+"""The dock as a person uses it: drop, answer, rename, search, delete, have it back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from microphone import Microphone
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QUndoStack
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+from thread_worker import ThreadWorker
+
+from studio import paths
+from studio.app.voices import new_voices
+from studio.app.voices.clip_player import ClipPlayer
+from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.app.voices.edit_dialog import EditDialog
+from studio.app.voices.new_voices import VoiceSources
+from studio.app.voices.panel import VoicesPanel
+from studio.app.voices.recorder_dialog import RecorderDialog
+from studio.errors import StudioError
+from studio.voices.grades import Grade
+from studio.voices.library import VoiceLibrary
+
+
+@pytest.fixture
+def stack(qtbot: QtBot) -> QUndoStack:
+    return QUndoStack()
+
+
+@pytest.fixture
+def microphone() -> Microphone:
+    return Microphone()
+
+
+@pytest.fixture
+def panel(
+    library: VoiceLibrary,
+    stack: QUndoStack,
+    microphone: Microphone,
+    make_player: Callable[[QObject], ClipPlayer],
+    qtbot: QtBot,
+) -> VoicesPanel:
+    panel = VoicesPanel(library, stack, VoiceSources(make_player, microphone.open, start_worker=ThreadWorker))
+    qtbot.addWidget(panel)
+    panel.resize(300, 600)
+    panel.show()
+    return panel
+
+
+def names(panel: VoicesPanel) -> list[str]:
+    return [voice.name for voice in panel.voices]
+
+
+def open_doctor(panel: VoicesPanel, qtbot: QtBot) -> DoctorDialog:
+    def is_ready() -> bool:
+        dialogs = [dialog for dialog in panel.findChildren(DoctorDialog) if dialog.isVisible()]
+        return bool(dialogs) and dialogs[0]._make.isEnabled()
+
+    qtbot.waitUntil(is_ready)
+    (dialog,) = [dialog for dialog in panel.findChildren(DoctorDialog) if dialog.isVisible()]
+    return dialog
+
+
+def test_an_empty_library_says_what_to_do(panel: VoicesPanel) -> None:
+    assert panel._empty.isVisible()
+    assert panel._empty.text().startswith("No voices yet.")
+    assert panel.current_voice is None
+    assert panel.voice_at(1) is None
+
+
+def test_a_dropped_sound_becomes_a_voice(
+    panel: VoicesPanel, make_sound: Callable[..., Path], stack: QUndoStack, qtbot: QtBot
+) -> None:
+    sound = make_sound("anna.wav", seconds=14.0)
+    assert panel.new_voices.describe_drop([sound]) == "Drop it to make a voice of anna.wav"
+    panel.new_voices.take([sound])
+    dialog = open_doctor(panel, qtbot)
+    dialog._form.transcript.setPlainText("What she said.")
+    dialog.accept()
+    qtbot.waitUntil(lambda: names(panel) == ["anna"])
+    (voice,) = panel.voices
+    assert 3.0 < voice.clip_seconds < 10.5
+    assert (voice.transcript, voice.language, voice.quality) == ("What she said.", "en", Grade.GOOD)
+    assert panel.current_voice == voice, "its card is selected"
+    qtbot.waitUntil(lambda: panel._model.card(0).outline is not None)
+    stack.undo()
+    assert names(panel) == []
+    stack.redo()
+    assert names(panel) == ["anna"]
+
+
+def test_a_name_that_is_taken_gets_a_number_and_one_typed_is_asked_for_again(
+    panel: VoicesPanel, make_sound: Callable[..., Path], library: VoiceLibrary, clip: Path, qtbot: QtBot
+) -> None:
+    library.add(clip, "Anna")
+    library.add(clip, "Ben")
+    panel.new_voices.take([make_sound("anna.wav")])
+    dialog = open_doctor(panel, qtbot)
+    assert dialog.details.name == "anna 2"
+    dialog._form.name.setText("ben")
+    dialog.accept()
+    qtbot.waitUntil(lambda: "already" in dialog._problem.text() and dialog.isVisible())
+    dialog._form.name.setText("Clara")
+    dialog.accept()
+    qtbot.waitUntil(lambda: "Clara" in names(panel))
+
+
+def test_several_sounds_become_several_voices_at_once(
+    panel: VoicesPanel, make_sound: Callable[..., Path], stack: QUndoStack, tmp_path: Path, qtbot: QtBot
+) -> None:
+    for name in ("clips/anna.wav", "clips/ben.flac", "clips/deep/anna.wav"):
+        make_sound(name)
+    (tmp_path / "clips" / "broken.mp3").write_bytes(b"no sound at all")
+    errors: list[StudioError] = []
+    panel.failed.connect(errors.append)
+    panel.new_voices.take([tmp_path / "clips"])
+    qtbot.waitUntil(lambda: len(names(panel)) == 3, timeout=20_000)
+    assert names(panel) == ["anna", "anna 2", "ben"]
+    qtbot.waitUntil(lambda: bool(errors))
+    assert errors[0].message == "1 of 4 files could not become voices."
+    assert "broken.mp3 is not a sound file" in errors[0].remedy
+    stack.undo()
+    assert names(panel) == []
+
+
+def test_what_cannot_become_a_voice_is_a_sentence(panel: VoicesPanel, tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "text.txt").write_text("x")
+    assert panel.new_voices.describe_drop([tmp_path / "text.txt"]) is None
+    with qtbot.waitSignal(panel.failed) as failed:
+        panel.new_voices.take([tmp_path / "text.txt"])
+    assert str(failed.args[0]).startswith("text.txt: there is no sound in it")
+    (tmp_path / "bad.wav").write_text("not a sound")
+    with qtbot.waitSignal(panel.failed) as failed:
+        panel.new_voices.take([tmp_path / "bad.wav"])
+    assert "not a sound file" in str(failed.args[0])
+
+
+def test_recording_leads_to_the_doctor(
+    panel: VoicesPanel,
+    microphone: Microphone,
+    recording,
+    qtbot: QtBot,  # type: ignore[no-untyped-def]
+) -> None:
+    panel.new_voices.record()
+    (recorder,) = panel.findChildren(RecorderDialog)
+    qtbot.waitUntil(lambda: recorder._session.has_microphone)
+    recorder._session._countdown.setInterval(20)
+    recorder._record.click()
+    qtbot.waitUntil(lambda: recorder._state.text().startswith("Recording"))
+    microphone.hear(recording.samples)
+    qtbot.waitUntil(recorder._use.isEnabled)
+    recorder._use.click()
+    doctor = open_doctor(panel, qtbot)
+    assert doctor.details.name == "My voice"
+    assert (doctor.details.transcript or "").startswith("The harbour")
+    doctor.accept()
+    qtbot.waitUntil(lambda: names(panel) == ["My voice"])
+    qtbot.waitUntil(lambda: not panel.findChildren(RecorderDialog) and not panel.findChildren(DoctorDialog))
+
+
+def test_rename_in_place(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
+) -> None:
+    library.add(clip, "Anna")
+    panel.refresh()
+    panel.select("Anna")
+    renamed: list[tuple[str, str]] = []
+    panel.voice_renamed.connect(lambda before, after: renamed.append((before, after)))
+    panel._list.setFocus()
+    panel._actions["rename"].trigger()
+    editor = panel._list.findChild(QLineEdit)
+    assert editor is not None
+    editor.setText("Clara")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: names(panel) == ["Clara"])
+    assert renamed == [("Anna", "Clara")]
+    stack.undo()
+    assert names(panel) == ["Anna"]
+
+
+def test_delete_and_have_back(panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack) -> None:
+    for name in ("Anna", "Ben"):
+        library.add(clip, name)
+    panel.refresh()
+    removed: list[str] = []
+    panel.voice_removed.connect(removed.append)
+    panel._list.selectAll()
+    panel._actions["delete"].trigger()
+    assert (names(panel), removed) == ([], ["Anna", "Ben"])
+    assert panel._empty.isVisible()
+    stack.undo()
+    assert names(panel) == ["Anna", "Ben"]
+    assert panel._list.isVisible()
+
+
+def test_choosing_and_numbers(panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
+    for name in ("Anna", "Ben"):
+        library.add(clip, name)
+    panel.refresh()
+    second = panel.voice_at(2)
+    assert second is not None
+    assert second.name == "Ben"
+    panel.select("Ben")
+    with qtbot.waitSignal(panel.voice_chosen) as chosen:
+        panel._actions["choose"].trigger()
+    assert chosen.args == ["Ben"]
+
+
+def test_search_narrows_and_return_goes_on_to_what_was_found(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path
+) -> None:
+    for name in ("Anna", "Ben"):
+        library.add(clip, name)
+    panel.refresh()
+    QTest.keyClicks(panel._search, "be")
+    assert panel._filter.rowCount() == 1
+    assert len(panel.voices) == 2, "numbers stay"
+    QTest.keyClick(panel._search, Qt.Key.Key_Return)
+    assert panel.current_voice is not None
+    assert panel.current_voice.name == "Ben"
+    QTest.keyClicks(panel._search, "xyz")
+    assert panel._empty.text() == "No voice is called that."
+
+
+def test_words_notes_and_consent(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
+) -> None:
+    library.add(clip, "Anna")
+    panel.refresh()
+    panel.select("Anna")
+    panel._actions["edit"].trigger()
+    (dialog,) = panel.findChildren(EditDialog)
+    dialog._form.transcript.setPlainText("Was sie gesagt hat, und nicht nur das.")
+    dialog._form.name.setText("Clara")
+    dialog._form._consent.setChecked(True)
+    dialog._form._consent_by.setText("Clara")
+    dialog.accept()
+    voice = library.get("Clara")
+    assert (voice.transcript, voice.language, voice.consent.by) == (
+        "Was sie gesagt hat, und nicht nur das.", "de", "Clara",
+    )  # fmt: skip
+    stack.undo()
+    stack.undo()
+    assert library.get("Anna").transcript is None
+
+
+def test_the_programs_own_voices_are_left_alone(
+    library: VoiceLibrary, clip: Path, tmp_path: Path, panel: VoicesPanel
+) -> None:
+    (tmp_path / "built-in" / "Harbour.wav").write_bytes(clip.read_bytes())
+    panel.refresh()
+    panel.select("Harbour")
+    enabled = {name for name, action in panel._actions.items() if action.isEnabled()}
+    assert enabled == {"choose", "listen", "doctor", "duplicate", "export"}
+    panel._actions["duplicate"].trigger()
+    assert names(panel) == ["Harbour", "Harbour 2"]
+
+
+def test_a_voice_travels_as_a_file(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    voice = library.add(clip, "Anna", "Said.").voice
+    with qtbot.waitSignal(panel.told) as told:
+        panel.export_to(voice, tmp_path / "anna.voice")
+    assert told.args == [f"Wrote {tmp_path / 'anna.voice'}"]
+    panel.new_voices.take([tmp_path / "anna.voice"])
+    qtbot.waitUntil(lambda: names(panel) == ["Anna", "Anna 2"])
+    (tmp_path / "evil.voice").write_bytes(b"PK\x03\x04 not really")
+    with qtbot.waitSignal(panel.failed) as failed:
+        panel.new_voices.take([tmp_path / "evil.voice"])
+    assert failed.args[0].code == "bad-voice-file"
+
+
+def test_listening_to_a_clip(
+    panel: VoicesPanel,
+    library: VoiceLibrary,
+    clip: Path,
+    outputs,
+    qtbot: QtBot,  # type: ignore[no-untyped-def]
+) -> None:
+    library.add(clip, "Anna")
+    panel.refresh()
+    panel.select("Anna")
+    panel._actions["listen"].trigger()
+    qtbot.waitUntil(lambda: outputs.card.first_sound is not None)
+    panel._player.stop()
+
+
+def test_a_damaged_library_is_a_sentence(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    library.add(clip, "Anna")
+    (tmp_path / "voices" / "library.sqlite3").write_bytes(b"no database " * 100)
+    with qtbot.waitSignal(panel.failed) as failed:
+        panel.refresh()
+    assert failed.args[0].code == "damaged-library"
+
+
+def test_official_stored_voices_are_taken_over(panel: VoicesPanel, library: VoiceLibrary, stack: QUndoStack) -> None:
+    path = paths.resources() / "models" / "noise-cosyvoice2" / "spk2info.pt"
+
+    async def scenario() -> None:
+        panel.new_voices._import_stored(path)
+        async with asyncio.timeout(60):
+            while not panel.voices:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(scenario())
+    (voice,) = panel.voices
+    assert (voice.name, voice.generation) == ("my_zero_shot_spk", "cosyvoice2")
+    panel.select(voice.name)
+    assert not panel._actions["listen"].isEnabled(), "there is no recording"
+    stack.undo()
+    assert library.voices() == []
+
+
+def test_stored_voices_without_a_model_are_a_sentence(panel: VoicesPanel, tmp_path: Path) -> None:
+    (tmp_path / "spk2info.pt").write_bytes(b"x")
+    errors: list[StudioError] = []
+    panel.failed.connect(errors.append)
+
+    async def scenario() -> None:
+        await panel.new_voices._take_over(tmp_path / "spk2info.pt")
+
+    asyncio.run(scenario())
+    assert [error.code for error in errors] == ["model-not-found"]
+
+
+def test_a_bug_in_the_background_is_told(
+    panel: VoicesPanel, make_sound: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(new_voices, "propose_from", fail)
+    with qtbot.waitSignal(panel.failed) as failed:
+        panel.new_voices.take([make_sound("anna.wav")])
+    assert failed.args[0].code == "internal-error"
