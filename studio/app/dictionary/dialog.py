@@ -1,0 +1,88 @@
+"""Both dictionaries side by side. What is accepted counts at once, and makes the lines stale that use a changed word."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTabWidget, QVBoxLayout, QWidget
+
+from studio.app.dictionary.global_words import GlobalWords
+from studio.app.dictionary.word_model import Row
+from studio.app.dictionary.word_page import WordPage
+from studio.app.script.project_editor import ProjectEditor
+from studio.errors import StudioError
+from studio.project.changes import EditDictionary
+from studio.project.dictionary import DictionaryEntry, lines_using
+
+
+class DictionaryDialog(QDialog):
+    """``hear_clicked`` carries the DictionaryEntry that somebody wants to hear."""
+
+    hear_clicked = Signal(object)
+
+    def __init__(
+        self, editor: ProjectEditor, global_words: GlobalWords, *, can_hear: bool = True, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Pronunciation"))
+        self._editor = editor
+        self._global_words = global_words
+        self.project_page = WordPage(self.tr("Words of this project"), self._count_lines, can_hear=can_hear)
+        self.global_page = WordPage(self.tr("Words of all projects"), self._count_lines, can_hear=can_hear)
+        self.tabs = QTabWidget()
+        self.tabs.addTab(self.project_page, self.tr("This project"))
+        self.tabs.addTab(self.global_page, self.tr("All projects"))
+        self._complaint = QLabel()
+        self._complaint.setProperty("role", "bad")
+        self._complaint.setWordWrap(True)
+        self._complaint.hide()
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.tabs, 1)
+        layout.addWidget(self._complaint)
+        layout.addWidget(self.buttons)
+        self.project_page.model.show_dictionary(editor.project.dictionary)
+        self.global_page.model.show_dictionary(global_words.dictionary)
+        width = self.fontMetrics().averageCharWidth()
+        self.resize(100 * width, 64 * width)
+        # rows
+        for page in self.pages:
+            page.model.edited.connect(self._complaint.hide)
+            page.hear_clicked.connect(self.hear_clicked)
+        # buttons
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+
+    @property
+    def pages(self) -> tuple[WordPage, WordPage]:
+        return self.project_page, self.global_page
+
+    def add_word(self, written: str) -> None:
+        """A row for a word that was selected in the script, to be completed."""
+        self.tabs.setCurrentWidget(self.project_page)
+        self.project_page.go_to(self.project_page.model.append(Row(written=written.strip())))
+
+    def accept(self) -> None:
+        """Keeps both, and closes; where that cannot be, says why, and stays."""
+        for page in self.pages:
+            number = page.model.first_problem()
+            if number is not None:
+                self.tabs.setCurrentWidget(page)
+                page.go_to(number)
+                self._complain(page.model.problem(number))
+                return
+        try:
+            self._global_words.change(self.global_page.model.dictionary())
+            dictionary = self.project_page.model.dictionary()
+            if dictionary != self._editor.project.dictionary:
+                self._editor.do(EditDictionary(dictionary), self.tr("Pronunciation"))
+        except StudioError as error:
+            self._complain(error)
+            return
+        super().accept()
+
+    def _complain(self, error: StudioError | None) -> None:
+        self._complaint.setText(str(error))
+        self._complaint.show()
+
+    def _count_lines(self, entry: DictionaryEntry) -> int:
+        return len(lines_using(((line.id, line.text) for line in self._editor.script.lines), entry))

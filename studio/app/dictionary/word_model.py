@@ -1,0 +1,175 @@
+"""Words and how they are said as the rows of a table; what cannot be said yet is shown, and not lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from studio.app.theme.icons import icon
+from studio.errors import BadPronunciation
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+
+WORD, ALIAS, PRONUNCIATION, CASE = range(4)
+_FIELDS = ("written", "alias", "pronunciation", "is_case_sensitive")
+_Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """As typed; a row of which nothing is typed counts for nothing."""
+
+    written: str = ""
+    alias: str = ""
+    pronunciation: str = ""
+    is_case_sensitive: bool = False
+
+    @property
+    def is_blank(self) -> bool:
+        return not (self.written.strip() or self.alias.strip() or self.pronunciation.strip())
+
+    def with_text(self, column: int, text: str) -> Row:
+        match column:
+            case 0:
+                return replace(self, written=text)
+            case 1:
+                return replace(self, alias=text)
+        return replace(self, pronunciation=text)
+
+    def entry(self) -> DictionaryEntry:
+        """Raises ``BadPronunciation``."""
+        return DictionaryEntry(self.written, self.alias or None, self.pronunciation or None, self.is_case_sensitive)
+
+
+class WordModel(QAbstractTableModel):
+    """``edited`` when a person changes something; not told of ``show_dictionary``."""
+
+    edited = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[Row] = []
+        self._titles = (self.tr("Word"), self.tr("Said as"), self.tr("Pronunciation"), self.tr("Aa"))
+        self._hints = (
+            self.tr("As it stands in the text"),
+            self.tr("Other words that sound right, for any model"),
+            self.tr("Pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D; Fun-CosyVoice3 only"),
+            self.tr("Only where capitals are the same"),
+        )
+
+    def show_dictionary(self, dictionary: PronunciationDictionary) -> None:
+        self.beginResetModel()
+        self._rows = [
+            Row(entry.written, entry.alias or "", entry.pronunciation or "", entry.is_case_sensitive)
+            for entry in dictionary.entries
+        ]
+        self.endResetModel()
+
+    def dictionary(self) -> PronunciationDictionary:
+        """What is typed, blank rows left out. Raises ``BadPronunciation`` for the first row that cannot be."""
+        dictionary = PronunciationDictionary()
+        for row in self._rows:
+            if not row.is_blank:
+                dictionary = dictionary.with_entry(row.entry())
+        return dictionary
+
+    def row(self, number: int) -> Row:
+        return self._rows[number]
+
+    def problem(self, number: int) -> BadPronunciation | None:
+        """Why the row cannot be used; None for one that can, and for a blank one."""
+        row = self._rows[number]
+        if row.is_blank:
+            return None
+        try:
+            key = row.entry().key
+        except BadPronunciation as error:
+            return error
+        if any(other.entry().key == key for other in self._rows[:number] if _is_usable(other)):
+            return BadPronunciation(
+                self.tr("“{word}” stands further up already.").format(word=row.written.strip()),
+                remedy=self.tr("Remove one of the two."),
+            )
+        return None
+
+    def first_problem(self) -> int | None:
+        return next((number for number in range(len(self._rows)) if self.problem(number)), None)
+
+    def append(self, row: Row | None = None) -> int:
+        """A new row at the end; returns its number."""
+        number = len(self._rows)
+        self.beginInsertRows(_NOWHERE, number, number)
+        self._rows.append(row or Row())
+        self.endInsertRows()
+        return number
+
+    def remove(self, numbers: set[int]) -> None:
+        for number in sorted(numbers, reverse=True):
+            self.beginRemoveRows(_NOWHERE, number, number)
+            del self._rows[number]
+            self.endRemoveRows()
+        if numbers:
+            self.edited.emit()
+
+    # What the table asks.
+
+    def rowCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(_FIELDS)
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._titles[section]
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.ToolTipRole:
+            return self._hints[section]
+        return None
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        plain = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return plain | (Qt.ItemFlag.ItemIsUserCheckable if index.column() == CASE else Qt.ItemFlag.ItemIsEditable)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row, column = self._rows[index.row()], index.column()
+        problem = self.problem(index.row()) if column == WORD else None
+        match role:
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole if column != CASE:
+                return getattr(row, _FIELDS[column])
+            case Qt.ItemDataRole.CheckStateRole if column == CASE:
+                return Qt.CheckState.Checked if row.is_case_sensitive else Qt.CheckState.Unchecked
+            case Qt.ItemDataRole.DecorationRole if problem is not None:
+                return icon("warning")
+            case Qt.ItemDataRole.ToolTipRole:
+                return str(problem) if problem is not None else self._hints[column]
+            case Qt.ItemDataRole.AccessibleTextRole if problem is not None:
+                return f"{row.written}: {problem}"
+        return None
+
+    def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802
+        column = index.column()
+        before = self._rows[index.row()]
+        if role == Qt.ItemDataRole.CheckStateRole and column == CASE:
+            row = replace(before, is_case_sensitive=Qt.CheckState(value) is Qt.CheckState.Checked)
+        elif role == Qt.ItemDataRole.EditRole and column != CASE:
+            row = before.with_text(column, str(value))
+        else:
+            return False
+        self._rows[index.row()] = row
+        # Whether another row may stay can depend on this one.
+        self.dataChanged.emit(self.index(0, WORD), self.index(len(self._rows) - 1, CASE))
+        if row != before:
+            self.edited.emit()
+        return True
+
+
+def _is_usable(row: Row) -> bool:
+    try:
+        row.entry()
+    except BadPronunciation:
+        return False
+    return True

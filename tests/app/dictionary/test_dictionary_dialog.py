@@ -1,0 +1,248 @@
+"""Words are taught in a table; what cannot be said is shown where it stands, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from studio.app.dictionary.dialog import DictionaryDialog
+from studio.app.dictionary.global_words import GlobalWords
+from studio.app.dictionary.hearing import WordHearing
+from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD
+from studio.app.dictionary.word_page import WordPage
+from studio.app.script.project_editor import ProjectEditor
+from studio.project.changes import EditDictionary, InsertLines
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
+from studio.project.lines import Line
+from studio.project.project import Project
+
+CHONGQING = DictionaryEntry("重庆", pronunciation="chong2 qing4")
+SQL = DictionaryEntry("SQL", alias="sequel", is_case_sensitive=True)
+
+
+@pytest.fixture
+def editor(tmp_path: Path, qapp: Any) -> Iterator[ProjectEditor]:
+    with Project.create(tmp_path / "drafts") as project:
+        lines = tuple(Line(id=f"l{number}", text=text) for number, text in enumerate(("重庆", "SQL", "重庆 and SQL")))
+        project.apply(InsertLines(0, lines))
+        project.apply(EditDictionary(PronunciationDictionary((CHONGQING,))))
+        yield ProjectEditor(project)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "pronunciation.json"
+    save_global_dictionary(PronunciationDictionary((SQL,)), path)
+    return path
+
+
+@pytest.fixture
+def words(editor: ProjectEditor, path: Path) -> GlobalWords:
+    words = GlobalWords(editor, path=path)
+    words.load()
+    return words
+
+
+@pytest.fixture
+def dialog(editor: ProjectEditor, words: GlobalWords, qtbot: QtBot) -> DictionaryDialog:
+    dialog = DictionaryDialog(editor, words)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def type_in(page: WordPage, number: int, column: int, text: str) -> None:
+    page.model.setData(page.model.index(number, column), text)
+
+
+def shown(page: WordPage, number: int) -> list[str]:
+    return [page.model.data(page.model.index(number, column)) for column in (WORD, ALIAS, PRONUNCIATION)]
+
+
+def said(dialog: DictionaryDialog, role: str) -> str:
+    return " ".join(
+        label.text() for label in dialog.findChildren(QLabel) if label.isVisible() and label.property("role") == role
+    )
+
+
+def test_both_dictionaries_are_shown(dialog: DictionaryDialog) -> None:
+    assert shown(dialog.project_page, 0) == ["重庆", "", "chong2 qing4"]
+    assert shown(dialog.global_page, 0) == ["SQL", "sequel", ""]
+    case = dialog.global_page.model.index(0, CASE)
+    assert dialog.global_page.model.data(case, Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
+    assert dialog.project_page.table.accessibleName() == "Words of this project"
+
+
+def test_what_a_word_becomes_is_shown_beside_it(dialog: DictionaryDialog) -> None:
+    dialog.project_page.go_to(0)
+    assert "[ch][óng][q][ìng]" in said(dialog, "quiet")
+    assert "2" in said(dialog, "quiet")
+
+
+def test_a_new_word_of_the_project_can_be_undone(
+    dialog: DictionaryDialog, editor: ProjectEditor, words: GlobalWords
+) -> None:
+    page = dialog.project_page
+    page.add_word()
+    type_in(page, 1, WORD, "wind")
+    type_in(page, 1, PRONUNCIATION, "W AY1 N D")
+    dialog.accept()
+    assert not dialog.isVisible()
+    assert editor.project.dictionary.entries == (CHONGQING, DictionaryEntry("wind", None, "W AY1 N D"))
+    editor.undo_stack.undo()
+    assert editor.project.dictionary.entries == (CHONGQING,)
+    assert words.dictionary.entries == (SQL,)
+
+
+def test_a_word_of_all_projects_is_kept_and_counts_at_once(
+    dialog: DictionaryDialog, editor: ProjectEditor, path: Path, qtbot: QtBot
+) -> None:
+    type_in(dialog.global_page, 0, ALIAS, "S Q L")
+    with qtbot.waitSignal(editor.script_changed):
+        dialog.accept()
+    assert editor.project.dictionary_in_force.compile("SQL", speaks_phones=False) == "S Q L"
+    assert load_global_dictionary(path).entries == (DictionaryEntry("SQL", "S Q L", None, True),)
+    assert editor.undo_stack.count() == 0
+
+
+def test_what_cannot_be_said_is_shown_and_not_accepted(dialog: DictionaryDialog, editor: ProjectEditor) -> None:
+    page = dialog.project_page
+    type_in(page, 0, PRONUNCIATION, "kæt")
+    index = page.model.index(0, WORD)
+    assert page.model.data(index, Qt.ItemDataRole.DecorationRole) is not None
+    assert "Write pinyin" in page.model.data(index, Qt.ItemDataRole.ToolTipRole)
+    dialog.tabs.setCurrentWidget(dialog.global_page)
+    dialog.accept()
+    assert dialog.isVisible()
+    assert dialog.tabs.currentWidget() is page
+    assert "is not a syllable in pinyin" in said(dialog, "bad")
+    assert editor.project.dictionary.entries == (CHONGQING,)
+    type_in(page, 0, PRONUNCIATION, "chong2")
+    assert page.model.data(index, Qt.ItemDataRole.DecorationRole) is None
+    dialog.accept()
+    assert editor.project.dictionary.entries == (DictionaryEntry("重庆", None, "chong2"),)
+
+
+def test_the_same_word_twice_is_a_problem_of_the_second(dialog: DictionaryDialog) -> None:
+    page = dialog.project_page
+    number = page.model.append()
+    type_in(page, number, WORD, " 重庆 ")
+    type_in(page, number, ALIAS, "x")
+    assert page.model.problem(0) is None
+    assert "stands further up already" in str(page.model.problem(number))
+    type_in(page, number, WORD, "庆")
+    assert page.model.problem(number) is None
+
+
+def test_blank_rows_count_for_nothing_and_are_used_again(dialog: DictionaryDialog, editor: ProjectEditor) -> None:
+    page = dialog.project_page
+    page.add_word()
+    page.add_word()
+    assert page.model.rowCount() == 2
+    dialog.accept()
+    assert editor.undo_stack.count() == 0
+
+
+def test_words_are_removed_with_the_delete_key(dialog: DictionaryDialog, editor: ProjectEditor, qtbot: QtBot) -> None:
+    page = dialog.project_page
+    page.go_to(0)
+    page.table.setFocus()
+    qtbot.keyClick(page.table, Qt.Key.Key_Delete)
+    assert page.model.rowCount() == 0
+    assert not page.remove_button.isEnabled()
+    dialog.accept()
+    assert editor.project.dictionary.entries == ()
+
+
+def test_cancelling_changes_nothing(dialog: DictionaryDialog, editor: ProjectEditor, path: Path) -> None:
+    before = path.read_bytes()
+    type_in(dialog.project_page, 0, ALIAS, "x")
+    type_in(dialog.global_page, 0, ALIAS, "x")
+    dialog.reject()
+    assert editor.project.dictionary.entries == (CHONGQING,)
+    assert path.read_bytes() == before
+
+
+def test_a_word_typed_by_hand_arrives(dialog: DictionaryDialog, qtbot: QtBot) -> None:
+    page = dialog.project_page
+    page.add_word()
+    field = page.table.findChild(QLineEdit)
+    assert isinstance(field, QLineEdit)
+    qtbot.keyClicks(field, "Qt")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: shown(page, 1)[0] == "Qt")
+    assert dialog.isVisible()
+
+
+def test_a_selected_word_is_brought_along(dialog: DictionaryDialog) -> None:
+    dialog.tabs.setCurrentWidget(dialog.global_page)
+    dialog.add_word(" Xi'an ")
+    assert dialog.tabs.currentWidget() is dialog.project_page
+    assert shown(dialog.project_page, 1) == ["Xi'an", "", ""]
+    assert not dialog.project_page.hear_button.isEnabled()
+
+
+def test_only_usable_words_can_be_heard(dialog: DictionaryDialog, qtbot: QtBot) -> None:
+    page = dialog.project_page
+    page.go_to(0)
+    with qtbot.waitSignal(dialog.hear_clicked) as heard:
+        page.hear_button.click()
+    assert heard.args == [CHONGQING]
+    type_in(page, 0, PRONUNCIATION, "?")
+    assert not page.hear_button.isEnabled()
+
+
+def test_a_disk_that_refuses_is_said_and_the_dialog_stays(editor: ProjectEditor, tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "file").touch()
+    dialog = DictionaryDialog(editor, GlobalWords(editor, path=tmp_path / "file" / "words.json"))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    number = dialog.global_page.model.append()
+    type_in(dialog.global_page, number, WORD, "a")
+    type_in(dialog.global_page, number, ALIAS, "b")
+    dialog.accept()
+    assert dialog.isVisible()
+    assert "cannot be" in said(dialog, "bad")
+
+
+def test_every_project_that_is_opened_knows_the_persons_words(
+    editor: ProjectEditor, words: GlobalWords, tmp_path: Path
+) -> None:
+    with Project.create(tmp_path / "drafts") as other:
+        old = editor.project
+        editor.replace_project(other)
+        assert other.dictionary_in_force.entries == (SQL,)
+        editor.replace_project(old)
+
+
+def test_a_damaged_file_of_words_is_told(editor: ProjectEditor, path: Path, qtbot: QtBot) -> None:
+    path.write_text("{")
+    words = GlobalWords(editor, path=path)
+    with qtbot.waitSignal(words.failed) as failed:
+        words.load()
+    assert "is damaged" in str(failed.args[0])
+    words.change(PronunciationDictionary((SQL,)))
+    assert load_global_dictionary(path).entries == (SQL,)
+
+
+def test_a_word_is_heard_as_it_would_be_said(bench: Any) -> None:
+    bench.add_voice("Anna")
+    session = bench.session
+    hearing = WordHearing(session.bridge, session.transport, session.find_voice)
+    failures: list[object] = []
+    hearing.failed.connect(failures.append)
+    bench.loop.call_soon(hearing.hear, DictionaryEntry("SQL", alias="one two three"), "Anna")
+    bench.until(lambda: session.transport.is_playing)
+    bench.until(lambda: not session.transport.is_playing)
+    assert len(bench.card.heard) == 3 * 2_400
+    assert not session.editor.script.takes
+    bench.loop.call_soon(hearing.hear, DictionaryEntry("SQL", alias="x"), "Nobody")
+    bench.until(lambda: failures)
+    assert "no voice named Nobody" in str(failures[0])
