@@ -138,4 +138,5 @@ def test_prompt_voices_are_made_with_all_that_must_be_said_of_them(tmp_path: Pat
             assert (file.getframerate(), file.getsampwidth(), file.getnchannels()) == (24_000, 2, 1)
             assert 2.0 <= file.getnframes() / 24_000 <= 5.0
         content = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        assert set(content) == {"name", "description", "transcript", "language", "made_with", "licence"}
+        assert content["transcript"] == path.with_suffix(".txt").read_text(encoding="utf-8").strip()
+        assert set(content) == {"name", "description", "transcript", "language", "speaker", "made_with", "licence"}

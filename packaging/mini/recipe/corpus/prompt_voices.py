@@ -41,16 +41,19 @@ class PromptVoice:
 
 
 PROMPT_VOICES = (
-    PromptVoice("rosa", "A bright woman's voice, American.", "flite-slt@1.00", 0),
-    PromptVoice("angus", "A light man's voice, once Scottish.", "flite-awb@1.00", 1),
-    PromptVoice("miles", "A deep man's voice, American; the model never heard it in training.", "flite-rms@1.00", 2),
-    PromptVoice("linda", "A woman's voice, mechanical.", "espeak-linda-en-us-p50@1.00", 3),
-    PromptVoice("max", "A man's voice, mechanical.", "espeak-max-en-us-p50@1.00", 4),
+    PromptVoice("Ada", "A bright woman's voice, American.", "flite-slt@1.00", 0),
+    PromptVoice("Angus", "A light man's voice, once Scottish.", "flite-awb@1.00", 1),
+    PromptVoice("Miles", "A deep man's voice, American; the model never heard it in training.", "flite-rms@1.00", 2),
+    PromptVoice("Linda", "A woman's voice, mechanical.", "espeak-linda-en-us-p50@1.00", 3),
+    PromptVoice("Max", "A man's voice, mechanical.", "espeak-max-en-us-p50@1.00", 4),
 )
 
 
 def make_prompt_voices(folder: Path) -> list[Path]:
-    """``NAME.wav`` (24 kHz, 16 bit) and ``NAME.json`` for each bundled voice; gives the sound files."""
+    """For each bundled voice ``NAME.wav`` (24 kHz, 16 bit), its words ``NAME.txt``, and ``NAME.json``: how it was made.
+
+    The program shows them by their names, and speaks with the first where no voice is chosen. Gives the sound files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     recipes = {recipe.name: recipe for recipe in speaker_recipes()}
     made = []
@@ -65,13 +68,15 @@ def make_prompt_voices(folder: Path) -> list[Path]:
         _write_wave(path, utterance)
         licence = (_FLITE if voice.recipe.engine == "flite" else _ESPEAK).format(voice=voice.recipe.voice) + _OURS
         content = {
-            "name": prompt.name.capitalize(),
+            "name": prompt.name,
             "description": prompt.description,
             "transcript": sentence,
             "language": "en",
+            "speaker": prompt.speaker,
             "made_with": f"{voice.recipe.engine}, voice {voice.recipe.voice}",
             "licence": licence,
         }
+        path.with_suffix(".txt").write_text(sentence + "\n", encoding="utf-8")
         path.with_suffix(".json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         made.append(path)
     return made
