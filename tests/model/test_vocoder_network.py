@@ -129,6 +129,21 @@ def test_merged_taps_are_the_same_convolution() -> None:
     assert (one_run(merged) - one_run(plain)).abs().max() < 1e-12
 
 
+def test_training_merges_taps_anew_in_every_step() -> None:
+    plain, learning = (small_network(VocoderKind.CAUSAL).requires_grad_(True) for _ in range(2))
+    learning.train()
+    noise = torch.rand(12 * 480, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    made = [network(random_mel(12)[None], noise)[0] for network in (plain, learning)]
+    assert (made[0] - made[1]).abs().max() < 1e-12
+    for sound in made:
+        sound.square().sum().backward()
+    for one, other in zip(plain.ups.parameters(), learning.ups.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
+    with torch.no_grad():
+        learning.ups[0].weight.mul_(1.5)
+        assert (learning(random_mel(12)[None], noise)[0] - made[0]).abs().max() > 1e-6
+
+
 def test_louder_than_full_scale_is_limited(kind: VocoderKind) -> None:
     network = small_network(kind)
     network.conv_post.bias.data += 4.0

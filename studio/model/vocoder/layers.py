@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import torch
@@ -65,9 +66,9 @@ class ResidualBlock(nn.Module):
 class RepeatUpsample(nn.Conv1d):
     """CosyVoice3's up-sampling: every column ``rate`` times, then a causal convolution (G5).
 
-    Most taps of the convolution meet copies of the same column. After :meth:`merge_taps` those taps
-    are added beforehand and the convolution runs at the lower rate: the same sums in another order,
-    for a fifth to a half of the multiplications.
+    Most taps of the convolution meet copies of the same column. Where those taps are added beforehand the
+    convolution runs at the lower rate: the same sums in another order, for a fifth to a half of the
+    multiplications. So it is after :meth:`merge_taps`, and in every step of training.
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, rate: int) -> None:
@@ -77,24 +78,37 @@ class RepeatUpsample(nn.Conv1d):
 
     def merge_taps(self) -> None:
         """For inference, once the weights are there and where they will stay."""
-        kernel_size = self.kernel_size[0]
-        num_columns = 1 + -(-(kernel_size - 1) // self._rate)
-        merged = self.weight.new_zeros(self._rate, self.out_channels, self.in_channels, num_columns)
-        for phase in range(self._rate):
-            for tap in range(kernel_size):
-                # Output column ``phase`` of a group looks ``kernel_size - 1 - tap`` repeated columns back.
-                column = (phase - (kernel_size - 1 - tap)) // self._rate
-                merged[phase, :, :, num_columns - 1 + column] += self.weight.detach()[:, :, tap]
+        with torch.no_grad():
+            self._merged = self._merge()
+
+    def _merge(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Weight (rate x out_channels, in_channels, columns) and bias; gradients pass."""
         assert self.bias is not None
-        self._merged = (merged.flatten(0, 1), self.bias.detach().repeat(self._rate))
+        meets = _columns_met(self.kernel_size[0], self._rate).to(self.weight)
+        return torch.einsum("oit,ptc->poic", self.weight, meets).flatten(0, 1), self.bias.repeat(self._rate)
 
     def upsample(self, x: torch.Tensor, history: History) -> torch.Tensor:
         """(batch, in_channels, n) -> (batch, out_channels, rate x n)."""
-        if self._merged is None:
+        merged = self._merge() if self.training else self._merged
+        if merged is None:
             repeated = x.repeat_interleave(self._rate, dim=-1)
             extent = self.kernel_size[0]
             return F.conv1d(history.extend(repeated, extent=extent, before=extent - 1), self.weight, self.bias)
-        weight, bias = self._merged
+        weight, bias = merged
         extent = weight.shape[-1]
         y = F.conv1d(history.extend(x, extent=extent, before=extent - 1), weight, bias)
         return y.view(len(y), self._rate, self.out_channels, -1).permute(0, 2, 3, 1).flatten(2)
+
+
+@functools.cache
+def _columns_met(kernel_size: int, rate: int) -> torch.Tensor:
+    """(rate, taps, columns): 1 where a tap meets that column, before repetition, at that place among its copies."""
+    with torch.inference_mode(mode=False):  # also used where gradients flow
+        num_columns = 1 + -(-(kernel_size - 1) // rate)
+        meets = torch.zeros(rate, kernel_size, num_columns, device="cpu")
+        for place in range(rate):
+            for tap in range(kernel_size):
+                # Place ``place`` of a group looks ``kernel_size - 1 - tap`` repeated columns back.
+                column = (place - (kernel_size - 1 - tap)) // rate
+                meets[place, tap, num_columns - 1 + column] = 1.0
+        return meets

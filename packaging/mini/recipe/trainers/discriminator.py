@@ -1,0 +1,109 @@
+"""Judges of sound for the vocoder's adversarial stage: small, because they cost as much as what they judge.
+
+Some look at log spectrograms of several resolutions, some at the waveform folded by several periods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils.parametrizations import weight_norm
+
+_SLOPE = 0.1
+_INAUDIBLE = 2e-4
+_SPECTRUM_SIZES = (1024, 512, 256)
+_PERIODS = (2, 3, 5, 7, 11)
+
+Judgement = tuple[torch.Tensor, list[torch.Tensor]]  # how true each place sounds (1 true, 0 made), and the features
+
+
+class SpectrogramJudge(nn.Module):
+    """Convolutions over frequency and time of a log spectrogram."""
+
+    window: torch.Tensor
+
+    def __init__(self, size: int, channels: int) -> None:
+        super().__init__()
+        self._size = size
+        self.register_buffer("window", torch.hann_window(size), persistent=False)
+        self.layers = nn.ModuleList(
+            weight_norm(nn.Conv2d(before, channels, (5, 3), stride=(2, 1), padding=(2, 1)))
+            for before in (1, channels, channels, channels)
+        )
+        self.last = weight_norm(nn.Conv2d(channels, 1, 3, padding=1))
+
+    def forward(self, sound: torch.Tensor) -> Judgement:
+        spectrum = torch.stft(sound, self._size, self._size // 4, window=self.window, return_complex=True)
+        power = spectrum.real.square() + spectrum.imag.square()
+        x = (power.add(1e-12).sqrt() * (4.0 / self._size) + _INAUDIBLE).log()[:, None] / 3.0 + 1.5
+        return _through(self.layers, self.last, x)
+
+
+class PeriodJudge(nn.Module):
+    """Convolutions along every ``period``-th sample."""
+
+    def __init__(self, period: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        self._period = period
+        self.layers = nn.ModuleList(
+            weight_norm(nn.Conv2d(before, after, (5, 1), stride=(3, 1), padding=(2, 0)))
+            for before, after in zip((1, *widths), widths, strict=False)
+        )
+        self.last = weight_norm(nn.Conv2d(widths[-1], 1, (3, 1), padding=(1, 0)))
+
+    def forward(self, sound: torch.Tensor) -> Judgement:
+        usable = sound.shape[-1] // self._period * self._period
+        return _through(self.layers, self.last, sound[:, None, :usable].reshape(len(sound), 1, -1, self._period))
+
+
+class Discriminator(nn.Module):
+    """All judges together."""
+
+    def __init__(self, channels: int = 16) -> None:
+        super().__init__()
+        widths = (channels, 2 * channels, 4 * channels, 4 * channels)
+        self.judges = nn.ModuleList(
+            [
+                *(SpectrogramJudge(size, channels) for size in _SPECTRUM_SIZES),
+                *(PeriodJudge(period, widths) for period in _PERIODS),
+            ]
+        )
+
+    def forward(self, sound: torch.Tensor) -> list[Judgement]:
+        """Of sounds (batch, samples)."""
+        return [judge(sound) for judge in self.judges]
+
+
+def judging_loss(of_true: Sequence[Judgement], of_made: Sequence[Judgement]) -> torch.Tensor:
+    """What the judges go down: true should be 1, made 0."""
+    losses = [
+        (true - 1.0).square().mean() + made.square().mean()
+        for (true, _), (made, _) in zip(of_true, of_made, strict=True)
+    ]
+    return torch.stack(losses).mean()
+
+
+def deceiving_loss(of_made: Sequence[Judgement]) -> torch.Tensor:
+    """What the vocoder goes down: made should seem 1."""
+    return torch.stack([(made - 1.0).square().mean() for made, _ in of_made]).mean()
+
+
+def feature_distance(of_true: Sequence[Judgement], of_made: Sequence[Judgement]) -> torch.Tensor:
+    """How differently the judges hear the two, layer by layer, in proportion to what they hear of the true one."""
+    distances = [
+        (true - made).abs().mean() / (true.abs().mean() + 1e-3)
+        for (_, all_true), (_, all_made) in zip(of_true, of_made, strict=True)
+        for true, made in zip(all_true, all_made, strict=True)
+    ]
+    return torch.stack(distances).mean()
+
+
+def _through(layers: nn.ModuleList, last: nn.Module, x: torch.Tensor) -> Judgement:
+    features = []
+    for layer in layers:
+        x = F.leaky_relu(layer(x), _SLOPE)
+        features.append(x)
+    return last(x), features

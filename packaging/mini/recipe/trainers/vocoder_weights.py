@@ -1,0 +1,26 @@
+"""A trained vocoder's tensors in the official spelling: weight normalisation where the official program expects it."""
+
+from __future__ import annotations
+
+import re
+
+import torch
+
+from studio.model.vocoder.network import CausalHiFT
+
+# Everything but the source's line, the source's way down, and the pitch predictor's line (specification G2).
+_PLAIN = re.compile(r"^(m_source\.|source_downs\.|f0_predictor\.classifier\.)")
+
+
+def official_tensors(network: CausalHiFT) -> dict[str, torch.Tensor]:
+    """Contents of ``hift.pt``, in float32: as large a gain as the weight's own norm leaves the weight as it is."""
+    tensors: dict[str, torch.Tensor] = {}
+    for name, tensor in network.state_dict().items():
+        if name.endswith(".weight") and not _PLAIN.match(name):
+            layer = name.removesuffix(".weight")
+            norm = tensor.flatten(1).norm(dim=1).view(-1, *[1] * (tensor.dim() - 1))
+            tensors[f"{layer}.parametrizations.weight.original0"] = norm
+            tensors[f"{layer}.parametrizations.weight.original1"] = tensor.clone()
+        else:
+            tensors[name] = tensor.clone()
+    return tensors

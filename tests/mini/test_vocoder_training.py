@@ -1,0 +1,233 @@
+"""The trained vocoder is the shipped one, and its teachers tell the truth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from fakes import fake_corpus
+
+from recipe.corpus.store import Corpus
+from recipe.corpus.utterance import SAMPLE_RATE
+from recipe.trainers import f0, vocoder
+from recipe.trainers.crops import CropReader, Crops, MadeMels, training_indices
+from recipe.trainers.discriminator import Discriminator, deceiving_loss, feature_distance, judging_loss
+from recipe.trainers.options import TrainingFailed, TrainingOptions
+from recipe.trainers.phase_teaching import PhaseTrack, SineHeads, measured_track, predicted_track
+from recipe.trainers.spectral_loss import SpectralDistance
+from recipe.trainers.vocoder_sizes import vocoder_config
+from recipe.trainers.vocoder_start import start
+from recipe.trainers.vocoder_weights import official_tensors
+from studio.model.config import Precision
+from studio.model.vocoder import load_vocoder
+from studio.model.vocoder.network import CausalHiFT
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return fake_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> TrainingOptions:
+    fake_corpus(tmp_path / "corpus")
+    return TrainingOptions(corpus=tmp_path / "corpus", work=tmp_path / "work", minutes=0.03)
+
+
+def small_network() -> CausalHiFT:
+    network = CausalHiFT(vocoder_config(base_channels=16, f0_channels=8))
+    start(network, torch.Generator().manual_seed(0))
+    return network
+
+
+def test_a_crop_is_a_piece_of_the_utterance_with_its_surroundings(corpus: Corpus) -> None:
+    indices = training_indices(corpus)[:1]
+    utterance = corpus[int(indices[0])]
+    random = np.random.default_rng(0)
+    num_frames = len(utterance.mel)
+    seen_starts, ends = set(), 0
+    for _ in range(60):
+        crops = CropReader(corpus, indices, 20).draw(random, 1)
+        distances = [
+            float(np.abs(utterance.mel[i : i + 20] - crops.mel[0, :, :20].numpy().T).max())
+            for i in range(num_frames - 19)
+        ]
+        first = int(np.argmin(distances))
+        assert distances[first] == 0.0
+        seen_starts.add(first)
+        assert torch.equal(crops.sound[0], torch.from_numpy(utterance.samples[480 * first : 480 * (first + 20)]))
+        padded = np.pad(utterance.samples, (480, 1920))
+        assert torch.equal(crops.samples[0], torch.from_numpy(padded[480 * first : 480 * (first + 23)]))
+        beyond = np.pad(utterance.mel, ((0, 4), (0, 0)))[first + 20 : first + 24]
+        assert torch.equal(crops.mel[0, :, 20:].T, torch.from_numpy(beyond))
+        assert torch.equal(crops.f0_hz[0], torch.from_numpy(np.pad(utterance.f0_hz, (0, 1))[first : first + 21]))
+        ends += first + 20 == num_frames
+    assert len(seen_starts) > 5
+    assert ends
+
+
+def test_the_flows_mels_take_the_place_of_the_true_ones(corpus: Corpus, tmp_path: Path) -> None:
+    index = int(training_indices(corpus)[0])
+    made = corpus.mel(index) + 1.0
+    np.save(tmp_path / f"{index}.npy", made)
+    reader = CropReader(corpus, np.array([index]), 10, made_mels=MadeMels(tmp_path, 1.0))
+    true = CropReader(corpus, np.array([index]), 10, made_mels=MadeMels(tmp_path / "none", 1.0))
+    one, other = (each.draw(np.random.default_rng(3), 4) for each in (reader, true))
+    torch.testing.assert_close(one.mel[..., :10], other.mel[..., :10] + 1.0)
+    assert torch.equal(one.samples, other.samples)
+
+
+def tone_crops(hertz: float, phase: float, num_frames: int = 12) -> Crops:
+    """A tone whose phase at the first frame's beginning is ``phase``."""
+    times = (np.arange((num_frames + 3) * 480) - 480 + 0.5) / SAMPLE_RATE
+    samples = 0.3 * np.cos(2 * math.pi * hertz * times + phase)
+    return Crops(
+        torch.zeros(1, 80, num_frames + 4),
+        torch.full((1, num_frames + 1), hertz * 1.01),  # praat is never quite right
+        torch.from_numpy(samples[None]).float(),
+    )
+
+
+@pytest.mark.parametrize("hertz", [90.0, 187.0, 330.0])
+def test_the_measured_phase_is_that_of_the_sound(hertz: float) -> None:
+    crops = tone_crops(hertz, phase=0.7)
+    track = measured_track(crops, crops.f0_hz)
+    times = torch.arange(1, 14) * 480 / SAMPLE_RATE
+    error = track.at_ends[0] - (2 * math.pi * hertz * times + 0.7)
+    wrapped = torch.remainder(error + math.pi, 2 * math.pi) - math.pi
+    assert wrapped.abs().max() < 0.05
+    torch.testing.assert_close(track.steps[0], torch.full((13,), 2 * math.pi * hertz * 0.02), atol=0.05, rtol=0)
+
+
+def test_a_track_between_its_frames() -> None:
+    track = PhaseTrack(torch.tensor([[1.0]]), torch.tensor([[4.0, 8.0]]))
+    assert track.at_ends.tolist() == [[5.0, 13.0]]
+    assert track.between(2).tolist() == [[2.0, 4.0, 7.0, 11.0]]
+
+
+def test_the_source_begins_as_the_phase_itself() -> None:
+    network = small_network()
+    f0_hz = torch.full((1, 60), 133.0)
+    track = predicted_track(f0_hz, torch.tensor([[0.4]]))
+    phases = vocoder.staircase(vocoder.harmonic_phases(track, 9), 480)
+    with torch.no_grad():
+        source = network.m_source(f0_hz, phases, torch.zeros(60 * 480, 9))
+    wrapped = torch.remainder(track.at_ends + math.pi, 2 * math.pi) - math.pi
+    inner = wrapped.abs() < 2.4  # away from the saw tooth's edge
+    ripple = (source[:, ::480].atanh() - 0.3 * wrapped)[inner]
+    assert ripple.abs().max() < 0.08
+
+
+def test_training_makes_sound_as_the_shipped_network_does() -> None:
+    network = small_network().requires_grad_(False)
+    torch.nn.init.constant_(network.f0_predictor.classifier.bias, 150.0)
+    mel = torch.randn(1, 80, 30, generator=torch.Generator().manual_seed(1)) - 6.0
+    noise = torch.rand(30 * 480, 9, generator=torch.Generator().manual_seed(2))
+    whole, f0_hz = network(mel, noise)
+    predicted = f0.predict(network.f0_predictor, mel)
+    assert torch.allclose(predicted, f0_hz[:, :27], atol=1e-3)
+    track = predicted_track(predicted, torch.zeros(1, 1))
+    made = vocoder.decode(network, mel, predicted, track, noise[: 27 * 480])
+    assert 26 * 480 - 16 <= made.shape[-1] <= 26 * 480
+    torch.testing.assert_close(made, whole[:, : made.shape[-1]], atol=2e-3, rtol=0)
+
+
+def test_sine_heads_can_be_satisfied_and_are_asked_only_where_voiced() -> None:
+    network = small_network()
+    heads = SineHeads(network)
+    track = predicted_track(torch.full((2, 11), 120.0), torch.zeros(2, 1))
+    is_voiced = torch.ones(2, 10, dtype=torch.bool)
+    for index, per_frame in ((0, 8), (3, 40)):
+        head = heads.heads[index // 3]
+        assert isinstance(head, torch.nn.Conv1d)
+        count = head.out_channels // 2
+        angles = track.between(per_frame)[:, None, : 10 * per_frame] * torch.arange(1, count + 1)[:, None]
+        truth = torch.cat((angles.cos(), angles.sin()), dim=1)
+        made = torch.zeros(2, head.in_channels, 10 * per_frame)
+        width = min(made.shape[1], truth.shape[1])
+        made[:, :width] = truth[:, :width]
+        with torch.no_grad():
+            head.weight.zero_()
+            head.weight[:width, :width, 0] = torch.eye(width)
+            head.bias.zero_()
+        for parallel in range(3):
+            heads._made[index + parallel] = made
+    with torch.no_grad():
+        distance = float(heads.distance(track, is_voiced))
+    assert distance == pytest.approx((1.0 - 4 / 4 + 1.0 - 4 / 12) / 2, abs=0.05)  # stage 1 has but four channels here
+
+
+def test_distances_of_equal_sounds_are_nothing_and_grow_with_noise() -> None:
+    distance = SpectralDistance()
+    generator = torch.Generator().manual_seed(0)
+    sound = 0.1 * torch.randn(2, 9600, generator=generator)
+    noise = torch.randn(2, 9600, generator=generator)
+    is_voiced = torch.ones(2, 20, dtype=torch.bool)
+    measures = (distance.magnitudes, distance.mels, lambda one, other: distance.waves(one, other, is_voiced))
+    for measure in measures:
+        assert float(measure(sound, sound)) < 1e-3
+        near, far = (float(measure(sound + level * noise, sound)) for level in (0.01, 0.1))
+        assert 0 < near < far
+    flipped = float(distance.waves(-sound, sound, is_voiced))
+    assert flipped == pytest.approx(2.0, abs=0.05)
+    assert float(distance.magnitudes(-sound, sound)) < 1e-3
+    assert float(distance.waves(noise, sound, ~is_voiced)) == 0.0
+
+
+def test_judges_learn_to_tell_noise_from_a_tone() -> None:
+    torch.manual_seed(0)
+    judges = Discriminator(4)
+    generator = torch.Generator().manual_seed(0)
+    tone = 0.1 * torch.sin(torch.arange(4800) * 0.1).repeat(2, 1)
+    noise = 0.1 * torch.randn(2, 4800, generator=generator)
+    optimizer = torch.optim.AdamW(judges.parameters(), lr=3e-3)
+    first = None
+    for _ in range(25):
+        loss = judging_loss(judges(tone), judges(noise))
+        first = first or float(loss.detach())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        of_tone, of_noise = judges(tone), judges(noise)
+        assert float(judging_loss(of_tone, of_noise)) < 0.5 * first
+        assert float(deceiving_loss(of_tone)) < float(deceiving_loss(of_noise))
+        assert float(feature_distance(of_tone, of_tone)) == 0.0
+        assert float(feature_distance(of_tone, of_noise)) > 0.3
+
+
+def test_pitch_is_compared_where_both_are_voiced() -> None:
+    true = torch.tensor([100.0, 100.0, 100.0, 0.0, 0.0, 200.0])
+    heard = torch.tensor([100.0, 130.0, 0.0, 0.0, 90.0, 200.0 * 2 ** (10 / 1200)])
+    errors = f0.errors_between(heard, true)
+    assert errors["gross"] == pytest.approx(1 / 3)
+    assert errors["voicing"] == pytest.approx(2 / 6)
+    assert errors["cents"] == pytest.approx(5.0, abs=0.01)
+
+
+def test_from_nothing_to_a_vocoder_the_program_loads(options: TrainingOptions, tmp_path: Path) -> None:
+    """Both stages, the adversarial part included; then the program's own loader, and a warm start from its file."""
+    with pytest.raises(TrainingFailed, match="Train f0 first"):
+        vocoder.train(options)
+    values = f0.train(replace(options, settings={"channels": "8", "batch": "2", "frames": "20"}))
+    assert set(values) == {"gross", "voicing", "cents"}
+    settings = {"base_channels": "16", "batch": "2", "frames": "20", "judge_channels": "2", "adversarial_from": "0.3"}
+    values = vocoder.train(replace(options, settings=settings))
+    assert all(math.isfinite(value) for value in values.values())
+    network = vocoder.load_trained(options.work)
+    folder = tmp_path / "model"
+    folder.mkdir()
+    torch.save(official_tensors(network), folder / "hift.pt")
+    loaded = load_vocoder(folder / "hift.pt", network.config, Precision.FLOAT32, "cpu")
+    mel = torch.randn(80, 12, generator=torch.Generator().manual_seed(1)) - 6.0
+    noise = loaded.noise(0)
+    with torch.no_grad():
+        expected, _ = network(mel[None], noise.columns(0, 12 * 480))
+    torch.testing.assert_close(loaded.synthesize_whole(mel, noise), expected[0], atol=5e-3, rtol=0)
+    again = small_network()
+    vocoder.load_shipped(again, folder)
+    torch.testing.assert_close(again.ups[1].weight, network.ups[1].weight)
