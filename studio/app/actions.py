@@ -65,6 +65,8 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "A locked line is not spoken again and not edited by accident"), is_checkable=True),
     ActionSpec("edit.find", EDIT, _T("Actions", "Find…"), ("Ctrl+F",), "find"),
     ActionSpec("edit.replace", EDIT, _T("Actions", "Replace…"), ("Ctrl+H",), "replace"),
+    ActionSpec("edit.pronunciation", EDIT, _T("Actions", "Pronunciation…"), ("Ctrl+Shift+P",), "",
+               _T("Actions", "Words that are read wrongly, and how they should be said")),
     ActionSpec("speak.line", SPEAK, _T("Actions", "Speak line"), ("Ctrl+Return", "Ctrl+Enter"), "speak",
                _T("Actions", "Make a new take of the selected lines, and hear it while it is made")),
     ActionSpec("speak.stale", SPEAK, _T("Actions", "Speak all that changed"),

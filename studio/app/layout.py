@@ -19,7 +19,7 @@ _MENUS: dict[str, tuple[str | None, ...]] = {
            "file.settings", None, "file.quit"),
     EDIT: ("edit.undo", "edit.redo", None, "edit.new_line", "edit.paste_lines", "edit.duplicate", "edit.remove", None,
            "edit.split", "edit.merge", "edit.move_up", "edit.move_down", None, "edit.lock", None, "edit.find",
-           "edit.replace"),
+           "edit.replace", None, "edit.pronunciation"),
     SPEAK: ("speak.line", "speak.takes", "speak.stale", None, "speak.pause", "speak.cancel"),
     PLAY: ("play.toggle", "play.from_here", "play.stop", None, "play.previous_take", "play.next_take", "play.compare",
            None, "play.keep", "play.remove_take"),

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QVBoxLayout, QWid
 import studio
 from studio.app.actions import NUM_VOICE_KEYS, VIEW, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
+from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.documents import Documents, Wish
 from studio.app.inspector.as_spoken import AsSpoken
 from studio.app.inspector.inspector import Inspector
@@ -48,6 +49,7 @@ class MainWindow(QMainWindow):
         self.session = session
         self.actions_by_id = Actions(self, session.settings[SHORTCUTS])
         self.documents = Documents(session, self)
+        self.pronunciation = Pronunciation(session, self)
         self.notices = NoticeBar()
         self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
         self.inspector = Inspector(session.styles, session.pictures.outline)
@@ -73,6 +75,7 @@ class MainWindow(QMainWindow):
     def start_working(self, path: Path | None) -> None:
         """After the first paint: the model, what was left behind, and the file that was asked for."""
         self.session.wake()
+        self.pronunciation.load()
         self.session.bridge.load()
         if path is not None:
             self.documents.begin_with(path)
@@ -141,6 +144,7 @@ class MainWindow(QMainWindow):
         actions["edit.lock"].triggered.connect(script.toggle_lock)
         actions["edit.find"].triggered.connect(lambda: script.open_find(replaces=False))
         actions["edit.replace"].triggered.connect(lambda: script.open_find(replaces=True))
+        actions["edit.pronunciation"].triggered.connect(self._open_pronunciation)
         session.editor.undo_stack.canUndoChanged.connect(lambda _: self._show_undo())
         session.editor.undo_stack.indexChanged.connect(lambda _: self._show_undo())
         # speaking
@@ -200,6 +204,7 @@ class MainWindow(QMainWindow):
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)
         self.documents.failed.connect(self.notices.show_error)
+        self.pronunciation.failed.connect(self.notices.show_error)
         self.tasks.task_changed.connect(self.status.show_task)
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
@@ -434,6 +439,11 @@ class MainWindow(QMainWindow):
         dialog.add_page(self.tr("Shortcuts"), ShortcutsPage(self.actions_by_id))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _open_pronunciation(self) -> None:
+        line, field = self.script.current_line, self.script.view.writing_field
+        selected = field.textCursor().selectedText() if field is not None else ""
+        self.pronunciation.open(line.voice if line else None, selected)
 
     def _on_settings_changed(self, changed: frozenset[object]) -> None:
         self.session.apply_settings(changed)

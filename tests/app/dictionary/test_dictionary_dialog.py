@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
@@ -246,3 +247,49 @@ def test_a_word_is_heard_as_it_would_be_said(bench: Any) -> None:
     bench.loop.call_soon(hearing.hear, DictionaryEntry("SQL", alias="x"), "Nobody")
     bench.until(lambda: failures)
     assert "no voice named Nobody" in str(failures[0])
+
+
+def test_the_window_teaches_words_and_speaks_them_in_the_lines_voice(bench: Any) -> None:
+    bench.add_voice("Anna")
+    session = bench.session
+    window = bench.open_window()
+    session.editor.project.apply(InsertLines(0, (Line(id="x", text="SQL", voice="Anna"),)))
+    dialog = window.pronunciation.open("Anna", "SQL")
+    page = dialog.project_page
+    type_in(page, 0, ALIAS, "one two")
+    bench.loop.call_soon(page.hear_button.click)
+    bench.until(lambda: session.transport.is_playing)
+    bench.until(lambda: not session.transport.is_playing)
+    assert len(bench.card.heard) == 2 * 2_400
+    dialog.accept()
+    assert session.editor.project.dictionary.entries == (DictionaryEntry("SQL", "one two"),)
+
+
+def test_without_any_voice_a_word_cannot_be_heard(bench: Any) -> None:
+    pronunciation = bench.open_window().pronunciation
+    bench.until(lambda: bench.session.is_ready)
+    failures: list[object] = []
+    pronunciation.failed.connect(failures.append)
+    dialog = pronunciation.open(None)
+    dialog.hear_clicked.emit(SQL)
+    assert "There is no voice yet" in str(failures[0])
+    dialog.reject()
+
+
+def test_the_menu_opens_the_dictionary_with_the_selected_word(bench: Any) -> None:
+    window = bench.open_window()
+    bench.until(lambda: bench.session.is_ready)
+    view = window.script.view
+    view.setFocus()
+    QTest.keyClicks(view, "S")
+    field = view.writing_field
+    QTest.keyClicks(field, "QL is fun")
+    cursor = field.textCursor()
+    cursor.setPosition(0)
+    cursor.setPosition(3, cursor.MoveMode.KeepAnchor)
+    field.setTextCursor(cursor)
+    bench.trigger("edit.pronunciation")
+    dialog = window.findChild(DictionaryDialog)
+    assert isinstance(dialog, DictionaryDialog)
+    assert shown(dialog.project_page, 0)[0] == "SQL"
+    dialog.reject()
