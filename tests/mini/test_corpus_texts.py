@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recipe.corpus.plan import Job, planned_shards
+from recipe.corpus.plan import Job, planned_shards, planned_word_shards
 from recipe.corpus.speakers import NAMED_TIMBRES, STRANGER, speaker_recipes
 from recipe.corpus.styles import ACCENTS, DEFAULT_ACCENT, DELIVERY_OF_STYLE
 from recipe.corpus.templates import fill_in
-from recipe.corpus.texts import Texts, read_texts, sentences_in
+from recipe.corpus.texts import Texts, read_texts, read_word_sentences, sentences_in
 from recipe.corpus.texts import prompt_sentences as read_prompt_sentences
 from recipe.corpus.texts import test_sentences as read_test_sentences
 from recipe.corpus.utterance import CorpusFailed
@@ -125,3 +125,29 @@ def test_rate_and_pitch_of_the_styles_are_far_beyond_what_is_asked_of_the_model(
 def test_a_slow_job_lasts_longer() -> None:
     slow, fast = (Job("The same words.", STRANGER, style, "train").expected_seconds for style in ("slow", "fast"))
     assert slow > 1.5 * fast
+
+
+def test_every_word_of_the_list_is_said_once(tmp_path: Path) -> None:
+    words = ["apple", "zebra", "cloud", "harbor", "lantern", "o'clock", "Paris", "sex", "xy", "pencil", "marble"]
+    (tmp_path / "words").write_text("\n".join(words), encoding="utf-8")
+    sentences = read_word_sentences(tmp_path / "words")
+    said = " ".join(sentence[:-1].lower() for sentence in sentences).split()
+    assert {word: said.count(word) for word in words} == {
+        word: int(word not in {"o'clock", "Paris", "sex", "xy"}) for word in words
+    }
+    assert all(sentence[0].isupper() and sentence[-1] in ".?" for sentence in sentences)
+
+
+def test_a_missing_word_list_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(CorpusFailed, match="apt-get install wamerican-small"):
+        read_word_sentences(tmp_path / "nowhere")
+
+
+def test_word_lists_are_said_by_those_we_learn_from() -> None:
+    recipes = {recipe.name: recipe for recipe in speaker_recipes()}
+    shards = planned_word_shards(list(recipes.values()), ("One.", "Two.", "Three."), hours=2.0, seed=0)
+    jobs = [job for shard in shards for job in shard]
+    assert {recipes[job.speaker].split for job in jobs} == {"train"}
+    assert {job.split for job in jobs} == {"train"}
+    named = sum(job.expected_seconds for job in jobs if job.speaker in NAMED_TIMBRES)
+    assert named == pytest.approx(0.3 * 7200, rel=0.1)

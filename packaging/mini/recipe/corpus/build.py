@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recipe.corpus.phones import LABELS
-from recipe.corpus.plan import Job, planned_shards
+from recipe.corpus.plan import Job, planned_shards, planned_word_shards
 from recipe.corpus.rendering import Voice, labels_only, listened_to, rendered
 from recipe.corpus.speakers import SpeakerRecipe, speaker_recipes
 from recipe.corpus.store import write_shard
-from recipe.corpus.texts import read_texts
+from recipe.corpus.texts import read_texts, read_word_sentences
 from recipe.corpus.tokens import PAIRS_FILE, PairTable, shipped_pairs
 from recipe.corpus.utterance import TOKENS_PER_SECOND, CorpusFailed, LabelArray
 
@@ -40,10 +40,14 @@ _PROGRESS_EVERY_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """``hours`` of speech; ``first_shards`` makes only so many of the planned ones (all where None)."""
+    """``hours`` of speech, and ``word_hours`` of word lists in shards of their own.
+
+    ``first_shards`` makes only so many of the planned ones (all where None).
+    """
 
     corpus: Path
     hours: float = 12.0
+    word_hours: float = 0.0
     seed: int = 0
     processes: int = 1
     first_shards: int | None = None
@@ -56,6 +60,8 @@ def build(options: BuildOptions) -> None:
     options.corpus.mkdir(parents=True, exist_ok=True)
     _check_plan(options, shards)
     voices = _voices(options.corpus, recipes)
+    if options.word_hours:
+        shards += planned_word_shards(recipes, read_word_sentences(), hours=options.word_hours, seed=options.seed)
     missing = [number for number in range(len(shards)) if not (options.corpus / f"{shard_name(number)}.json").exists()]
     missing = [number for number in missing if options.first_shards is None or number < options.first_shards]
     _report(f"{len(shards)} shards, {len(missing)} to make, {len(voices)} speakers")
@@ -100,6 +106,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="train.py corpus", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--corpus", type=Path, required=True, help="folder of the synthetic speech")
     parser.add_argument("--hours", type=float, default=12.0)
+    parser.add_argument("--word-hours", type=float, default=0.0, help="so much more, of lists of words")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--first-shards", type=int, help="make only so many of the planned shards now")
@@ -112,7 +119,16 @@ def main(arguments: Sequence[str]) -> int:
             share = choose_pairs(hours=parsed.hours, seed=parsed.seed)
             print(f"The chosen pairs cover {share:.2%}.")
         else:
-            build(BuildOptions(parsed.corpus, parsed.hours, parsed.seed, parsed.processes, parsed.first_shards))
+            build(
+                BuildOptions(
+                    corpus=parsed.corpus,
+                    hours=parsed.hours,
+                    word_hours=parsed.word_hours,
+                    seed=parsed.seed,
+                    processes=parsed.processes,
+                    first_shards=parsed.first_shards,
+                )
+            )
     except CorpusFailed as failure:
         print(failure, file=sys.stderr)
         return 1

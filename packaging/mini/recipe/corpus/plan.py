@@ -18,6 +18,8 @@ _SHARD_SECONDS = 600.0
 # Of all hours; the rest is shared by eSpeak's speakers.
 _SHARE_OF_NAMED_TIMBRE = 0.11
 _SHARE_OF_OTHER_FLITE = 0.27
+_WORD_SHARE_OF_NAMED_TIMBRE = 0.15
+_WORD_SHARE_OF_OTHER_FLITE = 0.30
 _SECONDS_OF_VALIDATION_SPEAKER = 75.0
 _SECONDS_OF_STRANGER = 300.0
 _VALIDATION_TEXT_SHARE = 0.03
@@ -49,7 +51,24 @@ class Job:
 def planned_shards(recipes: list[SpeakerRecipe], texts: Texts, *, hours: float, seed: int) -> list[list[Job]]:
     """Jobs by shard, about ten minutes each."""
     generator = np.random.default_rng(seed)
-    jobs = _planned(recipes, texts, hours, generator)
+    return _dealt(_planned(recipes, texts, hours, generator), generator)
+
+
+def planned_word_shards(
+    recipes: list[SpeakerRecipe], sentences: tuple[str, ...], *, hours: float, seed: int
+) -> list[list[Job]]:
+    """More for the language model: word lists, said by those we learn from, the voices of flite most of all."""
+    generator = np.random.default_rng([seed, 1])
+    waiting = _shuffled_for_ever(sentences, generator)
+    jobs: list[Job] = []
+    for recipe, seconds in _training_seconds(
+        recipes, 3600.0 * hours, of_named=_WORD_SHARE_OF_NAMED_TIMBRE, of_other_flite=_WORD_SHARE_OF_OTHER_FLITE
+    ):
+        jobs += _jobs(recipe, seconds, waiting, "train", generator)
+    return _dealt(jobs, generator)
+
+
+def _dealt(jobs: list[Job], generator: np.random.Generator) -> list[list[Job]]:
     mixed = [jobs[number] for number in generator.permutation(len(jobs))]
     num_shards = max(1, round(sum(job.expected_seconds for job in mixed) / _SHARD_SECONDS))
     return [mixed[number::num_shards] for number in range(num_shards)]
@@ -57,31 +76,48 @@ def planned_shards(recipes: list[SpeakerRecipe], texts: Texts, *, hours: float, 
 
 def _planned(recipes: list[SpeakerRecipe], texts: Texts, hours: float, generator: np.random.Generator) -> list[Job]:
     seconds = 3600.0 * hours
-    train = [recipe for recipe in recipes if recipe.split == "train"]
-    num_flite = sum(recipe.engine == "flite" for recipe in train) - len(NAMED_TIMBRES)
-    num_espeak = sum(recipe.engine == "espeak" for recipe in train)
     kept_seconds = sum(_kept_seconds(recipe) for recipe in recipes)
-    named_seconds = _SHARE_OF_NAMED_TIMBRE * seconds
-    flite_seconds = _SHARE_OF_OTHER_FLITE * seconds
-    espeak_seconds = max(0.0, seconds - kept_seconds - len(NAMED_TIMBRES) * named_seconds - flite_seconds)
+    shares = _training_seconds(
+        recipes,
+        seconds,
+        of_named=_SHARE_OF_NAMED_TIMBRE,
+        of_other_flite=_SHARE_OF_OTHER_FLITE,
+        kept_seconds=kept_seconds,
+    )
+    seconds_of = {recipe.name: share for recipe, share in shares}
     to_train = _shuffled_for_ever(texts.train, generator)
     to_validate = _shuffled_for_ever(texts.validation, generator)
     jobs: list[Job] = []
     for recipe in recipes:
         if recipe.split == "train":
-            if recipe.name in NAMED_TIMBRES:
-                share = named_seconds
-            elif recipe.engine == "flite":
-                share = flite_seconds / num_flite
-            else:
-                share = espeak_seconds / num_espeak
-            jobs += _training_jobs(recipe, share, to_train, to_validate, generator)
+            jobs += _training_jobs(recipe, seconds_of[recipe.name], to_train, to_validate, generator)
         else:
             # Their sentences are those nobody learns from, so that any of them may be judged by.
             jobs += _jobs(recipe, _kept_seconds(recipe), to_validate, "validation", generator)
         if recipe.name in (*NAMED_TIMBRES, STRANGER):
             jobs += [Job(text, recipe.name, "normal", "test") for text in texts.test]
     return jobs
+
+
+def _training_seconds(
+    recipes: list[SpeakerRecipe], seconds: float, *, of_named: float, of_other_flite: float, kept_seconds: float = 0.0
+) -> list[tuple[SpeakerRecipe, float]]:
+    """How long each of those we learn from speaks; eSpeak's share what the shares of flite's and others leave."""
+    train = [recipe for recipe in recipes if recipe.split == "train"]
+    num_flite = sum(recipe.engine == "flite" for recipe in train) - len(NAMED_TIMBRES)
+    num_espeak = sum(recipe.engine == "espeak" for recipe in train)
+    flite_seconds = of_other_flite * seconds
+    espeak_seconds = max(0.0, seconds - kept_seconds - len(NAMED_TIMBRES) * of_named * seconds - flite_seconds)
+    shares = []
+    for recipe in train:
+        if recipe.name in NAMED_TIMBRES:
+            share = of_named * seconds
+        elif recipe.engine == "flite":
+            share = flite_seconds / num_flite
+        else:
+            share = espeak_seconds / num_espeak
+        shares.append((recipe, share))
+    return shares
 
 
 def _kept_seconds(recipe: SpeakerRecipe) -> float:

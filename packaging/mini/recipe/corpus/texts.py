@@ -1,6 +1,7 @@
 """What is said: quotations for training, sentences of our own, strings of words; and what is kept for judging.
 
-The quotations are those of Debian's package ``fortunes``. They are spoken to train with, and never shipped.
+The quotations are those of Debian's package ``fortunes``, the word list that of ``wamerican-small`` (SCOWL). They are
+spoken to train with, and never shipped.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from recipe.corpus.templates import fill_in
 from recipe.corpus.utterance import CorpusFailed
 
 FORTUNES_FOLDER = Path("/usr/share/games/fortunes")
+WORDS_FILE = Path("/usr/share/dict/american-english-small")
 _DATA = Path(__file__).with_name("data")
 # Pictures, other languages, program text, and what nobody wants to hear.
 _UNWANTED_FILES = {"ascii-art", "drugs", "ethnic", "perl", "debian", "linuxcookie", "off"}
@@ -32,6 +34,29 @@ _FEWEST_WORDS, _MOST_WORDS = 3, 17
 _VALIDATION_SHARE = 0.03
 _NUM_OF_OUR_OWN = 3500
 _NUM_WORD_STRINGS = 2200
+# What stands between the words of the list; often nothing.
+_LINKS = (
+    "",
+    "",
+    "",
+    "",
+    "",
+    "the",
+    "the",
+    "a",
+    "and",
+    "of the",
+    "in",
+    "to",
+    "with",
+    "for",
+    "is",
+    "was",
+    "his",
+    "on",
+    "my",
+)
+_QUESTION_SHARE = 0.08
 _SEED = 3
 
 
@@ -75,6 +100,30 @@ def read_texts(fortunes: Path = FORTUNES_FOLDER) -> Texts:
     )
 
 
+def read_word_sentences(words_file: Path = WORDS_FILE) -> tuple[str, ...]:
+    """Every word of the list once, a few at a time: quotations know too few words to learn spelling from.
+
+    Raises ``CorpusFailed`` where the list is not installed.
+    """
+    if not words_file.exists():
+        raise CorpusFailed(f"There is no word list {words_file}. Install it: apt-get install wamerican-small")
+    generator = np.random.default_rng(_SEED)
+    words = sorted({word for word in words_file.read_text("utf-8").split() if re.fullmatch(r"[a-z]{3,13}", word)})
+    waiting = [
+        word for word in (words[number] for number in generator.permutation(len(words))) if not _is_unwanted(word)
+    ]
+    sentences: list[str] = []
+    while waiting:
+        spoken: list[str] = []
+        for _ in range(int(generator.integers(3, 7))):
+            if waiting:
+                spoken += [*_LINKS[int(generator.integers(len(_LINKS)))].split(), waiting.pop()]
+        end = "?" if generator.random() < _QUESTION_SHARE else "."
+        sentence = " ".join(spoken) + end
+        sentences.append(sentence[0].upper() + sentence[1:])
+    return tuple(sentences)
+
+
 def sentences_in(text: str) -> list[str]:
     """The sentences of a quotation that are plain enough to be read aloud by anyone: words and commas."""
     flat = " ".join(_WHO_SAID_IT.sub("", text).split()).replace("--", ", ").replace(" ,", ",")
@@ -86,8 +135,12 @@ def sentences_in(text: str) -> list[str]:
         and part[1] != ":"
         and len(part) <= _LONGEST_CHARACTERS
         and _FEWEST_WORDS <= len(part.split()) <= _MOST_WORDS
-        and not _UNWANTED_WORDS.search(part)
+        and not _is_unwanted(part)
     ]
+
+
+def _is_unwanted(text: str) -> bool:
+    return _UNWANTED_WORDS.search(text) is not None
 
 
 def _quotations(folder: Path) -> list[str]:
