@@ -39,14 +39,14 @@ class FlowSettings:
     depth: int = 8
     feed_forward_ratio: int = 2
     look_ahead_channels: int = 384
-    rate: float = 1e-3
+    rate: float = 1.5e-3
     matrix_rate: float = 0.0  # of the Muon optimizer for the blocks' matrices; 0 leaves them to AdamW
     weight_decay: float = 1e-2
     second_moment_decay: float = 0.98
     average_decay: float = 0.999
-    warm_up_steps: int = 200
+    warm_up_steps: int = 100
     cool_down_share: float = 0.35
-    frames_per_batch: int = 1600
+    frames_per_batch: int = 1200
     cuda_batch_factor: int = 8
     piece_tokens: tuple[int, ...] = (100, 150, 250)
     piece_shares: tuple[float, ...] = (0.55, 0.25, 0.2)
@@ -54,7 +54,7 @@ class FlowSettings:
     untold_share: float = 0.15
     embedding_noise: float = 0.015
     is_bfloat16: bool = False
-    embeddings_per_speaker: int = 40
+    embeddings_per_speaker: int = 24
     validation_targets: int = 16
     minutes_between_validations: float = 10.0
 

@@ -34,7 +34,7 @@ class SpeakerEncoderSettings:
     pooled_channels: int = 384
     rate: float = 2e-3
     weight_decay: float = 1e-2
-    rows: int = 64
+    rows: int = 40
     shortest_seconds: float = 1.2
     longest_seconds: float = 3.0
     margin: float = 0.2
