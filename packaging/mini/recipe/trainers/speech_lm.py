@@ -22,6 +22,7 @@ from recipe.trainers.factored import pair_labels
 from recipe.trainers.loop import Trainer, begin
 from recipe.trainers.optimizers import adam_and_muon
 from recipe.trainers.options import TrainingFailed, TrainingOptions
+from recipe.trainers.reading_guide import ReadingGuide
 from recipe.trainers.speech_lm_lines import Line, read_lines
 from recipe.trainers.speech_lm_network import FactoredSpeechLM, SequenceBatch, speech_lm_config
 from recipe.trainers.speech_lm_sequences import SequenceMaker, SequenceSettings, batches_of_like_length, collate
@@ -47,12 +48,14 @@ class Settings:
     num_heads: int = 3
     num_kv_heads: int = 3
     intermediate_size: int = 768
-    positions: int = 4096
+    positions: int = 2560
     gpu_factor: int = 8
     matrix_rate: float = 0.02
     adam_rate: float = 0.003
     weight_decay: float = 0.05
     short_steps: int = 600  # single utterances first: reading is learned sooner from them
+    guided_steps: int = 1500  # while a head is shown where to read, less and less
+    guided_layer: int = 2
     bfloat16: bool = True
     num_trials: int = 24
     minutes_between_validations: float = 10.0
@@ -112,16 +115,24 @@ def train(options: TrainingOptions) -> dict[str, float]:
     sequences = SequenceSettings()
     maker = SequenceMaker(learned, tokenizer, instructions, sequences, trainer.random)
     batches = _batches(maker, trainer, settings, sequences.prompt_weight)
+    guide = ReadingGuide(network.backbone, layer=min(settings.guided_layer, settings.num_layers - 1), head=0)
     for _ in trainer.steps():
         batch = next(batches).to(trainer.device)
         with torch.autocast(trainer.device.type, torch.bfloat16, enabled=settings.bfloat16):
             hidden = network.hidden(batch)
         each, is_pair_right, is_colour_right = network.losses(hidden.float(), batch)
         loss = (each * batch.weights).sum() / batch.weights.sum()
+        pull = 1.0 - trainer.step / max(1, settings.guided_steps)
+        if pull > 0.0:
+            astray = guide.loss(batch.reading)
+            trainer.note(astray=astray)
+            loss = loss + pull * astray
+        else:
+            guide.close()
         trainer.descend(loss, *optimizers, largest_gradient=1.0)
         trainer.note(
             heard_seconds=len(each) / _TOKENS_PER_SECOND,
-            loss=loss,
+            loss=(each.detach() * batch.weights).sum() / batch.weights.sum(),
             pair_accuracy=is_pair_right.float().mean(),
             colour_accuracy=is_colour_right.float().mean(),
         )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 import torch.nn.functional as F
@@ -59,6 +59,7 @@ class SequenceBatch:
     ``pairs_or_text`` (batch, length): rows of text ++ marks ++ pairs; ``colours`` (batch, length), ``NO_COLOUR``
     where there is none. ``predicting``: flat positions from which something is to be predicted, (n,); what follows
     them is ``next_pair`` and ``next_colour`` (n,), pair 729 for the end; ``weights`` (n,) of the loss.
+    ``reading`` (batch, length): roughly which position's text is said next, or -1.
     """
 
     pairs_or_text: torch.Tensor
@@ -67,16 +68,10 @@ class SequenceBatch:
     next_pair: torch.Tensor
     next_colour: torch.Tensor
     weights: torch.Tensor
+    reading: torch.Tensor
 
     def to(self, device: torch.device) -> SequenceBatch:
-        return SequenceBatch(
-            *(
-                tensor.to(device)
-                for tensor in (
-                    self.pairs_or_text, self.colours, self.predicting, self.next_pair, self.next_colour, self.weights,
-                )
-            )
-        )  # fmt: skip
+        return SequenceBatch(*(getattr(self, each.name).to(device) for each in fields(self)))
 
 
 END = NUM_PAIRS

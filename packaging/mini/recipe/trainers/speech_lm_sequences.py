@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from recipe.corpus.tokens import NUM_PAIRS, pairs_and_colours
+from recipe.corpus.phones import SILENCE
+from recipe.corpus.tokens import NUM_PAIRS, labels_of, pairs_and_colours, shipped_pairs
 from recipe.corpus.utterance import IntArray
 from recipe.shipping.instructions import Instruction
+from recipe.trainers.reading_guide import NOWHERE
 from recipe.trainers.speech_lm_lines import NORMAL, Line, by_speaker_and_style, concatenated
 from recipe.trainers.speech_lm_network import END, NO_COLOUR, SequenceBatch
 from studio.text.prompt_form import COSYVOICE3_TEXT
@@ -52,7 +54,8 @@ class SequenceSettings:
 class TrainingSequence:
     """``inputs``: rows of the network's input table (text ids, start, task, pairs); ``colours`` beside them.
 
-    From position ``first_prediction`` on everything is predicted: ``tokens``, then the end.
+    From position ``first_prediction`` on everything is predicted: ``tokens``, then the end. ``reading``: the position
+    of the text token that each of these says, roughly.
     """
 
     inputs: npt.NDArray[np.int64]
@@ -60,6 +63,7 @@ class TrainingSequence:
     first_prediction: int
     tokens: IntArray
     num_prompt_tokens: int
+    reading: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -79,6 +83,7 @@ class SequenceMaker:
         self._settings, self._random, self._tokenizer = settings, random, tokenizer
         self._start_row, self._task_row = tokenizer.num_tokens, tokenizer.num_tokens + 1
         self._first_pair_row = tokenizer.num_tokens + 2
+        self._num_letters = np.array([len(tokenizer.decode((token,))) for token in range(tokenizer.num_tokens)])
         self._stop = tokenizer.encode(".", allow_special=False)
         self._preamble = COSYVOICE3_TEXT.cross_lingual(tokenizer)
         groups = list(by_speaker_and_style(lines).values())
@@ -140,14 +145,18 @@ class SequenceMaker:
     def _sequence(
         self, prompt_text: tuple[int, ...], prompt: Sequence[Line], target: Sequence[Line]
     ) -> TrainingSequence:
-        text = [*prompt_text]
-        if prompt:
-            transcript = self._encode(prompt)
+        text, reading = [*prompt_text], []
+        for lines in (prompt, target):
+            # The second sentence of a paragraph begins with its blank.
+            is_following = lines is target and self._random.random() < 0.3
+            for line in lines:
+                own = self._tokenizer.encode(" " * is_following + line.spoken, allow_special=False)
+                reading.append(1 + len(text) + self._read_along(line, own))
+                text += own
+                is_following = True
             # A person often leaves out the mark at the end of a transcript.
-            is_bare = transcript[-1:] == self._stop and self._random.random() < 0.15
-            text += transcript[:-1] if is_bare else transcript
-        # The second sentence of a paragraph begins with its blank.
-        text += self._encode(target, is_following=self._random.random() < 0.3)
+            if lines is prompt and tuple(text[-1:]) == self._stop and self._random.random() < 0.15:
+                text.pop()
         prompt_tokens = concatenated(prompt) if prompt else np.zeros(0, np.int32)
         tokens = np.concatenate([prompt_tokens, concatenated(target)])
         heard = np.concatenate(
@@ -164,11 +173,18 @@ class SequenceMaker:
             first_prediction=len(before) - 1,
             tokens=tokens,
             num_prompt_tokens=len(prompt_tokens),
+            reading=np.minimum(np.append(np.concatenate(reading), len(text)), len(text)),
         )
 
-    def _encode(self, lines: Sequence[Line], *, is_following: bool = False) -> tuple[int, ...]:
-        text = " ".join(line.spoken for line in lines)
-        return self._tokenizer.encode(" " + text if is_following else text, allow_special=False)
+    def _read_along(self, line: Line, text: tuple[int, ...]) -> npt.NDArray[np.int64]:
+        """Which of ``text`` each token of ``line`` says, if letters last as long as there are sounds."""
+        labels = labels_of(line.tokens, shipped_pairs()).astype(np.int64)
+        is_new = (np.diff(labels, prepend=SILENCE) != 0) & (labels != SILENCE)
+        sounds = np.cumsum(is_new)[1::2]
+        letters = np.cumsum(self._num_letters[list(text)])
+        progress = (sounds - 0.5) / max(1, sounds[-1]) * letters[-1]
+        place: npt.NDArray[np.int64] = np.searchsorted(letters, progress).clip(max=len(text) - 1)
+        return place
 
     def _spoiled(self, tokens: IntArray, most: float) -> IntArray:
         """``tokens`` with up to ``most`` of them as a tokenizer might mishear them: a neighbour's sound, any sound, a level."""
@@ -192,10 +208,12 @@ def collate(sequences: Sequence[TrainingSequence], prompt_weight: float) -> Sequ
     length = max(map(len, sequences))
     inputs = np.zeros((len(sequences), length), np.int64)
     colours = np.full((len(sequences), length), NO_COLOUR, np.int64)
+    reading = np.full((len(sequences), length), NOWHERE, np.int64)
     predicting, next_pair, next_colour, weights = [], [], [], []
     for row, sequence in enumerate(sequences):
         inputs[row, : len(sequence)] = sequence.inputs
         colours[row, : len(sequence)] = sequence.colours
+        reading[row, sequence.first_prediction : len(sequence)] = sequence.reading
         predicting.append(row * length + np.arange(sequence.first_prediction, len(sequence)))
         pairs, own_colours = pairs_and_colours(sequence.tokens)
         next_pair.append(np.append(pairs, END))
@@ -209,6 +227,7 @@ def collate(sequences: Sequence[TrainingSequence], prompt_weight: float) -> Sequ
         torch.from_numpy(np.concatenate(next_pair).astype(np.int64)),
         torch.from_numpy(np.concatenate(next_colour).astype(np.int64)),
         torch.from_numpy(np.concatenate(weights)),
+        torch.from_numpy(reading),
     )
 
 

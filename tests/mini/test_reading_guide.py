@@ -1,0 +1,82 @@
+"""The pull towards the text is felt by the head that really reads, and by nothing when it looks where it should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from fakes import fake_corpus
+from speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
+
+from recipe.trainers.reading_guide import NOWHERE, ReadingGuide
+from recipe.trainers.speech_lm_network import FactoredSpeechLM
+from recipe.trainers.speech_lm_sequences import SequenceMaker, SequenceSettings, collate
+from studio.model.speech_lm.qwen2 import Attention, rotary_tables
+from studio.text.tokenizer import TextTokenizer
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> TextTokenizer:
+    return small_vocabulary(tmp_path_factory.mktemp("vocabulary"))
+
+
+@pytest.fixture
+def network(tokenizer: TextTokenizer) -> FactoredSpeechLM:
+    return small_speech_lm(tokenizer)
+
+
+@torch.no_grad()
+def test_attention_is_counted_as_the_layer_computes_it(network: FactoredSpeechLM) -> None:
+    guide = ReadingGuide(network.backbone, layer=1, head=1)
+    attention = network.backbone.get_submodule("layers.1.self_attn")
+    assert isinstance(attention, Attention)
+    attention.o_proj.weight.copy_(torch.eye(32))
+    hidden = torch.randn(2, 6, 32, generator=torch.Generator().manual_seed(0))
+    cosines, sines = rotary_tables(network.config.backbone, 6, hidden.device)
+    put_out = attention(hidden, cosines, sines)[..., 16:]  # the second of two heads
+    shares = guide._shares(hidden, cosines, sines)
+    assert torch.allclose(shares @ attention.v_proj(hidden), put_out, atol=1e-5)
+    expected = torch.full((2, 6), 2)
+    expected[:, :2] = NOWHERE
+    near = torch.exp(-0.5 * ((torch.arange(6.0) - 2) / 3.0) ** 2)
+    wanted = 1.0 - (shares[:, 2:] * near).sum(-1).mean()
+    assert float(guide.loss(expected)) == pytest.approx(float(wanted), abs=1e-5)
+
+
+def test_following_the_pull_brings_the_head_to_the_text(network: FactoredSpeechLM) -> None:
+    guide = ReadingGuide(network.backbone, layer=1, head=0)
+    optimizer = torch.optim.Adam(network.backbone.parameters(), lr=0.01)
+    hidden = torch.randn(1, 20, 32, generator=torch.Generator().manual_seed(1))
+    expected = torch.full((1, 20), NOWHERE)
+    expected[0, 12:] = torch.arange(2, 10)
+    losses = []
+    for _ in range(60):
+        network.backbone(hidden)
+        loss = guide.loss(expected)
+        losses.append(float(loss.detach()))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert losses[-1] < 0.5 * losses[0]
+    guide.close()
+    guide._heard = None
+    network.backbone(hidden)
+    assert guide._heard is None
+
+
+def test_reading_moves_through_the_text_from_its_first_token_to_its_last(
+    tokenizer: TextTokenizer, tmp_path: Path
+) -> None:
+    lines = lines_of(fake_corpus(tmp_path / "corpus", utterances_per_speaker=12), tmp_path)
+    maker = SequenceMaker(
+        lines, tokenizer, INSTRUCTIONS, SequenceSettings(zero_shot_share=1.0), np.random.default_rng(0)
+    )
+    for _ in range(10):
+        sequence = maker.draw()
+        assert len(sequence.reading) == len(sequence.tokens) + 1
+        assert (np.diff(sequence.reading) >= 0).all()
+        assert sequence.reading[-1] == sequence.first_prediction - 1  # the last of the text
+        batch = collate([sequence], 1.0)
+        assert (batch.reading[0, : sequence.first_prediction] == NOWHERE).all()
