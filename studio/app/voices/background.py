@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from studio.errors import InternalError, StudioError
@@ -37,9 +36,10 @@ class _Job(QObject):
 
     def __init__(self, owner: QObject, done: Callable[[Any], object], failed: Callable[[StudioError], object]) -> None:
         super().__init__()
-        self._owner = owner
         self._done = done
         self._failed = failed
+        self._is_wanted = True
+        owner.destroyed.connect(self._forget_owner)
         self._over.connect(self._on_over, Qt.ConnectionType.QueuedConnection)
 
     def run(self, work: Callable[[], Any]) -> None:
@@ -56,10 +56,14 @@ class _Job(QObject):
             )
         self._over.emit(result, error)
 
+    @Slot()
+    def _forget_owner(self) -> None:
+        self._is_wanted = False
+
     @Slot(object, object)
     def _on_over(self, result: object, error: StudioError | None) -> None:
         _jobs.discard(self)
-        if not shiboken6.isValid(self._owner):
+        if not self._is_wanted:
             if hasattr(result, "close"):  # a microphone for a dialog that is gone
                 result.close()
             return

@@ -9,12 +9,10 @@ from pathlib import Path
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QUndoStack
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QListView,
     QMenu,
     QPushButton,
     QStackedLayout,
@@ -24,9 +22,10 @@ from PySide6.QtWidgets import (
 
 from studio.app.theme.icons import icon
 from studio.app.voices.background import in_background
-from studio.app.voices.card_delegate import CardDelegate
+from studio.app.voices.card_list import CardList
 from studio.app.voices.card_pictures import CardPicture, CardPictures
 from studio.app.voices.clip_player import ClipPlayer
+from studio.app.voices.deleted_menu import DeletedMenu
 from studio.app.voices.edit_dialog import EditDialog
 from studio.app.voices.new_voices import NewVoices, VoiceSources
 from studio.app.voices.preparation import PreparationQueue, VoicePreparer
@@ -70,7 +69,7 @@ class VoicesPanel(QWidget):
         self._filter = VoiceFilter(self)
         self._filter.setSourceModel(self._model)
         self._search = QLineEdit(self)
-        self._list = _CardList(self)
+        self._list = CardList(self)
         self._list.setModel(self._filter)
         self._empty = QLabel(self)
         self._new = QPushButton(icon("add"), self.tr("New voice"), self)
@@ -176,6 +175,7 @@ class VoicesPanel(QWidget):
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setProperty("role", "quiet")
+        self._empty.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._empty.setContentsMargins(16, 16, 16, 16)
         self._new.setToolTip(self.tr("From sound files, or voices of another computer. Dropping them works too."))
         self._record.setToolTip(self.tr("Record a voice with the microphone"))
@@ -197,7 +197,8 @@ class VoicesPanel(QWidget):
         self._search.returnPressed.connect(self._on_search_finished)
         self._list.doubleClicked.connect(self._choose)
         self._list.selectionModel().selectionChanged.connect(self._enable_actions)
-        self._list.customContextMenuRequested.connect(self._open_menu)
+        for place in (self._list, self._empty):
+            place.customContextMenuRequested.connect(self._open_menu)
         self._list.rename_asked.connect(self._on_renamed)
         # Changes to the library.
         self._edits.changed.connect(self.refresh)
@@ -265,7 +266,13 @@ class VoicesPanel(QWidget):
             if name in ("rename", "delete"):
                 menu.addSeparator()
             menu.addAction(action)
-        menu.popup(self._list.viewport().mapToGlobal(place))
+        menu.addSeparator()
+        try:
+            menu.addMenu(DeletedMenu(self._library.trashed(), self._edits, menu))
+        except StudioError as error:
+            self.failed.emit(error)
+        shown = self._list if self._list.isVisible() else self._empty
+        menu.popup(shown.mapToGlobal(place))
 
     def _on_added(self, voice: Voice) -> None:
         """Its card is shown as soon as the list has it."""
@@ -341,29 +348,6 @@ class VoicesPanel(QWidget):
             done=lambda _: self.told.emit(self.tr("Wrote {path}").format(path=path)),
             failed=self.failed.emit,
         )
-
-
-class _CardList(QListView):
-    """Cards below one another; renamed in place, chosen with Return."""
-
-    rename_asked = Signal(str, str)  # before, after
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setItemDelegate(CardDelegate(self))
-        self.setAccessibleName(self.tr("Voices"))
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setMouseTracking(True)
-        self.setUniformItemSizes(True)
-
-    def commitData(self, editor: QWidget) -> None:  # noqa: N802
-        """The model is not asked: a rename is a command that may fail."""
-        before = self.currentIndex().data()
-        if isinstance(editor, QLineEdit) and editor.text() != before:
-            self.rename_asked.emit(before, editor.text())
 
 
 def _sound_of(voice: Voice) -> Waveform:

@@ -7,6 +7,7 @@ the worker, so that the next start of the program finds it done.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -14,9 +15,12 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.errors import StudioError
+from studio.errors import InternalError, StudioError
+from studio.pipeline.control import Cancelled
 from studio.pipeline.request import VoiceReference, VoiceSummary
 from studio.voices.library import Voice
+
+_log = logging.getLogger(__name__)
 
 
 class PreparationState(Enum):
@@ -138,6 +142,13 @@ class PreparationQueue(QObject):
             outcome = Preparation(PreparationState.READY, 1.0)
         except StudioError as error:
             outcome = Preparation(PreparationState.FAILED, error=error)
+        except Cancelled:  # by the worker, which is being closed
+            outcome = Preparation()
+        except Exception as error:  # noqa: BLE001 - the task's end: the card says it, and the next voice has its turn
+            _log.exception("unexpected, while preparing a voice")
+            outcome = Preparation(
+                PreparationState.FAILED, error=InternalError(f"Something unexpected happened: {error}.")
+            )
         if self._running is voice:
             self._task, self._running = None, None
             self._set(voice.name, outcome)

@@ -12,12 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-import shiboken6
 from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from studio.errors import StudioError
-from studio.voices.library import Consent, Voice, VoiceLibrary
+from studio.voices.library import Consent, TrashedVoice, Voice, VoiceLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,11 @@ class VoiceEdits(QObject):
         if voices:
             words = self._about(self.tr("Delete voice {name}"), self.tr("Delete {count} voices"), voices)
             self._push(_Remove(self, words, voices))
+
+    def restore(self, trashed: TrashedVoice) -> None:
+        """A voice deleted not long ago, in this session or an earlier one."""
+        words = self.tr("Have back voice {name}").format(name=trashed.voice.name)
+        self._push(_Restore(self, words, trashed))
 
     def rename(self, voice: Voice, new_name: str) -> None:
         try:
@@ -108,7 +112,7 @@ class VoiceEdits(QObject):
 def _tell(edits: weakref.ref[VoiceEdits], _index: int) -> None:
     """The stack may outlive the panel, and moves once more when it goes."""
     living = edits()
-    if living is not None and shiboken6.isValid(living):
+    if living is not None:
         living._tell()
 
 
@@ -187,6 +191,25 @@ class _Remove(_Command):
 
     def undo(self) -> None:
         self._attempt(self._have_back)
+
+    def _give_away(self) -> None:
+        self._trashed = self._trash(self._names)
+
+    def _have_back(self) -> None:
+        self._names = self._restore(self._trashed)
+
+
+class _Restore(_Command):
+    def __init__(self, edits: VoiceEdits, words: str, trashed: TrashedVoice) -> None:
+        super().__init__(edits, words)
+        self._names: list[str] = []
+        self._trashed = [trashed.number]
+
+    def redo(self) -> None:
+        self._attempt(self._have_back)
+
+    def undo(self) -> None:
+        self._attempt(self._give_away)
 
     def _give_away(self) -> None:
         self._trashed = self._trash(self._names)

@@ -39,6 +39,8 @@ class Preparer:
         except asyncio.CancelledError:
             self.cancelled.append(voice.name)
             raise
+        if voice.name == "bug":
+            raise ZeroDivisionError
         if voice.name == "broken":
             raise ClipTooShort("Too short.", remedy="Another.")
         return VoiceSummary(voice.name, 4.0, 100, 10, 1000)
@@ -96,11 +98,13 @@ def test_failures_stop_nothing() -> None:
     async def scenario(queue: PreparationQueue, preparer: Preparer) -> None:
         queue.use(preparer)
         queue.request(voice("broken"), is_urgent=False)
+        queue.request(voice("bug"), is_urgent=False)
         queue.request(voice("fine"), is_urgent=False)
         preparer.gate.set()
         await settle()
         assert queue.of("broken").state is PreparationState.FAILED
         assert str(queue.of("broken").error) == "Too short. Another."
+        assert queue.of("bug").state is PreparationState.FAILED
         assert queue.of("fine").state is PreparationState.READY
 
     run(scenario)

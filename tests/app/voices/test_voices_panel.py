@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from microphone import Microphone
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from thread_worker import ThreadWorker
 
@@ -25,7 +26,7 @@ from studio.app.voices.panel import VoicesPanel
 from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.errors import StudioError
 from studio.voices.grades import Grade
-from studio.voices.library import VoiceLibrary
+from studio.voices.library import Voice, VoiceLibrary
 
 
 @pytest.fixture
@@ -199,6 +200,27 @@ def test_delete_and_have_back(panel: VoicesPanel, library: VoiceLibrary, clip: P
     assert panel._list.isVisible()
 
 
+def test_voices_deleted_on_other_days_can_be_had_back(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack
+) -> None:
+    library.add(clip, "Anna")
+    library.trash("Anna")
+    panel.refresh()
+    panel._open_menu(QPoint(5, 5))
+    (menu,) = [menu for menu in panel.findChildren(QMenu) if menu.isVisible()]
+    deleted = menu.actions()[-1].menu()
+    assert isinstance(deleted, QMenu)
+    (action,) = deleted.actions()
+    assert action.text().startswith("Anna, deleted on ")
+    action.trigger()
+    assert names(panel) == ["Anna"]
+    stack.undo()
+    assert names(panel) == []
+    stack.redo()
+    assert names(panel) == ["Anna"]
+    menu.close()
+
+
 def test_choosing_and_numbers(panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
     for name in ("Anna", "Ben"):
         library.add(clip, name)
@@ -342,3 +364,36 @@ def test_a_bug_in_the_background_is_told(
     with qtbot.waitSignal(panel.failed) as failed:
         panel.new_voices.take([make_sound("anna.wav")])
     assert failed.args[0].code == "internal-error"
+
+
+def test_everything_is_named_and_reached_by_keys(panel: VoicesPanel, library: VoiceLibrary, clip: Path) -> None:
+    library.add(clip, "Anna")
+    panel.refresh()
+    for control in panel.findChildren(QWidget):
+        if control.isVisible() and control.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            words = control.text() if isinstance(control, QAbstractButton) else ""
+            assert control.accessibleName() or words, control
+    order, control = [], panel._search
+    for _ in range(20):
+        order.append(control)
+        control = control.nextInFocusChain()  # type: ignore[assignment]
+    places = [order.index(each) for each in (panel._search, panel._list, panel._new, panel._record)]
+    assert places == sorted(places)
+
+
+def test_two_hundred_voices_are_shown_at_once(panel: VoicesPanel, library: VoiceLibrary, clip: Path) -> None:
+    """Counted in readings of the list, not in seconds, which depend on the machine."""
+    first = library.add(clip, "Anna").voice
+    many = [replace(first, name=f"Voice {number}") for number in range(200)]
+    readings = 0
+
+    def voices() -> list[Voice]:
+        nonlocal readings
+        readings += 1
+        return many
+
+    library.voices = voices  # type: ignore[method-assign]
+    panel.refresh()
+    assert readings == 1
+    assert panel._filter.rowCount() == 200
+    assert not panel.grab().isNull()

@@ -1,0 +1,67 @@
+"""Work on another thread: its result comes to the window's thread, or to nobody."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from pytestqt.qtbot import QtBot
+
+from studio.app.voices.background import in_background
+from studio.errors import ClipTooShort, StudioError
+
+
+def test_results_come_to_the_thread_of_the_window(qtbot: QtBot) -> None:
+    results: list[tuple[int, bool]] = []
+    owner = QObject()
+    in_background(
+        owner,
+        threading.get_ident,
+        done=lambda other: results.append((other, threading.current_thread() is threading.main_thread())),
+        failed=results.append,
+    )
+    qtbot.waitUntil(lambda: bool(results))
+    ((other, is_here),) = results
+    assert other != threading.get_ident()
+    assert is_here
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(ClipTooShort("Short.", remedy="More."), "clip-too-short"), (KeyError("x"), "internal-error")]
+)
+def test_errors_are_sentences(qtbot: QtBot, error: Exception, code: str) -> None:
+    errors: list[StudioError] = []
+    owner = QObject()
+    in_background(owner, lambda: fail(error), done=errors.append, failed=errors.append)
+    qtbot.waitUntil(lambda: bool(errors))
+    assert errors[0].code == code
+
+
+class Microphone:
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_nobody_hears_of_it_when_the_dialog_is_gone_and_what_was_opened_is_closed(qtbot: QtBot) -> None:
+    gate = threading.Event()
+    opened = Microphone()
+    results: list[object] = []
+    owner = QObject()
+
+    def open_slowly() -> Microphone:
+        gate.wait(10)
+        return opened
+
+    in_background(owner, open_slowly, done=results.append, failed=results.append)
+    owner.deleteLater()
+    QCoreApplication.sendPostedEvents(owner, QEvent.Type.DeferredDelete)
+    gate.set()
+    qtbot.waitUntil(lambda: opened.is_closed)
+    assert results == []
