@@ -14,13 +14,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree
 
 HOUSE = Path(__file__).resolve().parent.parent
 FOLDER = HOUSE / "resources" / "translations"
 # English has one for its plurals alone.
 LANGUAGES = ("en", "zh_CN")
+_PLACEHOLDER = re.compile(r"\{[\w:.%]*\}|%n")
 # What lupdate is to read besides QT_TRANSLATE_NOOP.
 _ALIAS = "QT_TRANSLATE_NOOP+=_T"
 
@@ -38,7 +39,7 @@ def main(arguments: list[str]) -> int:
 
 def update(path: Path, language: str) -> None:
     """Adds new texts to ``path`` and drops those that are gone."""
-    sources = sorted((HOUSE / "studio" / "app").rglob("*.py")) + [HOUSE / "studio" / "settings.py"]
+    sources = [*sorted((HOUSE / "studio" / "app").rglob("*.py")), HOUSE / "studio" / "settings.py"]
     only_plurals = ["-pluralonly"] if language == "en" else []
     command = [_tool("lupdate"), *map(str, sources), "-ts", str(path), "-no-obsolete", "-locations", "none"]
     _run(
@@ -71,22 +72,28 @@ def faults_of(language: str) -> list[str]:
 
 
 def _faults_in(path: Path) -> list[str]:
-    faults = []
-    for context, source, forms, is_finished in _messages(path):
-        if not is_finished or not all(forms):
-            faults.append(f"not translated: {context}: {source!r}")
-            continue
-        wanted = set(re.findall(r"\{[\w:.%]*\}", source))
-        for form in forms:
-            if set(re.findall(r"\{[\w:.%]*\}", form)) != wanted:
-                faults.append(f"other placeholders: {context}: {source!r} -> {form!r}")
-    return faults
+    return [
+        f"{fault}: {context}: {source!r} -> {forms}"
+        for context, source, forms, is_finished in _messages(path)
+        if (fault := _fault(source, forms, is_finished=is_finished))
+    ]
+
+
+def _fault(source: str, forms: tuple[str, ...], *, is_finished: bool) -> str:
+    if not is_finished or not all(forms):
+        return "not translated"
+    places = set(_PLACEHOLDER.findall(source))
+    return (
+        "other placeholders"
+        if any(set(_PLACEHOLDER.findall(form)) - {"%n"} != places - {"%n"} for form in forms)
+        else ""
+    )
 
 
 def _messages(path: Path) -> list[tuple[str, str, tuple[str, ...], bool]]:
     """Context, source, all forms of the translation, whether it is finished."""
     found = []
-    for context in ElementTree.parse(path).getroot().iter("context"):
+    for context in ElementTree.parse(path).getroot().iter("context"):  # noqa: S314 - files of our own
         name = context.findtext("name") or ""
         for message in context.iter("message"):
             translation = message.find("translation")

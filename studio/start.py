@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _open_window(arguments: list[str]) -> int:
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
-        print("usage: timbre app [FILE]", file=sys.stderr)
+        sys.stderr.write("usage: timbre app [FILE]\n")
         return _USAGE_ERROR
     try:
         _require_screen()
@@ -43,7 +43,7 @@ def _open_window(arguments: list[str]) -> int:
             ) from error
         return run_app(arguments[0] if arguments else None)
     except StudioError as error:
-        print(f"timbre: {error} ({error.code})", file=sys.stderr)
+        sys.stderr.write(f"timbre: {error} ({error.code})\n")
         return error.exit_status
 
 

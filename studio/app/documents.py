@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from enum import Enum
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from studio.app.recovery_dialog import RecoveryDialog
@@ -55,6 +55,7 @@ class Documents(QObject):
         self._autosave = QTimer(self)
         self._autosave.timeout.connect(self._on_autosave)
         session.editor.modified_changed.connect(lambda _: self.title_changed.emit())
+        session.editor.script_changed.connect(lambda *_: self.title_changed.emit())
         session.editor.project_replaced.connect(self.title_changed)
         self.apply_settings()
 
@@ -195,15 +196,21 @@ class Documents(QObject):
     # Questions. None of them has an event loop of its own: the window goes on meanwhile.
 
     def _ask_for_file(self, title: str, kinds: str, then: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self._window, title, "", kinds)
+        dialog = QFileDialog(self._window, title, self._usual_folder(), kinds)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda chosen: then(Path(chosen)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
+    def _usual_folder(self) -> str:
+        path = self._session.editor.project.path
+        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        return str(path.parent) if path else documents
+
     async def _ask_where(self) -> Path | None:
         kinds = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)
-        dialog = QFileDialog(self._window, self.tr("Save the script"), f"{self.name}{PROJECT_SUFFIX}", kinds)
+        dialog = QFileDialog(self._window, self.tr("Save the script"), self._usual_folder(), kinds)
+        dialog.selectFile(f"{self.name}{PROJECT_SUFFIX}")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
         accepted = await _answer(dialog)
@@ -236,7 +243,12 @@ class Documents(QObject):
 async def _answer(dialog: QMessageBox | QFileDialog) -> int:
     """What the dialog ends with; the event loop of the window goes on meanwhile."""
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    dialog.finished.connect(lambda result: answer.done() or answer.set_result(result))
+
+    def take_answer(result: int) -> None:
+        if not answer.done():
+            answer.set_result(result)
+
+    dialog.finished.connect(take_answer)
     dialog.open()
     try:
         return await answer

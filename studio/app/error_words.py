@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QLocale
 
+from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
 
 _CONTEXT = "Errors"

@@ -71,7 +71,7 @@ _VOICES = {"en": ("Anna", "Bert", "Old Tom"), "zh_CN": ("小安", "老王", "Ann
 
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
-        print("usage: python -m studio.app.screenshots FOLDER", file=sys.stderr)
+        sys.stderr.write("usage: python -m studio.app.screenshots FOLDER\n")
         return 2
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)

@@ -53,8 +53,8 @@ class Session(QObject):
         self.bridge = WorkerBridge(surroundings, self.model_folder(), self.engine_options(), self)
         self.queue = SpeakQueue(self.bridge, self.editor, self.live_states, self.find_voice, self)
         self.transport = Transport(surroundings.outputs, self)
-        self.play_all = PlayAll(self.editor, self.queue, self.transport, self)
-        self.pictures = TakePictures(self.editor, self)
+        self.play_all = PlayAll(self.editor, self.queue, self.transport, self.bridge.run, self)
+        self.pictures = TakePictures(self.editor, self.bridge.run, self)
         # The order that is to be heard while it is being made, until it is over.
         self._heard_order: Order | None = None
         self._last_order: Order | None = None
@@ -200,7 +200,7 @@ class Session(QObject):
 
     async def close(self, *, keeps_draft: bool) -> None:
         """Ends everything, the worker too. Never hangs."""
-        self.editor.undo_stack.blockSignals(True)  # noqa: FBT003 - it would tell of its end when nobody is left
+        self.editor.undo_stack.blockSignals(True)
         self._meter_timer.stop()
         self.stop()
         self.queue.cancel_all()

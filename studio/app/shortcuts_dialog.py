@@ -89,7 +89,8 @@ class ShortcutsPage(QWidget):
 
     def _items(self) -> list[QTreeWidgetItem]:
         heads = [self._list.topLevelItem(index) for index in range(self._list.topLevelItemCount())]
-        return [head.child(row) for head in heads if head for row in range(head.childCount())]
+        items = [head.child(row) for head in heads if head for row in range(head.childCount())]
+        return [item for item in items if item]
 
     def _show_keys(self) -> None:
         for item in self._items():

@@ -88,7 +88,7 @@ class StatusStrip(QWidget):
         ]
         self._meters.setText("   ".join(parts))
 
-    def show_task(self, words: str, share: float | None, can_cancel: bool) -> None:  # noqa: FBT001 - a slot
+    def show_task(self, words: str, share: float | None, can_cancel: bool) -> None:
         """What is being done; empty: nothing. ``share`` of None: nobody knows how far it is."""
         self._task.setText(words)
         self._bar.setVisible(bool(words))

@@ -10,6 +10,11 @@ from studio import paths
 _installed: list[QTranslator] = []
 
 
+def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - the name Qt's tool looks for
+    """``text`` as it is, to be translated later. (Qt's own is typed as any object.)"""
+    return text
+
+
 def use_language(application: QApplication, locale: QLocale) -> None:
     """For everything made from now on; numbers and dates follow as well."""
     for translator in _installed:

@@ -53,7 +53,7 @@ class MainWindow(QMainWindow):
         self.notices = NoticeBar()
         self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
         self.inspector = Inspector(session.styles, session.pictures.outline)
-        self.as_spoken = AsSpoken(self)
+        self.as_spoken = AsSpoken(session.bridge.run, self)
         self.take_panel = TakePanel()
         self.queue_panel = QueuePanel(session.queue)
         self.desk = TakesDesk(session, self)
@@ -116,7 +116,7 @@ class MainWindow(QMainWindow):
         self.statusBar().setSizeGripEnabled(False)
         restore_layout(self, self.session.settings)
 
-    def _connect_signals(self) -> None:
+    def _connect_signals(self) -> None:  # noqa: PLR0915 - the map of the window
         session, script, actions = self.session, self.script, self.actions_by_id
         # files
         actions["file.new"].triggered.connect(self.documents.new)
@@ -139,8 +139,8 @@ class MainWindow(QMainWindow):
         actions["edit.remove"].triggered.connect(script.remove)
         actions["edit.split"].triggered.connect(script.split)
         actions["edit.merge"].triggered.connect(script.merge)
-        actions["edit.move_up"].triggered.connect(lambda: script.move(-1))
-        actions["edit.move_down"].triggered.connect(lambda: script.move(1))
+        actions["edit.move_up"].triggered.connect(lambda: script.move_lines(-1))
+        actions["edit.move_down"].triggered.connect(lambda: script.move_lines(1))
         actions["edit.lock"].triggered.connect(script.toggle_lock)
         actions["edit.find"].triggered.connect(lambda: script.open_find(replaces=False))
         actions["edit.replace"].triggered.connect(lambda: script.open_find(replaces=True))
@@ -272,7 +272,7 @@ class MainWindow(QMainWindow):
         )
         self.take_panel.show_sound(sound, title)
 
-    def _change_field(self, field: str, value: object, title: str, merges: bool) -> None:  # noqa: FBT001 - a slot
+    def _change_field(self, field: str, value: object, title: str, merges: bool) -> None:
         self.script.set_field(field, value, title, merges=merges)
 
     def _show_actions(self) -> None:

@@ -61,7 +61,7 @@ def test_stop_is_silence_and_the_finished_part_stays_a_take(bench: Bench) -> Non
 
 def test_a_second_take_has_another_seed_and_undo_of_the_choice_brings_the_first_back(bench: Bench) -> None:
     bench.add_voice()
-    window = bench.open_window()
+    bench.open_window()
     speak_written(bench, "one two")
     bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
     first = bench.lines[0].chosen_take

@@ -38,7 +38,8 @@ def chinese(qapp: Any) -> Any:
     use_language(qapp, QLocale("en_US"))
 
 
-def test_the_window_speaks_chinese(bench: Any, chinese: None) -> None:
+def test_the_window_speaks_chinese(bench: Any, qapp: Any) -> None:
+    use_language(qapp, QLocale("zh_CN"))
     window = bench.open_window()
     assert window.actions_by_id["speak.line"].text() == "朗读此行"
     assert window.docks.voices.windowTitle() == "声音"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.errors import StudioError
+
+Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 _PATIENCE_MILLISECONDS = 300
 # How many letters a token has, about: enough to split sentences as the model's tokenizer would.
@@ -19,8 +23,10 @@ class AsSpoken(QObject):
 
     ready = Signal(str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, run: Run, parent: QObject | None = None) -> None:
+        """``run`` lets work go on beside the window (``WorkerBridge.run``)."""
         super().__init__(parent)
+        self._run = run
         self._folder: Path | None = None
         self._wanted = ""
         self._working: asyncio.Task[None] | None = None
@@ -39,7 +45,7 @@ class AsSpoken(QObject):
 
     def _begin(self) -> None:
         if self._working is None:
-            self._working = asyncio.ensure_future(self._work())
+            self._working = self._run(self._work())
             self._working.add_done_callback(lambda _: setattr(self, "_working", None))
 
     async def _work(self) -> None:

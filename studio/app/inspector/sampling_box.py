@@ -18,6 +18,7 @@ class SamplingBox(QGroupBox):
         self.setTitle(self.tr("Sampling of its own"))
         self.setAccessibleName(self.title())
         self.setCheckable(True)
+        self.setFlat(True)
         self.setChecked(False)
         self._is_showing = False
         self._top_p = QDoubleSpinBox(minimum=0.01, maximum=1.0, singleStep=0.05, decimals=2)

@@ -7,6 +7,7 @@ import logging
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.inspector.as_spoken import Run
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.mini_waveform import MINI_COLUMNS
 from studio.app.widgets.peaks import Outline, outline_of
@@ -20,20 +21,19 @@ class TakePictures(QObject):
 
     ready = Signal(str)  # take id
 
-    def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
+    def __init__(self, editor: ProjectEditor, run: Run, parent: QObject | None = None) -> None:
+        """``run`` lets work go on beside the window (``WorkerBridge.run``)."""
         super().__init__(parent)
+        self._run = run
         self._editor = editor
         self._outlines: dict[str, Outline] = {}
-        self._being_made: set[asyncio.Task[None]] = set()
         self._asked: set[str] = set()
         editor.project_replaced.connect(self._forget)
 
     def outline(self, take_id: str) -> Outline | None:
         if take_id not in self._outlines and take_id not in self._asked:
             self._asked.add(take_id)
-            task = asyncio.ensure_future(self._make(take_id))
-            self._being_made.add(task)
-            task.add_done_callback(self._being_made.discard)
+            self._run(self._make(take_id))
         return self._outlines.get(take_id)
 
     async def _make(self, take_id: str) -> None:

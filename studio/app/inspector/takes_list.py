@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QLocale, QModelIndex, QPoint, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -120,23 +120,23 @@ class _TakeDelegate(QStyledItemDelegate):
         self._outline_of = outline_of
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: ARG002, N802
-        return QSize(160, option.fontMetrics.lineSpacing() + _WAVE_HEIGHT + 2 * _MARGIN)  # type: ignore[attr-defined]
+        return QSize(160, option.fontMetrics.lineSpacing() + _WAVE_HEIGHT + 2 * _MARGIN)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
-        words, cell.text = cell.text, ""  # type: ignore[attr-defined]
-        style = cell.widget.style() if cell.widget else QApplication.style()  # type: ignore[attr-defined]
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)  # type: ignore[attr-defined]
+        words, cell.text = cell.text, ""
+        style = cell.widget.style() if cell.widget else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
         take: Take = index.data(_TAKE_ROLE)
-        is_selected = bool(cell.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
-        palette: QPalette = cell.palette  # type: ignore[attr-defined]
+        is_selected = bool(cell.state & QStyle.StateFlag.State_Selected)
+        palette: QPalette = cell.palette
         ink = palette.color(QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text)
         quiet = ink if is_selected else QColor(tones_of(palette).quiet)
-        area: QRect = cell.rect.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)  # type: ignore[attr-defined]
-        head = QRect(area.left(), area.top(), area.width(), cell.fontMetrics.lineSpacing())  # type: ignore[attr-defined]
+        area: QRect = cell.rect.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
+        head = QRect(area.left(), area.top(), area.width(), cell.fontMetrics.lineSpacing())
         painter.save()
         if take.is_kept:
             icon("kept", ink.name()).paint(painter, QRect(head.left(), head.top(), head.height(), head.height()))

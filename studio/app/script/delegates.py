@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette, QTextCursor
 from PySide6.QtWidgets import QApplication, QComboBox, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
@@ -35,15 +34,15 @@ class CellDelegate(QStyledItemDelegate):
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
         super().initStyleOption(option, index)
-        option.state &= ~QStyle.StateFlag.State_HasFocus  # type: ignore[attr-defined]  # the row shows it
+        option.state &= ~QStyle.StateFlag.State_HasFocus
 
     def ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> QStyleOptionViewItem:
         """Paints an empty cell, and returns its options."""
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
-        cell.text = ""  # type: ignore[attr-defined]
-        style = cell.widget.style() if cell.widget else QApplication.style()  # type: ignore[attr-defined]
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)  # type: ignore[attr-defined]
+        cell.text = ""
+        style = cell.widget.style() if cell.widget else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
         return cell
 
 
@@ -54,9 +53,9 @@ class NumberDelegate(CellDelegate):
         super().paint(painter, option, index)
         line: Line = index.data(LINE_ROLE)
         if line.is_locked:
-            rect: QRect = option.rect  # type: ignore[attr-defined]
+            rect: QRect = option.rect
             place = QRect(rect.left() + 3, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
-            icon("lock", _ink(option, tones_of(option.palette).quiet)).paint(painter, place)  # type: ignore[attr-defined]
+            icon("lock", _ink(option, tones_of(option.palette).quiet)).paint(painter, place)
 
 
 class StateDelegate(CellDelegate):
@@ -65,8 +64,8 @@ class StateDelegate(CellDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         self.ground(painter, option, index)
         state: LineState = index.data(STATE_ROLE)
-        rect: QRect = option.rect  # type: ignore[attr-defined]
-        colour = _ink(option, state_colour(state, tones_of(option.palette)))  # type: ignore[attr-defined]
+        rect: QRect = option.rect
+        colour = _ink(option, state_colour(state, tones_of(option.palette)))
         place = QRect(rect.left() + _MARGIN, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
         icon(f"state-{state.value}", colour).paint(painter, place)
         painter.save()
@@ -94,9 +93,9 @@ class VoiceDelegate(CellDelegate):
         self.initStyleOption(cell, index)
         line: Line = index.data(LINE_ROLE)
         if line.voice is None:
-            cell.palette.setColor(QPalette.ColorRole.Text, QColor(tones_of(cell.palette).warn))  # type: ignore[attr-defined]
-        style = cell.widget.style() if cell.widget else QApplication.style()  # type: ignore[attr-defined]
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)  # type: ignore[attr-defined]
+            cell.palette.setColor(QPalette.ColorRole.Text, QColor(tones_of(cell.palette).warn))
+        style = cell.widget.style() if cell.widget else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
@@ -113,7 +112,7 @@ class VoiceDelegate(CellDelegate):
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, QComboBox)
         if editor.currentIndex() >= 0:
-            model.setData(index, editor.currentText())  # type: ignore[arg-type]
+            model.setData(index, editor.currentText())
 
     def _finish(self, editor: QWidget) -> None:
         self.commitData.emit(editor)
@@ -134,11 +133,11 @@ class StyleDelegate(CellDelegate):
         words: str = index.data()
         if not words:
             return
-        rect: QRect = option.rect  # type: ignore[attr-defined]
-        tones = tones_of(option.palette)  # type: ignore[attr-defined]
+        rect: QRect = option.rect
+        tones = tones_of(option.palette)
         line: Line = index.data(LINE_ROLE)
         colour = QColor(_ink(option, tones.accent if self._styles.knows(line.style) else tones.warn))
-        metrics = option.fontMetrics  # type: ignore[attr-defined]
+        metrics = option.fontMetrics
         room = rect.width() - 4 * _MARGIN
         shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
         chip = QRectF(0, 0, metrics.horizontalAdvance(shown) + 2 * _MARGIN, metrics.height() + 6)
@@ -167,7 +166,7 @@ class StyleDelegate(CellDelegate):
         assert isinstance(editor, QComboBox)
         chosen = editor.currentData()
         if chosen != OWN_WORDS:
-            model.setData(index, LineStyle(preset=chosen or None))  # type: ignore[arg-type]
+            model.setData(index, LineStyle(preset=chosen or None))
 
     def _finish(self, editor: QComboBox) -> None:
         wants_own_words = editor.currentData() == OWN_WORDS
@@ -188,7 +187,7 @@ class TextDelegate(CellDelegate):
         self._styles = styles
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002, N802
-        return QSize(200, 2 * option.fontMetrics.lineSpacing() + 2 * _MARGIN)  # type: ignore[attr-defined]
+        return QSize(200, 2 * option.fontMetrics.lineSpacing() + 2 * _MARGIN)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         field = TextField(self._styles, parent)
@@ -207,12 +206,13 @@ class TextDelegate(CellDelegate):
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, TextField)
         editor.document().setModified(False)
-        model.setData(index, editor.toPlainText())  # type: ignore[arg-type]
+        model.setData(index, editor.toPlainText())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802
-        rect: QRect = QRect(option.rect)  # type: ignore[attr-defined]
-        least = 4 * option.fontMetrics.lineSpacing()  # type: ignore[attr-defined]
-        room = editor.parentWidget().height() if editor.parentWidget() else least
+        rect: QRect = QRect(option.rect)
+        least = 4 * option.fontMetrics.lineSpacing()
+        viewport = editor.parentWidget()
+        room = viewport.height() if viewport else least
         rect.setHeight(max(rect.height(), min(least, room)))
         if rect.bottom() > room:
             rect.moveBottom(room)
@@ -258,7 +258,7 @@ def show_style(box: QComboBox, style: LineStyle) -> None:
 
 def _ink(option: QStyleOptionViewItem, colour: str) -> str:
     """On a selected row everything is written in the colour of the selection."""
-    if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
-        palette: QPalette = option.palette  # type: ignore[attr-defined]
+    if option.state & QStyle.StateFlag.State_Selected:
+        palette: QPalette = option.palette
         return palette.color(QPalette.ColorRole.HighlightedText).name()
     return colour

@@ -76,9 +76,12 @@ class LineModel(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
         return 0 if parent.isValid() else len(Column)
 
-    def headerData(  # noqa: N802
+    def headerData(  # noqa: N802, PLR0911 - one answer a column
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
+        is_figure = section in (Column.NUMBER, Column.DURATION, Column.TAKE)
+        if role == Qt.ItemDataRole.TextAlignmentRole and is_figure:
+            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if orientation != Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
             return None
         match Column(section):
@@ -106,7 +109,7 @@ class LineModel(QAbstractTableModel):
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: PLR0911 - one answer a role
         line = self.line_at(index.row())
         match role:
             case Qt.ItemDataRole.DisplayRole:
@@ -159,7 +162,7 @@ class LineModel(QAbstractTableModel):
             case LineState.FAILED:
                 return self.tr("Failed")
 
-    def _shown(self, line: Line, column: Column, row: int) -> str:
+    def _shown(self, line: Line, column: Column, row: int) -> str:  # noqa: PLR0911 - one answer a column
         match column:
             case Column.NUMBER:
                 return str(row + 1)

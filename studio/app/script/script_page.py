@@ -145,7 +145,7 @@ class ScriptPage(QWidget):
             self._do(change, self.tr("Merge lines"))
             self.view.go_to(ids[0])
 
-    def move(self, step: int) -> None:
+    def move_lines(self, step: int) -> None:
         ids = self.selected_line_ids
         change = edits.move(self._editor.script, ids, step)
         if change is not None:

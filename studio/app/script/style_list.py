@@ -6,8 +6,9 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QLocale, QObject, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 
+from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
 from studio.text.tags import Grade

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -23,9 +25,16 @@ class PlayAll(QObject):
     failed = Signal(object)  # StudioError
 
     def __init__(
-        self, editor: ProjectEditor, queue: SpeakQueue, transport: Transport, parent: QObject | None = None
+        self,
+        editor: ProjectEditor,
+        queue: SpeakQueue,
+        transport: Transport,
+        run: Callable[[Coroutine[Any, Any, Any]], object],
+        parent: QObject | None = None,
     ) -> None:
+        """``run`` lets work go on beside the window (``WorkerBridge.run``)."""
         super().__init__(parent)
+        self._run = run
         self._editor = editor
         self._queue = queue
         self._transport = transport
@@ -65,7 +74,7 @@ class PlayAll(QObject):
             self.line_changed.emit(line_id)
         elif take is not None:
             self.line_changed.emit(line_id)
-            asyncio.ensure_future(self._play(line_id, take.id))  # noqa: RUF006 - it ends by itself
+            self._run(self._play(line_id, take.id))
         else:
             self._next()
 

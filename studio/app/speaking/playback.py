@@ -106,7 +106,7 @@ class Playback:
         self._may_start.wait()
         try:
             end = self._play_somewhere()
-        except Exception:
+        except Exception:  # noqa: BLE001 - the border of a thread
             _log.exception("play ended unexpectedly")
             end = PlaybackEnd.NO_DEVICE
         self._on_end(self, end)

@@ -17,7 +17,7 @@ from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.speaking.sound import GrowingSound
 from studio.errors import NothingToSpeak, VoiceNotFound, WorkerDied
-from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport, VoiceReference
+from studio.pipeline.request import AudioChunk, SynthesisReport, VoiceReference
 from studio.project.changes import AddTake
 from studio.project.lines import Line
 from studio.project.recording import TakeRecorder
@@ -141,10 +141,10 @@ class TakeMaking(QObject):
         failure: BaseException | None = None
         try:
             self._request = await bridge.speak(request, hooks)
-            if self._is_stopped:
+            if self.is_stopped:  # meanwhile
                 self._request.cancel()
             self.report = await self._request.finished()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again, once what was made is safe
             failure = error
             if isinstance(error, WorkerDied):
                 bridge.worker_died()
