@@ -228,5 +228,5 @@ def cannot_write(error: OSError, path: Path) -> StudioError:
 
 def _disk_full(path: Path) -> DiskFull:
     return DiskFull(
-        f"The disk is full: {path.name} could not be written.", remedy="Free some space and try again; nothing is lost."
+        f"The disk is full: {path} could not be written.", remedy="Free some space and try again; nothing is lost."
     )

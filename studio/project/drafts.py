@@ -68,7 +68,7 @@ class WorkingCopy:
                 undo.callback(part.unlink, missing_ok=True)
                 shutil.copyfile(copy_of, part)
                 part.rename(path)
-            working_copy = cls(Storage(path, is_new=copy_of is None), lock)
+            working_copy = cls(Storage(path, is_new=copy_of is None, copy_of=copy_of), lock)
             undo.pop_all()
         return working_copy
 

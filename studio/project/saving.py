@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
 import shutil
 import sqlite3
 import sys
+import time
 from pathlib import Path
 
 from studio.project import database
+
+_PART_SUFFIX = ".part"
+# Nobody needs so long to save.
+_ABANDONED_AFTER_SECONDS = 24 * 3600
 
 
 class Snapshot:
@@ -22,7 +28,8 @@ class Snapshot:
 
     def __init__(self, working_copy: Path, target: Path) -> None:
         self._target = target.resolve()  # through a link, not in its place
-        self._part = self._target.with_name(f".timbre-{secrets.token_hex(6)}.part")
+        self._part = self._target.with_name(f".{self._target.name}.{secrets.token_hex(6)}{_PART_SUFFIX}")
+        _sweep(self._target)
         with database.sentences(target), contextlib.ExitStack() as undo:
             undo.callback(self._part.unlink, missing_ok=True)
             self._part.touch(exist_ok=False)  # says more clearly than SQLite why it cannot be
@@ -63,6 +70,14 @@ class Snapshot:
             " WHERE take_id IN (SELECT id FROM main.takes) ORDER BY rowid"
         )
         execute("COMMIT")
+
+
+def _sweep(target: Path) -> None:
+    """Removes what a program left beside ``target`` that died while it saved."""
+    with contextlib.suppress(OSError):
+        for part in target.parent.glob(f".{glob.escape(target.name)}.*{_PART_SUFFIX}"):
+            if time.time() - part.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
+                part.unlink()
 
 
 def _sync(path: Path) -> None:

@@ -22,10 +22,12 @@ _SOUND_TYPE = np.dtype("<f4")
 class Storage:
     """One working copy, open. Safe from any thread. Everything raises ``DiskFull``, ``CannotWrite``, ``UnreadableProject``."""
 
-    def __init__(self, path: Path, *, is_new: bool = False) -> None:
+    def __init__(self, path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> None:
+        """``copy_of``: the file it was just copied from, whose damage it shares."""
         self.path = path
+        self._read_as = copy_of or path
         self._lock = threading.RLock()
-        with database.sentences(path):
+        with database.sentences(self._read_as):
             self._connection = database.connect(path, is_new=is_new)
             if is_new or not self._has_working_copy():
                 self.bind(None, is_modified=False)
@@ -37,11 +39,11 @@ class Storage:
     # The script.
 
     def read(self) -> Script:
-        with self._lock, database.sentences(self.path):
+        with self._lock, database.sentences(self._read_as):
             try:
                 return self._read()
-            except (UnusableSetting, BadPronunciation, KeyError, TypeError, ValueError) as error:
-                raise database.damaged(self.path, error) from error  # somebody else's hand, or a bad disk
+            except (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError) as error:
+                raise database.damaged(self._read_as, error) from error  # somebody else's hand, or a bad disk
 
     def _read(self) -> Script:
         select = self._connection.execute
@@ -186,7 +188,10 @@ class Storage:
             rows = self._connection.execute(
                 "SELECT samples FROM sounds WHERE take_id = ? ORDER BY number", (take_id,)
             ).fetchall()
-        return np.frombuffer(b"".join(row["samples"] for row in rows), _SOUND_TYPE).astype(np.float32)
+        sound = b"".join(row["samples"] for row in rows)
+        if len(sound) % _SOUND_TYPE.itemsize:
+            raise database.damaged(self.path, "the sound of a take is not whole")
+        return np.frombuffer(sound, _SOUND_TYPE).astype(np.float32)
 
     @property
     def lock(self) -> threading.RLock:

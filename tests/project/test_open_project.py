@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -211,6 +212,16 @@ def test_saving_goes_through_links_and_keeps_permissions(project: Project, tmp_p
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_a_program_left_behind_that_died_while_saving_is_swept(project: Project, tmp_path: Path) -> None:
+    old, new, other = (tmp_path / name for name in (".a.timbre.00.part", ".a.timbre.01.part", ".b.timbre.00.part"))
+    for part in (old, new, other):
+        part.touch()
+    os.utime(old, (0, 0))
+    os.utime(other, (0, 0))
+    project.save(tmp_path / "a.timbre")
+    assert {found.name for found in tmp_path.iterdir() if found.is_file()} == {"a.timbre", new.name, other.name}
+
+
 def test_a_closed_project_leaves_no_draft(drafts: Path) -> None:
     project = Project.create(drafts)
     insert(project, "Hello.")
@@ -344,10 +355,11 @@ def test_nonsense_in_a_file_is_a_sentence(project: Project, drafts: Path, tmp_pa
     with pytest.raises(StudioError) as caught:
         Project.open(tmp_path / "a.timbre", drafts)
     assert caught.value.code == "unreadable-project"
+    assert "a.timbre is damaged" in caught.value.message
     assert {path.stem for path in drafts.glob("*.draft")} == {project.draft_path.stem}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_scratched_files_open_or_are_refused(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -367,6 +379,18 @@ def test_scratched_files_open_or_are_refused(data: st.DataObject) -> None:
             remedy = error.remedy
         assert remedy
         assert list((folder / "d").iterdir()) == []
+
+
+def test_sound_that_is_not_whole_is_a_sentence(project: Project, drafts: Path, tmp_path: Path) -> None:
+    (line_id,) = insert(project, "Hello.")
+    take = speak(project, line_id)
+    project.save(tmp_path / "a.timbre")
+    connection = sqlite3.connect(tmp_path / "a.timbre")
+    connection.execute("UPDATE sounds SET samples = x'010203' WHERE number = 0")
+    connection.commit()
+    connection.close()
+    with Project.open(tmp_path / "a.timbre", drafts) as again, pytest.raises(UnreadableProject, match="not whole"):
+        again.samples_of(take.id)
 
 
 # What a line's state says.

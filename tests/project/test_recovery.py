@@ -31,7 +31,8 @@ from studio.project.lines import Line
 from studio.project.project import Project
 
 drafts, saved = Path(sys.argv[1]), sys.argv[2]
-project = Project.open(Path(saved), drafts) if saved else Project.create(drafts)
+is_new = saved in ("", "saves")
+project = Project.create(drafts) if is_new else Project.open(Path(saved), drafts)
 project.apply(InsertLines(len(project.lines), (Line(id="spoken", text="Spoken."),)))
 done = project.begin_take("spoken", recipe(project.fingerprint_of("spoken")), RATE)
 done.append(sound(0.5, seed=1))
@@ -41,6 +42,11 @@ running.append(sound(0.5, seed=2))
 time.sleep(0.5)
 print("recording", flush=True)
 number = 0
+while saved == "saves":
+    project.apply(InsertLines(len(project.lines), (Line(id=f"n{{number}}", text="x" * 5000),)))
+    project.save(drafts.parent / "often.timbre")
+    print(number, flush=True)
+    number += 1
 while True:
     project.apply(InsertLines(len(project.lines), (Line(id=f"n{{number}}", text="x"),)))
     project.apply(EditLines({{f"n{{number}}": {{"text": f"text {{number}}"}}}}))
@@ -55,7 +61,7 @@ def drafts(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def narrator(drafts: Path, saved: Path | None = None) -> Iterator[subprocess.Popen[str]]:
+def narrator(drafts: Path, saved: Path | str | None = None) -> Iterator[subprocess.Popen[str]]:
     """Another process that writes and speaks until it is killed; it is at work when this returns."""
     code = _NARRATOR.format(tests=str(Path(__file__).parent))
     command = [sys.executable, "-c", code, str(drafts), str(saved or "")]
@@ -123,6 +129,19 @@ def test_a_killed_program_loses_nothing_of_a_project_that_has_a_file(drafts: Pat
     assert recoverable_drafts(drafts) == []
     with Project.open(path, drafts) as again:
         assert len(again.lines) >= last + 3
+
+
+@pytest.mark.parametrize("num_saves", [1, 2, 4, 8])
+def test_a_program_killed_while_it_saves_leaves_a_whole_file(drafts: Path, tmp_path: Path, num_saves: int) -> None:
+    with narrator(drafts, "saves") as process:
+        last = kill_after(process, num_saves)
+    with Project.open(tmp_path / "often.timbre", drafts) as project:
+        assert len(project.lines) in (last + 2, last + 3)
+        assert len(project.samples_of(project.takes_of("spoken")[0].id)) == RATE // 2
+    for draft in recoverable_drafts(drafts):
+        with Project.recover(draft) as recovered:
+            assert len(recovered.lines) >= last + 2
+            recovered.save()
 
 
 def test_a_program_killed_in_the_middle_of_saving_can_save_again(drafts: Path, tmp_path: Path) -> None:
