@@ -33,8 +33,12 @@ _LONGEST_STEM_BYTES = 200
 _LONGEST_FOLDERS = 4
 _FORBIDDEN = regex.compile(r'[<>:"/\\|?*\p{C}]+')
 _BLANKS = regex.compile(r"\s+")
+_CHARACTERS = regex.compile(r"\X")  # as people see them
+_LONGEST_CHARACTER = 12
 _RESERVED = regex.compile(r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])(?=\.|$)", regex.IGNORECASE)
 _NAMELESS = "untitled"
+# Of a sentence; a name needs none, least of all before its suffix.
+_ENDINGS = " .。,，;；:：、…"
 
 
 class NamePattern:
@@ -134,8 +138,10 @@ def safe_stem(wish: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) -> str:
 
 def _cut(name: str, longest_bytes: int) -> str:
     """At most so many bytes, between characters as people see them (an emoji with its skin, a letter with its accent)."""
+    if len(name.encode("utf-8")) <= longest_bytes:
+        return name
     kept = ""
-    for character in regex.findall(r"\X", name):
+    for character in _CHARACTERS.findall(name):
         if len((kept + character).encode("utf-8")) > longest_bytes:
             break
         kept += character
@@ -143,11 +149,14 @@ def _cut(name: str, longest_bytes: int) -> str:
 
 
 def _shortened(text: str, longest: int) -> str:
-    """The first words of ``text``; the first characters where there are no blanks."""
-    text = _BLANKS.sub(" ", text).strip()
-    characters = regex.findall(r"\X", text)
-    if len(characters) <= longest:
+    """The first words of ``text``, without the point at its end; the first characters where there are no blanks."""
+    text = _BLANKS.sub(" ", text).strip().rstrip(_ENDINGS)
+    if len(text) <= longest:
         return text
+    # An accent, the parts of an emoji: no more than so many code points belong together.
+    characters = _CHARACTERS.findall(text[: longest * _LONGEST_CHARACTER])
+    if len(characters) <= longest:
+        return "".join(characters)
     cut = "".join(characters[:longest])
     at_blank, _, _ = cut.rpartition(" ")
     ends_a_word = characters[longest] == " "

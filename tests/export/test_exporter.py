@@ -31,7 +31,7 @@ NAMES = [
     "001 Anna The harbour was quiet.wav",
     "002 Anna Nobody spoke a word.wav",
     "003 Anna Then the bell rang once, twice.wav",
-    "004 Anna 今天天气很好。.wav",
+    "004 Anna 今天天气很好.wav",
 ]
 
 
@@ -130,7 +130,7 @@ def test_descriptions_may_be_chinese(export: Export, encoding: SoundEncoding) ->
     export.items = [replace(export.items[3], voice="安娜")]
     export(encoding=encoding, project="故事")
     (path,) = export.target.iterdir()
-    assert path.stem == "004 安娜 今天天气很好。"
+    assert path.stem == "004 安娜 今天天气很好"
     with soundfile.SoundFile(path) as file:
         assert (file.title, file.album) == ("今天天气很好。", "故事")
 

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from studio import settings as declared
+from studio.app.error_words import error_heading
 from studio.app.export_dialog.export_run import ExportRun
 from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.name_preview import NamePreview
 from studio.app.export_dialog.outcome_page import OutcomePage
 from studio.app.export_dialog.progress_page import ProgressPage
-from studio.app.export_dialog.wishes import REMEMBERED, ChosenLines, chosen_lines, default_folder, previewed
-from studio.errors import StudioError, TakeNotFound, UnusableSetting
+from studio.app.export_dialog.wishes import (
+    REMEMBERED,
+    LineOfScript,
+    default_folder,
+    lines_of_script,
+    preview_names,
+)
+from studio.errors import StudioError, UnusableSetting
 from studio.export.exporter import ExportResult
-from studio.export.plan import ExportPlan
+from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.project_lines import TakeSpeech, lines_of_project
 from studio.export.provenance import Provenance
 from studio.project.project import Project
 from studio.settings_file import Settings
 
 _PREVIEW_DELAY_MS = 120  # while somebody types
+_USUAL_SIZE = QSize(940, 440)
 
 
 class ExportDialog(QDialog):
@@ -50,13 +58,14 @@ class ExportDialog(QDialog):
         self._settings = settings
         self._selected_ids = tuple(selected_ids)
         self._provenance = provenance or Provenance()
+        self._lines: tuple[LineOfScript, ...] | None = None  # None: to be looked up again
         self._waiting_for: dict[str, None] = {}
         self._num_to_speak = 0
         self._failures: list[str] = []
         self._run: ExportRun | None = None
-        self._plan: ExportPlan | None = None
         self._closes_when_over = False
         self.setWindowTitle(self.tr("Export sound"))
+        self.resize(_USUAL_SIZE)
         self.form = ExportForm()
         self.preview = NamePreview()
         self.progress = ProgressPage()
@@ -81,8 +90,10 @@ class ExportDialog(QDialog):
     # In.
 
     def on_lines_changed(self) -> None:
-        """The script was edited: names may differ now."""
-        self._preview_timer.start()
+        """The script was edited, or a line spoken: names may differ now."""
+        self._lines = None
+        if self.pages.currentIndex() == 0:
+            self._preview_timer.start()
 
     def on_line_spoken(self, line_id: str) -> None:
         self._no_longer_waiting_for(line_id)
@@ -101,27 +112,39 @@ class ExportDialog(QDialog):
 
     def show_preview(self) -> None:
         chosen = self._chosen()
-        selected = chosen_lines(self._project, self._selected_ids, leaves_out_unspoken=False)
-        everything = chosen_lines(self._project, None, leaves_out_unspoken=False)
         self.form.show_lines(
-            num_lines=len(everything.items), num_selected=len(selected.items), num_unspoken=len(chosen.unspoken)
+            num_lines=len(self._script()),
+            num_selected=sum(line.id in self._selected_ids for line in self._script()),
+            num_unspoken=sum(not line.is_fresh for line in chosen),
         )
+        items = [line.item for line in chosen if line.is_fresh or not self.form.leave_out.isChecked()]
         try:
             if not self.form.has_folder:
                 raise UnusableSetting(self.tr("No folder is chosen."), remedy=self.tr("Choose where the files go."))
-            plan = previewed(chosen.items, self.form.wishes, self._project.name, self._provenance)
+            names = preview_names(items, self._export_settings(), self.form.wishes.folder)
         except StudioError as error:
-            self.preview.show_problem(str(error))
+            self.preview.show_problem("\n".join(filter(None, (error_heading(error), str(error)))))
             self.export_button.setEnabled(False)
         else:
-            self.preview.show_names(plan.files)
+            self.preview.show_names(names)
             self.export_button.setEnabled(True)
 
-    def _chosen(self) -> ChosenLines:
-        return chosen_lines(self._project, self._chosen_ids(), leaves_out_unspoken=self.form.leave_out.isChecked())
+    def _script(self) -> tuple[LineOfScript, ...]:
+        if self._lines is None:
+            self._lines = lines_of_script(self._project)
+        return self._lines
 
-    def _chosen_ids(self) -> tuple[str, ...] | None:
-        return self._selected_ids if self.form.selected_lines.isChecked() else None
+    def _chosen(self) -> list[LineOfScript]:
+        is_for_all = not self.form.selected_lines.isChecked()
+        return [line for line in self._script() if is_for_all or line.id in self._selected_ids]
+
+    def _unspoken(self) -> list[str]:
+        """Lines to be spoken before anything can be exported."""
+        leaves_out = self.form.leave_out.isChecked()
+        return [] if leaves_out else [line.id for line in self._chosen() if not line.is_fresh]
+
+    def _export_settings(self) -> ExportSettings:
+        return self.form.wishes.settings(self._project.name, self._provenance)
 
     def _form_page(self) -> QWidget:
         page = QWidget()
@@ -154,18 +177,18 @@ class ExportDialog(QDialog):
 
     def start(self) -> None:
         """Remembers what was chosen, has lines spoken that need it, then exports."""
+        self._lines = None
         self.show_preview()
         if not self.export_button.isEnabled():
             return
         self._remember()
-        chosen = self._chosen()
         self._failures = []
         self.pages.setCurrentWidget(self.progress)
-        if chosen.unspoken and not self.form.leave_out.isChecked():
-            self._waiting_for = dict.fromkeys(chosen.unspoken)
-            self._num_to_speak = len(chosen.unspoken)
+        if unspoken := self._unspoken():
+            self._waiting_for = dict.fromkeys(unspoken)
+            self._num_to_speak = len(unspoken)
             self.progress.show_speaking(0, self._num_to_speak)
-            self.speak_wanted.emit(list(chosen.unspoken))
+            self.speak_wanted.emit(unspoken)
         else:
             self._export()
 
@@ -182,26 +205,26 @@ class ExportDialog(QDialog):
         if line_id not in self._waiting_for:
             return
         del self._waiting_for[line_id]
+        self._lines = None
         if self._waiting_for:
             self.progress.show_speaking(self._num_to_speak - len(self._waiting_for), self._num_to_speak)
         elif self._failures:
             sentence = self.tr("%n line(s) could not be spoken, so nothing was exported.", "", len(self._failures))
-            self._show_error(TakeNotFound(sentence, remedy=self._failures[0]))
-        elif unspoken := self._chosen().unspoken:
+            self._show_problem(sentence, "\n".join(dict.fromkeys(self._failures)))
+        elif unspoken := self._unspoken():
             sentence = self.tr("%n line(s) changed while they were spoken.", "", len(unspoken))
-            self._show_error(TakeNotFound(sentence, remedy=self.tr("Export again.")))
+            self._show_problem(sentence, self.tr("Export again."))
         else:
             self._export()
 
     def _export(self) -> None:
-        lines = lines_of_project(self._project, self._chosen_ids())
-        wishes = self.form.wishes
+        lines = lines_of_project(self._project, [line.id for line in self._chosen()])
         try:
-            self._plan = previewed(lines.items, wishes, self._project.name, self._provenance)
+            plan = ExportPlan.make(lines.items, self.form.wishes.folder, self._export_settings())
         except StudioError as error:
             self._show_error(error)
             return
-        run = ExportRun(self._plan, TakeSpeech(self._project, lines), self)
+        run = ExportRun(plan, TakeSpeech(self._project, lines), self)
         run.progressed.connect(self.progress.show_progress)
         run.ended.connect(self._on_ended)
         run.failed.connect(self._show_error)
@@ -228,6 +251,10 @@ class ExportDialog(QDialog):
         self.outcome.show_error(error, self.form.wishes.folder)
         self._be_over()
 
+    def _show_problem(self, sentence: str, details: str) -> None:
+        self.outcome.show_problem(sentence, details, self.form.wishes.folder)
+        self._be_over()
+
     def _on_cancelled(self) -> None:
         self.outcome.show_cancelled(self.form.wishes.folder)
         self._be_over()
@@ -240,6 +267,7 @@ class ExportDialog(QDialog):
             super().reject()
 
     def _go_back(self) -> None:
+        self._lines = None
         self.show_preview()
         self.pages.setCurrentIndex(0)
 

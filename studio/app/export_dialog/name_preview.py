@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QLabel, QListView, QVBoxLayout, QWidget
+
+from studio.app.export_dialog.wishes import PreviewedNames
 
 _ROOT = QModelIndex()
 
@@ -13,9 +13,9 @@ _ROOT = QModelIndex()
 class _Names(QAbstractListModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._names: tuple[PurePosixPath, ...] = ()
+        self._names: tuple[str, ...] = ()
 
-    def show(self, names: tuple[PurePosixPath, ...]) -> None:
+    def show(self, names: tuple[str, ...]) -> None:
         self.beginResetModel()
         self._names = names
         self.endResetModel()
@@ -25,7 +25,7 @@ class _Names(QAbstractListModel):
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         shown = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
-        return str(self._names[index.row()]) if index.isValid() and role in shown else None
+        return self._names[index.row()] if index.isValid() and role in shown else None
 
 
 class NamePreview(QWidget):
@@ -47,10 +47,11 @@ class NamePreview(QWidget):
         rows.addWidget(self.label)
         rows.addWidget(self.list, 1)
 
-    def show_names(self, names: tuple[PurePosixPath, ...]) -> None:
+    def show_names(self, names: PreviewedNames) -> None:
         self._set_role("")
-        self.label.setText(self.tr("%n file(s):", "", len(names)))
-        self._names.show(names)
+        self.label.setText(self.tr("%n file(s):", "", names.num_files))
+        more = (self.tr("… and %n more line(s)", "", names.num_more),) if names.num_more else ()
+        self._names.show((*map(str, names.line_files), *more, *map(str, names.script_files)))
 
     def show_problem(self, sentence: str) -> None:
         self._set_role("bad")

@@ -8,6 +8,7 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QVBoxLayout, QWidget
 
+from studio.app.error_words import error_heading
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.errors import StudioError
 from studio.export.exporter import ExportResult
@@ -66,7 +67,12 @@ class OutcomePage(QWidget):
         self.failures.setVisible(bool(result.failures))
 
     def show_error(self, error: StudioError, folder: Path) -> None:
-        self._show(error.message, error.remedy, folder)
+        heading = error_heading(error)
+        self.show_problem(heading or error.message, str(error) if heading else error.remedy, folder)
+
+    def show_problem(self, title: str, details: str, folder: Path) -> None:
+        """In the words of the window."""
+        self._show(title, details, folder)
 
     def show_cancelled(self, folder: Path) -> None:
         self._show(

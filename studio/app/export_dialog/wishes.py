@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from studio import settings as declared
 from studio.audio.encoding import encoding_named
 from studio.export.mastering import LoudnessTarget
 from studio.export.plan import ExportPlan, ExportSettings
-from studio.export.project_lines import fresh_take, lines_of_project
+from studio.export.project_lines import fresh_take, item_of_line
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
 from studio.export.subtitles import SubtitleFormat
@@ -19,6 +19,7 @@ from studio.project.project import Project
 from studio.setting_kinds import Setting
 
 Values = Mapping[Setting[Any], Any]
+_MOST_SHOWN = 200
 
 # What the form shows and the settings remember.
 REMEMBERED: tuple[Setting[Any], ...] = (
@@ -76,31 +77,45 @@ class Wishes:
         )
 
 
-def previewed(items: Iterable[ExportItem], wishes: Wishes, project_name: str, provenance: Provenance) -> ExportPlan:
-    """The plan that would be carried out. Raises ``UnusableSetting`` and ``NothingToSpeak``."""
-    return ExportPlan.make(tuple(items), wishes.folder, wishes.settings(project_name, provenance))
+@dataclass(frozen=True, slots=True)
+class LineOfScript:
+    """A line that says something. Fresh: it has been spoken to its end, and said the same then."""
+
+    id: str
+    item: ExportItem
+    is_fresh: bool
+
+
+def lines_of_script(project: Project) -> tuple[LineOfScript, ...]:
+    """In order. Quick, but not for every keystroke."""
+    return tuple(
+        LineOfScript(line.id, item_of_line(line, index, line.id, take), take is not None)
+        for index, line in enumerate(project.lines, 1)
+        if line.text.strip()
+        for take in [fresh_take(project, line.id)]
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenLines:
-    """Lines of the project that are to be exported: ``items`` all that would have a file, ``unspoken`` by their ids."""
+class PreviewedNames:
+    """The first lines' names; ``num_more`` lines follow; the files there is one of."""
 
-    items: tuple[ExportItem, ...]
-    unspoken: tuple[str, ...]
+    line_files: tuple[PurePosixPath, ...]
+    num_more: int
+    script_files: tuple[PurePosixPath, ...]
+
+    @property
+    def num_files(self) -> int:
+        return len(self.line_files) + self.num_more + len(self.script_files)
 
 
-def chosen_lines(project: Project, line_ids: Iterable[str] | None, *, leaves_out_unspoken: bool) -> ChosenLines:
-    """All lines, or those of ``line_ids``; empty ones never."""
-    wanted = None if line_ids is None else set(line_ids)
-    lines = lines_of_project(
-        project, wanted, key_of_unspoken=None if leaves_out_unspoken else lambda line: f"unspoken:{line.id}"
-    )
-    unspoken = tuple(
-        line.id
-        for line in project.lines
-        if line.text.strip() and (wanted is None or line.id in wanted) and fresh_take(project, line.id) is None
-    )
-    return ChosenLines(lines.items, unspoken)
+def preview_names(items: Sequence[ExportItem], settings: ExportSettings, folder: Path) -> PreviewedNames:
+    """Raises ``UnusableSetting`` and ``NothingToSpeak``. A name depends only on those before it, and on the last number."""
+    shown = [*items[:_MOST_SHOWN], *items[_MOST_SHOWN:][-1:]]
+    plan = ExportPlan.make(shown, folder, settings)
+    line_files = plan.line_files[:_MOST_SHOWN]
+    num_more = len(items) - len(line_files) if plan.line_files else 0
+    return PreviewedNames(line_files, num_more, plan.files[len(plan.line_files) :])
 
 
 def default_folder(project: Project, remembered: str) -> Path:

@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.export_dialog.progress_page import ProgressPage, clock_time
 from studio.app.export_dialog.wishes import REMEMBERED, default_folder
+from studio.app.translation import use_language
 from studio.errors import DiskFull, NoSpeechMade
 from studio.export.exporter import Exporter
 from studio.export.progress import ExportProgress
@@ -40,6 +42,11 @@ def speak(project: Project, line_id: str) -> np.ndarray:
     take = recorder.finish(SynthesisReport(0.1, 0.5, 0.3, RATE, Mode.ZERO_SHOT, 5, {}, {}))
     project.apply(AddTake(take, is_chosen=True))
     return samples
+
+
+@pytest.fixture(autouse=True)
+def english(qapp: QApplication) -> None:
+    use_language(qapp, QLocale("en_US"))
 
 
 @pytest.fixture
@@ -154,11 +161,11 @@ def test_lines_are_exported_as_they_were_heard(qtbot: QtBot, dialog: ExportDialo
     np.testing.assert_array_equal(soundfile.read(target / "001 Anna The first line.wav", dtype="float32")[0], heard)
     assert dialog.pages.currentWidget() is dialog.outcome
     assert dialog.outcome.title.text() == "The export is done"
-    assert "2 file(s) made" in dialog.outcome.details.text()
+    assert "2 files made" in dialog.outcome.details.text()
     assert dialog.outcome.open_folder.isEnabled()
     dialog.outcome.back.click()
     export(qtbot, dialog)
-    assert "2 file(s) were there already" in dialog.outcome.details.text()
+    assert "2 files were there already" in dialog.outcome.details.text()
 
 
 def test_only_the_selected_lines(qtbot: QtBot, project: Project, settings: Settings) -> None:
@@ -222,6 +229,7 @@ def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: Expor
 
 def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}}))
+    dialog.on_lines_changed()
     dialog.form.leave_out.setChecked(True)
     qtbot.waitUntil(lambda: names(dialog) == ["002 Ben The second line.wav"])
     export(qtbot, dialog)
@@ -352,3 +360,15 @@ def test_every_control_has_a_name(dialog: ExportDialog) -> None:
                 continue
             name = control.accessibleName() or getattr(control, "text", lambda: "")()
             assert name, f"{type(control).__name__} {control.objectName()}"
+
+
+def test_a_long_script_is_previewed_by_its_beginning(qtbot: QtBot, project: Project, settings: Settings) -> None:
+    lines = tuple(Line(f"long{number}", f"Line {number}.", "Anna") for number in range(1, 1501))
+    project.apply(InsertLines(3, lines))
+    settings[declared.EXPORT_FILES] = "both"
+    dialog = make(qtbot, project, settings)
+    shown = names(dialog)
+    assert shown[0] == "0001 Anna The first line.wav"
+    assert len(shown) == 202
+    assert shown[-2:] == ["… and 1302 more lines", "Script.wav"]
+    assert "1503" in dialog.preview.label.text()
