@@ -266,3 +266,24 @@ def test_a_corpus_without_training_lines_is_a_sentence(tmp_path: Path) -> None:
         )
     with pytest.raises(TrainingFailed, match="no training lines"):
         speech_lm.train(TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.01))
+
+
+def test_a_corpus_that_grows_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = tmp_path / "corpus"
+    fake_corpus(corpus, utterances_per_speaker=12)
+    num_lines: list[int] = []
+    read = speech_lm.read_lines
+
+    def read_and_grow(*arguments: object) -> list[Line]:
+        lines = read(*arguments)  # type: ignore[arg-type]
+        num_lines.append(len(lines))
+        if len(num_lines) == 2:  # validation has its own, training has just begun
+            for path in sorted(corpus.glob("shard-0001.*"), reverse=True):
+                path.with_name(path.name.replace("0001", "0002")).write_bytes(path.read_bytes())
+        return lines
+
+    monkeypatch.setattr(speech_lm, "read_lines", read_and_grow)
+    small = {"hidden_size": "32", "num_layers": "1", "num_heads": "2", "num_kv_heads": "1", "intermediate_size": "48"}
+    settings = {**small, "positions": "20000", "num_trials": "0"}
+    speech_lm.train(TrainingOptions(corpus, tmp_path / "work", minutes=0.05, settings=settings))
+    assert num_lines[0] == num_lines[1] < num_lines[-1]

@@ -53,6 +53,7 @@ class Settings:
     matrix_rate: float = 0.02
     adam_rate: float = 0.003
     weight_decay: float = 0.05
+    cool_down_share: float = 0.3
     short_steps: int = 600  # single utterances first: reading is learned sooner from them
     guided_steps: int = 1500  # while a head is shown where to read, less and less
     guided_layer: int = 2
@@ -65,8 +66,8 @@ def train(options: TrainingOptions) -> dict[str, float]:
     """Raises ``TrainingFailed``."""
     settings = options.with_settings(Settings())
     begin(options)
-    lines = read_lines(Corpus.open(options.corpus), options.work / "spoken.json")
-    learned = [line for line in lines if line.split == "train" and line.speaker.split == "train"]
+    lines = _lines(options)
+    learned = _learned(lines)
     if not learned:
         raise TrainingFailed("The corpus holds no training lines yet. Make more of it first.")
     tokenizer = _text_vocabulary(options, learned)
@@ -106,6 +107,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
             "intermediate_size": settings.intermediate_size,
         },
         warm_up_steps=100,
+        cool_down_share=settings.cool_down_share,
         validate=_validation(network, lines, tokenizer, instructions, settings),
         minutes_between_validations=settings.minutes_between_validations,
         warm_start=lambda folder: network.continue_from(
@@ -113,8 +115,11 @@ def train(options: TrainingOptions) -> dict[str, float]:
         ),
     )
     sequences = SequenceSettings()
-    maker = SequenceMaker(learned, tokenizer, instructions, sequences, trainer.random)
-    batches = _batches(maker, trainer, settings, sequences.prompt_weight)
+
+    def make_sequences() -> SequenceMaker:
+        return SequenceMaker(_learned(_lines(options)), tokenizer, instructions, sequences, trainer.random)
+
+    batches = _batches(make_sequences, trainer, settings, sequences.prompt_weight)
     guide = ReadingGuide(network.backbone, layer=min(settings.guided_layer, settings.num_layers - 1), head=0)
     for _ in trainer.steps():
         batch = next(batches).to(trainer.device)
@@ -152,14 +157,30 @@ def _text_vocabulary(options: TrainingOptions, lines: list[Line]) -> TextTokeniz
 
 
 def _batches(
-    maker: SequenceMaker, trainer: Trainer, settings: Settings, prompt_weight: float
+    make_sequences: Callable[[], SequenceMaker], trainer: Trainer, settings: Settings, prompt_weight: float
 ) -> Iterator[SequenceBatch]:
+    """For ever. A corpus that is still growing is read again whenever it has grown."""
     most = settings.positions * (settings.gpu_factor if trainer.device.type == "cuda" else 1)
+    num_shards, maker = _num_shards(trainer.options), make_sequences()
     while True:
+        if _num_shards(trainer.options) != num_shards:
+            num_shards, maker = _num_shards(trainer.options), make_sequences()
         is_short = trainer.step < settings.short_steps
         pool = [maker.draw(is_short=is_short) for _ in range(_POOL)]
         for batch in batches_of_like_length(pool, most, trainer.random):
             yield collate(batch, prompt_weight)
+
+
+def _lines(options: TrainingOptions) -> list[Line]:
+    return read_lines(Corpus.open(options.corpus), options.work / "spoken.json")
+
+
+def _learned(lines: list[Line]) -> list[Line]:
+    return [line for line in lines if line.split == "train" and line.speaker.split == "train"]
+
+
+def _num_shards(options: TrainingOptions) -> int:
+    return sum(1 for _ in options.corpus.glob("shard-*.json"))
 
 
 def _validation(

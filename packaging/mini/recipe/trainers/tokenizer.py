@@ -42,6 +42,7 @@ class Settings:
     matrix_rate: float = 0.02
     adam_rate: float = 0.002
     weight_decay: float = 0.05
+    cool_down_share: float = 0.4
     bfloat16: bool = True
     num_clips: int = 40  # of each kind, to validate with
 
@@ -73,6 +74,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         averaged=("tokenizer",),
         average_decay=0.998,
         facts={"width": settings.width, "num_blocks": settings.num_blocks, "front_width": settings.front_width},
+        cool_down_share=settings.cool_down_share,
         validate=_validation(network, corpus, settings.num_clips),
         minutes_between_validations=4.0,
     )
