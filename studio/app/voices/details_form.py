@@ -45,8 +45,8 @@ class DetailsForm(QWidget):
         self._consent = self._make_consent()
         words_label = QLabel(self.tr("&Words"), self)
         words_label.setBuddy(self.transcript)
-        words = QVBoxLayout()  # a form's own row would give the explanation the height of three
-        words.addWidget(self.transcript)
+        words = QVBoxLayout()
+        words.addWidget(self.transcript, 1)
         words.addWidget(self._mode_words)
         rows = QFormLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
@@ -90,7 +90,7 @@ class DetailsForm(QWidget):
         field.setTabChangesFocus(True)
         field.setPlaceholderText(self.tr("What is said in the chosen part, word for word"))
         field.setAccessibleName(self.tr("What is said in the clip"))
-        field.setFixedHeight(_TRANSCRIPT_LINES * self.fontMetrics().lineSpacing() + 14)
+        field.setMinimumHeight(_TRANSCRIPT_LINES * self.fontMetrics().lineSpacing() + 14)
         # Sound files dropped here are for the window.
         field.setAcceptDrops(False)
         return field

@@ -24,6 +24,7 @@ from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.details_form import DetailsForm
 from studio.app.voices.findings_view import FindingsView
 from studio.app.voices.proposal import Judgement, Proposal
+from studio.app.voices.sentences import problem_words
 from studio.app.voices.voice_edits import Description
 from studio.app.widgets.waveform import Waveform as WaveformView
 from studio.errors import StudioError
@@ -164,8 +165,7 @@ class DoctorDialog(QDialog):
         self._buttons.rejected.connect(self.reject)
 
     def _fill(self) -> None:
-        recording = self.proposal.recording
-        self._waveform.show_sound(recording.samples, recording.sample_rate)
+        self._waveform.show_peaks(self.proposal.peaks)
         self._form.fill(self._name, Description(transcript=self.proposal.transcript))
         self._propose()
         self._on_play_ended()
@@ -201,14 +201,14 @@ class DoctorDialog(QDialog):
         self._findings.show_examination(judgement.examination)
         self._refusal = judgement.examination.refusal
         self._kept.setText(
-            self.tr("{seconds:.1f} s are kept: silence at the ends is trimmed to a short tail").format(
+            self.tr("{seconds:.1f} s are kept, trimmed of silence, with a short silent tail").format(
                 seconds=judgement.kept_seconds
             )
         )
         self._show_whether_possible()
 
     def _show_whether_possible(self) -> None:
-        self._problem.setText(str(self._refusal) if self._refusal else "")
+        self._problem.setText(problem_words(self._refusal) if self._refusal else "")
         self._problem.setVisible(self._refusal is not None)
         self._make.setEnabled(self._refusal is None and bool(self._form.name.text().strip()))
 
@@ -232,5 +232,5 @@ class DoctorDialog(QDialog):
 
     def show_problem(self, error: StudioError) -> None:
         """Why there is no voice yet, or no sound to be heard."""
-        self._problem.setText(str(error))
+        self._problem.setText(problem_words(error))
         self._problem.show()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -240,7 +240,4 @@ def _add_sound(library: VoiceLibrary, proposal: Proposal, window: PromptWindow, 
 
 
 def _proposal_of(voice: Voice) -> Proposal:
-    proposal = propose_from(voice.clip, voice.name)
-    return Proposal(
-        proposal.recording, proposal.window, proposal.speech_above_noise_db, voice.name, voice.transcript or ""
-    )
+    return replace(propose_from(voice.clip, voice.name), name=voice.name, transcript=voice.transcript or "")

@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.app.widgets.peaks import Peaks
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
 from studio.errors import LowSampleRate
@@ -28,9 +29,13 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """``name``: after the file, or what the person calls it; ``transcript`` where it is known already."""
+    """``name``: after the file, or what the person calls it; ``transcript`` where it is known already.
+
+    ``peaks`` draw the recording.
+    """
 
     recording: Waveform
+    peaks: Peaks
     window: PromptWindow
     speech_above_noise_db: float
     name: str
@@ -49,7 +54,8 @@ def propose(recording: Waveform, name: str, transcript: str = "") -> Proposal:
     """Raises what is wrong with a recording as a whole; a low sample rate is left for the doctor to explain."""
     with contextlib.suppress(LowSampleRate):
         require_sound(recording)
-    return Proposal(recording, best_window(recording), speech_above_noise(recording), name, transcript)
+    peaks = Peaks(recording.sample_rate, recording.samples)
+    return Proposal(recording, peaks, best_window(recording), speech_above_noise(recording), name, transcript)
 
 
 def propose_from(path: Path, fallback_name: str) -> Proposal:

@@ -22,6 +22,7 @@ from studio.app.theme.icons import icon
 from studio.app.voices.background import in_background
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.recording_session import RecordingSession, SessionState
+from studio.app.voices.sentences import problem_words
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
 from studio.app.widgets.waveform import Waveform as WaveformView
@@ -68,6 +69,10 @@ class RecorderDialog(QDialog):
         self._state = QLabel(self)
         self._state.setWordWrap(True)
         self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._problem = QLabel(self)
+        self._problem.setWordWrap(True)
+        self._problem.setProperty("role", "bad")
+        self._problem.hide()
         self._stops_by_itself = QCheckBox(self.tr("Stop by itself after two seconds of silence"), self)
         self._stops_by_itself.setChecked(True)
         self._record = QPushButton(icon("record"), "", self)
@@ -121,6 +126,7 @@ class RecorderDialog(QDialog):
         rows.addWidget(hint)
         rows.addWidget(self._reads)
         rows.addWidget(self._text)
+        rows.addWidget(self._problem)
         rows.addWidget(self._state)
         rows.addWidget(self._waveform, 1)
         rows.addWidget(self._meter)
@@ -190,7 +196,10 @@ class RecorderDialog(QDialog):
         self._use.setEnabled(has_sound)
         match state:
             case SessionState.OPENING:
+                self._problem.hide()
                 self._say(self.tr("Opening the microphone…"))
+            case SessionState.NO_MICROPHONE:
+                self._say("")
             case SessionState.LISTENING:
                 self._say(self.tr("Speak: the bar should move into its middle part."))
             case SessionState.RECORDING:
@@ -222,7 +231,8 @@ class RecorderDialog(QDialog):
     def _on_failed(self, error: StudioError) -> None:
         self._look_again.setEnabled(True)
         self._meter.reset()
-        self._say(str(error))
+        self._problem.setText(problem_words(error))
+        self._problem.show()
 
     def _on_listen_clicked(self) -> None:
         if self._player.is_playing:

@@ -63,7 +63,11 @@ class Waveform(QWidget):
 
     def show_sound(self, samples: Samples, sample_rate: int) -> None:
         """``samples`` (n,) float32, kept and not copied; the whole of it comes into view, without a selection."""
-        self._take(Peaks(sample_rate, samples), is_growing=False)
+        self.show_peaks(Peaks(sample_rate, samples))
+
+    def show_peaks(self, peaks: Peaks) -> None:
+        """The same for a long sound, which is better summed up on another thread."""
+        self._take(peaks, is_growing=False)
 
     def begin(self, sample_rate: int) -> None:
         """A sound that will arrive piece by piece."""

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
+from thread_worker import ThreadWorker
 
 from studio.app.voices.preparation import Preparation, PreparationQueue, PreparationState
 from studio.errors import ClipTooShort
 from studio.pipeline.request import VoiceReference, VoiceSummary
 from studio.voices.library import Voice
+from studio.worker.client import WorkerClient
 
 
 def voice(name: str, generation: str | None = None) -> Voice:
@@ -183,3 +185,21 @@ def test_a_new_name_changes_nothing() -> None:
         assert queue.of("c").state is PreparationState.UNKNOWN
 
     run(scenario)
+
+
+def test_the_worker_prepares_it() -> None:
+    """Through the real client, to a worker with a fake model."""
+
+    async def play() -> None:
+        async with WorkerClient(Path("fake"), start_worker=ThreadWorker) as client:
+            queue = PreparationQueue()
+            shares: list[float] = []
+            queue.changed.connect(lambda _name, preparation: shares.append(preparation.share))
+            queue.use(client, "CosyVoice3")
+            queue.request(voice("Anna"))
+            async with asyncio.timeout(20):
+                while queue.of("Anna").state is not PreparationState.READY:
+                    await asyncio.sleep(0.01)
+            assert 0.5 in shares
+
+    asyncio.run(play())

@@ -117,7 +117,7 @@ def test_the_countdown_can_be_broken_off(
 def test_no_microphone_is_a_normal_state(open_dialog: Callable[[OpenInput], RecorderDialog], qtbot: QtBot) -> None:
     dialog = open_dialog(no_microphone)
     until(qtbot, dialog, SessionState.NO_MICROPHONE)
-    assert dialog._state.text() == "No microphone can be used here. Connect a microphone, or use a sound file."
+    assert dialog._problem.text() == "No microphone can be used here. Connect a microphone, or use a sound file."
     assert not dialog._record.isEnabled()
     assert dialog._look_again.isEnabled()
     dialog.reject()
@@ -136,6 +136,7 @@ def test_a_microphone_that_comes_later_is_found(
     dialog._look_again.click()
     until(qtbot, dialog, SessionState.LISTENING)
     assert dialog._record.isEnabled()
+    assert not dialog._problem.isVisible()
     dialog.reject()
 
 
@@ -150,7 +151,8 @@ def test_a_microphone_that_vanishes_leaves_what_was_recorded(
     microphone.vanish()
     until(qtbot, dialog, SessionState.RECORDED)
     assert dialog.recording.seconds == 3.0
-    assert "The microphone vanished" in dialog._state.text()
+    assert "The microphone vanished" in dialog._problem.text()
+    assert dialog._problem.isVisible()
     assert dialog._use.isEnabled()
     assert not dialog._record.isEnabled()
     dialog.reject()
