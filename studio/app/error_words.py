@@ -58,6 +58,7 @@ _HEADINGS = {
 
 def error_heading(error: StudioError) -> str:
     """A sentence in the window's language; empty in English, where the error speaks for itself."""
-    if QLocale().language() == QLocale.Language.English or error.code not in _HEADINGS:
+    speaks_english = QLocale().language() in (QLocale.Language.English, QLocale.Language.C)
+    if speaks_english or error.code not in _HEADINGS:
         return ""
     return QCoreApplication.translate(_CONTEXT, _HEADINGS[error.code])
