@@ -41,12 +41,16 @@ LIGHT_MODULES = [
     "studio.audio",
     "studio.cli.main",
     "studio.pipeline.request",
+    "studio.project.project",
+    "studio.settings_file",
     "studio.text",
     "studio.voices",
     "studio.worker.client",
     "studio.worker.protocol",
 ]
 MOST_LINES = 400
+# Looked up, not read: as long as what they list.
+LISTS = {"studio/errors.py", "studio/settings.py"}
 # Draws that fall back on torch's global generator when they are not handed one of their own.
 TORCH_DRAWS = {"bernoulli", "multinomial", "normal", "rand", "randint", "randn", "randperm"}
 GLOBAL_DRAWS = {"torch.manual_seed", "torch.rand_like", "torch.randn_like", "torch.randint_like"}
@@ -109,22 +113,27 @@ def test_no_engine_is_imported_outside_the_worker(module: str) -> None:
 
 def test_files_can_be_read_in_one_sitting() -> None:
     num_lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert {name: lines for name, lines in num_lines.items() if lines > MOST_LINES} == {}
+    assert {name: lines for name, lines in num_lines.items() if lines > MOST_LINES and name not in LISTS} == {}
 
 
 def test_every_library_that_is_imported_is_declared() -> None:
     """A library that is only here because the tests need it would be missing on a person's machine."""
     project = tomllib.loads((HOUSE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     requirements = project["dependencies"] + project["optional-dependencies"]["media"]
-    declared = {re.split(r"[^\w.-]", requirement)[0].lower() for requirement in requirements}
+    declared = {_plain(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
     distributions_of = packages_distributions()
     missing = [
         f"{name_of(path)} imports {name}"
         for path in MODULES
         for name in imported_by(path) - set(sys.stdlib_module_names) - {"studio"}
-        if not declared & {distribution.lower() for distribution in distributions_of.get(name, [name])}
+        if not declared & {_plain(distribution) for distribution in distributions_of.get(name, [name])}
     ]
     assert missing == []
+
+
+def _plain(distribution: str) -> str:
+    """As the package index compares names."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def test_every_module_says_what_it_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from studio.audio.resampling import Samples
-from studio.errors import ProjectChangedElsewhere, TakeNotFound
+from studio.errors import ProjectChangedElsewhere, StudioError, TakeNotFound
 from studio.project import database
 from studio.project.changes import AddTake, Change
 from studio.project.dictionary import PronunciationDictionary
@@ -22,6 +23,8 @@ from studio.project.recording import TakeRecorder
 from studio.project.saving import Snapshot
 from studio.project.script import Script
 from studio.project.takes import Take, TakeRecipe
+
+_log = logging.getLogger(__name__)
 
 
 class Project:
@@ -163,13 +166,27 @@ class Project:
         Raises ``DiskFull`` and ``CannotWrite``; then nothing has changed.
         """
         with self._lock:
-            script, inverse = change.apply(self._script)
-            self._storage.write(self._script, script, is_modified=script != self._saved)
-            has_new_dictionary = script.dictionary is not self._script.dictionary
-            self._script = script
-            if has_new_dictionary:
-                self._renew_dictionary()
+            inverse = self._apply(change)
+            self._add_waiting_takes()
             return inverse
+
+    def _apply(self, change: Change) -> Change:
+        script, inverse = change.apply(self._script)
+        self._storage.write(self._script, script, is_modified=script != self._saved)
+        has_new_dictionary = script.dictionary is not self._script.dictionary
+        self._script = script
+        if has_new_dictionary:
+            self._renew_dictionary()
+        return inverse
+
+    def _add_waiting_takes(self) -> None:
+        """Takes that a full disk would not have: there may be room again."""
+        for recorder in [each for each in self._recorders if each.is_waiting]:
+            try:
+                self._add_recorded(recorder.end_again())
+            except StudioError as error:
+                _log.info("take %s still waits: %s", recorder.take_id, error)
+                return
 
     def begin_take(self, line_id: str, recipe: TakeRecipe, sample_rate: int) -> TakeRecorder:
         """A take that is now being spoken. Raises ``DiskFull`` and ``CannotWrite``."""
@@ -245,11 +262,15 @@ class Project:
 
     def _adopt_recordings(self) -> None:
         for take in self._storage.recordings():
-            if take.line_id not in self._script.index_of:
-                self._storage.drop_recording(take.id)
-                continue
-            has_choice = self._script.line(take.line_id).chosen_take is not None
-            self.apply(AddTake(take, is_chosen=not has_choice))
+            self._add_recorded(take)
+
+    def _add_recorded(self, take: Take) -> None:
+        """A take that comes late: it is chosen only where none is, and goes where its line has gone."""
+        if take.line_id not in self._script.index_of:
+            self._storage.drop_recording(take.id)
+            return
+        has_choice = self._script.line(take.line_id).chosen_take is not None
+        self._apply(AddTake(take, is_chosen=not has_choice))
 
     def _renew_dictionary(self) -> None:
         self._dictionary_in_force = self._script.dictionary.over(self._global_dictionary)

@@ -25,7 +25,8 @@ class TakeRecorder:
 
     The take that comes out belongs to the script once ``AddTake`` is applied; a program that dies before
     finds it when it recovers the draft. A disk that is full loses nothing: what could not be written is
-    kept, and tried again at the end.
+    kept, and tried again at the end; and if that is in vain, with the next change of the project that can
+    be written.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class TakeRecorder:
         self._num_blocks = 0
         self._num_samples = 0
         self._is_open = True
+        self._waiting_take: Take | None = None
 
     @property
     def take_id(self) -> str:
@@ -57,6 +59,11 @@ class TakeRecorder:
     @property
     def audio_seconds(self) -> float:
         return self._num_samples / self._take.sample_rate
+
+    @property
+    def is_waiting(self) -> bool:
+        """It has ended, but the disk would not have it."""
+        return self._is_open and self._waiting_take is not None
 
     def append(self, samples: Samples) -> None:
         """What comes next, (n,), at the sample rate of the take. From any thread; does not wait for the disk."""
@@ -94,7 +101,6 @@ class TakeRecorder:
 
     def _end(self, *, is_complete: bool, report: SynthesisReport | None, num_underruns: int | None) -> Take:
         assert self._is_open, "a recording ends once"
-        self._writer.submit(self._write).result()
         take = replace(
             self._take, audio_seconds=self.audio_seconds, is_complete=is_complete, num_underruns=num_underruns
         )
@@ -111,11 +117,18 @@ class TakeRecorder:
                 first_audio_seconds=report.first_audio_seconds,
                 real_time_factor=report.real_time_factor,
             )
-        self._storage.put_recording(take)
+        self._waiting_take = take
+        return self.end_again()
+
+    def end_again(self) -> Take:
+        """The take that was waiting for the disk. Raises like ``finish``."""
+        assert self._waiting_take is not None, "it has ended in vain"
+        self._writer.submit(self._write).result()
+        self._storage.put_recording(self._waiting_take)
         with self._lock:
             self._is_open = False
         self._on_end(self)
-        return take
+        return self._waiting_take
 
     def _write_what_is_possible(self) -> None:
         try:

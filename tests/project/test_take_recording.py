@@ -12,7 +12,7 @@ from script_material import RATE, recipe, sound
 
 from studio.errors import DiskFull
 from studio.pipeline.request import Mode, SynthesisReport
-from studio.project.changes import AddTake, InsertLines, RemoveLines
+from studio.project.changes import AddTake, InsertLines, RemoveLines, RenameProject
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
@@ -126,6 +126,26 @@ def test_a_full_disk_loses_no_sound(project: Project, recorder: TakeRecorder) ->
     take = recorder.finish()
     expected = np.concatenate([sound(0.1, 1), sound(1.0, 2), sound(0.1, 3)])
     np.testing.assert_array_equal(project.samples_of(take.id), expected)
+
+
+def test_a_take_that_the_disk_refused_comes_with_the_next_change(project: Project, recorder: TakeRecorder) -> None:
+    connection = project._storage._connection
+    (num_pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {num_pages}")
+    recorder.append(sound(1.0, seed=2))
+    with pytest.raises(DiskFull):
+        recorder.finish(report(), num_underruns=3)
+    project.apply(RenameProject("a"))  # the disk is still full, but for so little
+    assert project.takes_of("a") == ()
+    connection.execute("PRAGMA max_page_count = 1000000")
+    undo = project.apply(RenameProject("b"))
+    (take,) = project.takes_of("a")
+    assert (take.is_complete, take.num_underruns, take.first_audio_seconds) == (True, 3, 0.8)
+    assert project.line("a").chosen_take == take.id
+    np.testing.assert_array_equal(project.samples_of(take.id), sound(1.0, seed=2))
+    project.apply(undo)
+    assert project.takes_of("a") == (take,)
+    assert not recorder.is_waiting
 
 
 def test_a_line_may_go_while_it_is_spoken(project: Project, recorder: TakeRecorder) -> None:
