@@ -22,10 +22,13 @@ class ProjectLines:
 
 
 def fresh_take(project: Project, line_id: str) -> Take | None:
-    """The take that an export would use: chosen, spoken to its end, and from what the line says now."""
+    """The take that an export would use: chosen, spoken to its end, and from what the line says now.
+
+    Of a locked line, its chosen take as it is: whoever locked it wanted that one.
+    """
     take = project.chosen_take(line_id)
-    is_fresh = take is not None and take.is_complete and project.state_of(line_id) is LineState.READY
-    return take if is_fresh else None
+    is_wanted = project.line(line_id).is_locked or project.state_of(line_id) is LineState.READY
+    return take if take is not None and take.is_complete and is_wanted else None
 
 
 def lines_of_project(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 
 from studio.errors import InternalError, StudioError
 from studio.export.exporter import Exporter, ExportResult
@@ -33,6 +33,9 @@ class ExportRun(QObject):
         self._exporter = Exporter(plan, source, control=self._control, on_progress=self._tell)
         # Not a method of this object: it may be gone before the thread is.
         self.destroyed.connect(self._control.cancel)
+        application = QCoreApplication.instance()
+        if application is not None:  # the program ends: it does not wait for a thousand lines
+            application.aboutToQuit.connect(self._control.cancel)
         self._came.connect(self._on_came, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name="export")
         self.is_running = False

@@ -1,0 +1,145 @@
+"""What is decided before any sound is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import pytest
+import soundfile
+from speech_fakes import items_of
+
+from studio.audio.encoding import ENCODINGS, FLAC_16, MP3, WAV_16, WAV_FLOAT, encoding_named
+from studio.audio.files import WavWriter
+from studio.errors import UnusableSetting
+from studio.export.mastering import LoudnessTarget
+from studio.export.plan import ExportPlan, ExportSettings, _short_enough
+from studio.export.progress import Pace
+from studio.export.provenance import Provenance, licence_of_model
+from studio.export.subtitles import SubtitleFormat
+
+ITEMS = items_of(["One.", "Two.", "Three."])
+
+
+def plan(**wishes: object) -> ExportPlan:
+    return ExportPlan.make(ITEMS, Path("folder"), ExportSettings(**wishes))
+
+
+def test_files_of_the_script_never_meet_those_of_lines() -> None:
+    wishes = {"joined_name": "001", "has_manifest": True, "subtitles": frozenset(SubtitleFormat), "pattern": "{index}"}
+    files = [str(file) for file in plan(**wishes).files]
+    assert files == ["001-2.wav", "002.wav", "003.wav", "001.wav", "001.srt", "001.vtt", "001.csv"]
+
+
+def test_numbers_are_those_of_the_script() -> None:
+    few = ExportPlan.make([replace(ITEMS[2], index=1234)], Path(), ExportSettings(pattern="{index}"))
+    assert [str(file) for file in few.line_files] == ["1234.wav"]
+
+
+def test_recipes_tell_apart_what_sounds_otherwise() -> None:
+    base = plan().line_recipe(ITEMS[0])
+    assert plan(pattern="{index}").line_recipe(ITEMS[0]) == base
+    different = {
+        plan(encoding=FLAC_16).line_recipe(ITEMS[0]),
+        plan(loudness=LoudnessTarget(-16)).line_recipe(ITEMS[0]),
+        plan(loudness=LoudnessTarget(-16, -2)).line_recipe(ITEMS[0]),
+        plan(is_trimmed=True).line_recipe(ITEMS[0]),
+        plan().line_recipe(replace(ITEMS[0], key="another")),
+        plan().line_recipe(replace(ITEMS[0], text="Other words for the title.")),
+        base,
+    }
+    assert len(different) == 7
+
+
+def test_pauses_and_order_matter_to_the_joined_file_alone() -> None:
+    wishes = {"joined_name": "all", "has_manifest": True}
+    one, other = plan(**wishes), plan(**wishes, pause_seconds=2.0)
+    assert one.line_recipe(ITEMS[0]) == other.line_recipe(ITEMS[0])
+    assert one.joined_file is not None
+    assert one.script_recipe(one.joined_file) != other.script_recipe(other.joined_file)  # type: ignore[arg-type]
+    renamed = plan(**wishes, pattern="{index}")
+    assert one.script_recipe(one.joined_file) == renamed.script_recipe(one.joined_file)
+    assert one.script_recipe(one.manifest_file) != renamed.script_recipe(one.manifest_file)  # type: ignore[arg-type]
+
+
+def test_windows_counts_the_whole_path() -> None:
+    folder = Path("C:/" + "x" * 200)
+    short = _short_enough(PurePosixPath("Anna/" + "word " * 30), folder, ".flac", is_windows=True)
+    assert len(f"{folder}/{short}-10.flac") <= 259
+    assert short.parent.name == "Anna"
+    assert _short_enough(PurePosixPath("word"), folder, ".flac", is_windows=True) == PurePosixPath("word")
+    with pytest.raises(UnusableSetting, match="too long for file names"):
+        _short_enough(PurePosixPath("word"), Path("C:/" + "x" * 250), ".flac", is_windows=True)
+
+
+def test_formats_go_by_their_names_and_suffixes() -> None:
+    assert encoding_named("FLAC") is FLAC_16
+    assert encoding_named(".mp3") is MP3
+    assert all(encoding_named(name) is encoding for name, encoding in ENCODINGS.items())
+    with pytest.raises(UnusableSetting, match="Did you mean flac24 or flac16"):
+        encoding_named("flac8")
+
+
+def test_wav_files_beyond_four_gigabytes_are_of_the_kind_without_that_limit(tmp_path: Path) -> None:
+    assert WAV_16.holding(2**31 - 2**20) is WAV_16
+    large = WAV_FLOAT.holding(2**30)
+    assert (large.file_format, large.subtype) == ("RF64", "FLOAT")
+    assert MP3.holding(2**40) is MP3
+    with WavWriter(tmp_path / "a.wav", 24_000, encoding=large, tags={"title": "Title"}) as writer:
+        writer.write(np.full(1000, 0.5, np.float32))
+    samples, rate = soundfile.read(tmp_path / "a.wav", dtype="float32")
+    assert (len(samples), rate, samples[0]) == (1000, 24_000, 0.5)
+
+
+def test_the_licence_is_that_of_the_models_card(tmp_path: Path) -> None:
+    assert licence_of_model(tmp_path) == ""
+    card = tmp_path / "README.md"
+    card.write_text("---\nlicense: apache-2.0\nlanguage: zh\n---\n# A model\n", "utf-8")
+    assert licence_of_model(tmp_path) == "apache-2.0"
+    for other in ("# A model", "---\nlicense: [a\n---\n", "---\n- a\n---\n", "---\nlicense: 3\n---\n"):
+        card.write_text(other, "utf-8")
+        assert licence_of_model(tmp_path) == ""
+
+
+def test_descriptions_are_short_and_on_one_line() -> None:
+    tags = Provenance("Model", "Apache-2.0").tags(title="line\n" * 100, voice="Anna")
+    assert len(tags["title"]) == 200
+    assert "\n" not in tags["title"]
+    assert "album" not in tags
+    assert tags["comment"] == (
+        "Synthetic speech, made by a computer with the model Model. Licence of the model: Apache-2.0."
+    )
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_pace_is_learnt_from_what_is_done() -> None:
+    clock = Clock()
+    pace = Pace(letters_to_speak=300, lines_to_write=3, clock=clock)
+    assert pace.remaining_seconds is None
+    assert pace.share == 0
+    pace.begin()
+    clock.now += 50
+    pace.spoke(100)
+    clock.now += 1
+    pace.wrote()
+    assert pace.remaining_seconds == pytest.approx(200 * 0.5 + 2)
+    assert pace.share == pytest.approx(51 / 153)
+    pace.skipped(letters=200, lines=2)
+    assert pace.remaining_seconds == 0
+    assert pace.share == 1
+
+
+def test_writing_alone_says_nothing_about_speaking() -> None:
+    clock = Clock()
+    pace = Pace(letters_to_speak=300, lines_to_write=3, clock=clock)
+    pace.begin()
+    clock.now += 20
+    pace.wrote()
+    assert pace.remaining_seconds is None
