@@ -41,6 +41,7 @@ class TakeRecorder:
         self._num_blocks = 0
         self._num_samples = 0
         self._is_open = True
+        self._is_refused = False
         self._waiting_take: Take | None = None
 
     @property
@@ -131,9 +132,12 @@ class TakeRecorder:
         return self._waiting_take
 
     def _write_what_is_possible(self) -> None:
+        if self._is_refused:
+            return
         try:
             self._write()
         except StudioError as error:
+            self._is_refused = True  # tried again at the end
             _log.warning("sound of take %s waits in memory: %s", self.take_id, error)
 
     def _write(self) -> None:
