@@ -123,6 +123,10 @@ class WorkerBridge(QObject):
     async def import_stored_voices(self, path: Path, destination: Path) -> StoredVoicesWritten:
         return await self._open_client().import_stored_voices(path, destination)
 
+    async def spell_out(self, text: str) -> str:
+        """What the model will be told to say; needs no model loaded."""
+        return await self._open_client().spell_out(text)
+
     def worker_died(self) -> None:
         """Whoever saw it tells: the status must not go on saying that the model is ready."""
         self._show(Engine(self._engine.folder))

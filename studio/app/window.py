@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, Signal
@@ -32,10 +33,13 @@ from studio.app.theme.icons import icon
 from studio.app.voices.new_voices import VoiceSources
 from studio.app.voices.panel import VoicesPanel
 from studio.app.widgets.drop_overlay import DropOverlay
+from studio.errors import StudioError
 from studio.project.changes import EditLines
 from studio.project.importing.script_file import SCRIPT_SUFFIXES
 from studio.project.splitting import LineBreaks, split_text
 from studio.settings import OUTPUT_DEVICE, SHORTCUTS, TEXT_SPLITTING
+
+_log = logging.getLogger(__name__)
 
 
 class MainWindow(QMainWindow):
@@ -53,14 +57,15 @@ class MainWindow(QMainWindow):
         self.notices = NoticeBar()
         self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
         self.inspector = Inspector(session.styles, session.pictures.outline)
-        self.as_spoken = AsSpoken(session.bridge.run, self)
+        self.as_spoken = AsSpoken(session.bridge, self)
         self.take_panel = TakePanel()
         self.queue_panel = QueuePanel(session.queue)
         self.desk = TakesDesk(session, self)
         self.tasks = TaskReporter(session, self)
         self.status = StatusStrip()
         self.voices = VoicesPanel(session.library, session.editor.undo_stack, self._voice_sources())
-        self._is_closing = False
+        # Kept, because a task that nobody holds may vanish while it waits.
+        self._closing: asyncio.Task[None] | None = None
         self._may_close = False
         self._unwatch = session.settings.watch(self._settings_changed.emit)
         self._assemble(log)
@@ -405,7 +410,6 @@ class MainWindow(QMainWindow):
 
     def _on_engine_changed(self, engine: Engine) -> None:
         self.status.show_engine(engine)
-        self.as_spoken.use_model(engine.folder)
         if engine.state is EngineState.READY and engine.description is not None:
             self.voices.use_model(self.session.bridge, engine.description.generation)
         self.tasks.show()
@@ -489,22 +493,20 @@ class MainWindow(QMainWindow):
             super().closeEvent(event)
             return
         event.ignore()
-        if not self._is_closing:
-            self._is_closing = True
+        if self._closing is None or self._closing.done():
             self.script.view.commit_writing()
             asyncio.ensure_future(self._close())  # noqa: RUF006 - the program ends with it
 
     async def _close(self) -> None:
+        if await self.documents.may_close() is Wish.CANCEL:
+            return
+        keep_layout(self, self.session.settings)
+        self.hide()
+        self._unwatch()
         try:
-            wish = await self.documents.may_close()
-            if wish is Wish.CANCEL:
-                return
-            keep_layout(self, self.session.settings)
-            self.hide()
-            self._unwatch()
             await self.session.close(keeps_draft=False)
-            self._may_close = True
-        finally:
-            self._is_closing = False
+        except StudioError:
+            _log.exception("something did not end as it should")
+        self._may_close = True
         self.close()
         self.closed.emit()

@@ -41,7 +41,14 @@ _CLOSE_GRACE_SECONDS = 5.0
 _CANCEL_GRACE_SECONDS = 120.0
 
 _Answer = TypeVar("_Answer", bound=Event)
-_Ask = protocol.Load | protocol.Unload | protocol.PrepareVoice | protocol.ImportStoredVoices | protocol.Ping
+_Ask = (
+    protocol.Load
+    | protocol.Unload
+    | protocol.PrepareVoice
+    | protocol.ImportStoredVoices
+    | protocol.SpellOut
+    | protocol.Ping
+)
 OnProgress = Callable[[str, float], None]
 
 
@@ -125,6 +132,11 @@ class WorkerClient:
         """Takes the voices of an official ``spk2info.pt`` apart; reads the model's folder, does not load it."""
         command = protocol.ImportStoredVoices(next(self._ids), path, self.model_folder, destination)
         return await self._ask(command, protocol.StoredVoicesWritten)
+
+    async def spell_out(self, text: str) -> str:
+        """What the model will be told to say, numbers and signs in words. Does not wait for a request at work."""
+        command = protocol.SpellOut(next(self._ids), text, self.model_folder)
+        return (await self._ask(command, protocol.SpelledOut)).text
 
     async def ping(self, *, timeout_seconds: float = 10.0) -> None:
         """Whether the worker answers. Raises ``WorkerBusy`` if not in time."""

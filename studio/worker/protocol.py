@@ -3,7 +3,7 @@
 They cross a private pipe between two processes of ours (``process.py``), never a port. A
 ``request_id`` is chosen by the client and comes back in everything that concerns the request. Every
 request ends with exactly one event: its own (``Ready``, ``Unloaded``, ``VoiceReady``,
-``StoredVoicesWritten``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
+``StoredVoicesWritten``, ``SpelledOut``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
 """
 
 from __future__ import annotations
@@ -83,6 +83,15 @@ class ImportStoredVoices:
 
 
 @dataclass(frozen=True, slots=True)
+class SpellOut:
+    """The words that a model of that folder will be told to say, numbers and signs spelled out; answered meanwhile."""
+
+    request_id: int
+    text: str
+    model_folder: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """Ends a request, running or waiting; unknown and finished ones are left alone."""
 
@@ -110,6 +119,7 @@ Command = (
     | EndText
     | Convert
     | ImportStoredVoices
+    | SpellOut
     | Cancel
     | Ping
     | Shutdown
@@ -181,6 +191,12 @@ class StoredVoicesWritten:
 
 
 @dataclass(frozen=True, slots=True)
+class SpelledOut:
+    request_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pong:
     request_id: int
 
@@ -210,6 +226,7 @@ Event = (
     | AudioReady
     | VoiceReady
     | StoredVoicesWritten
+    | SpelledOut
     | Pong
     | Finished
     | Failed

@@ -6,6 +6,7 @@ dozen lines. A request is an object (``Job``) that lives from its command to its
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import threading
@@ -150,6 +151,9 @@ class Server:
             case protocol.EndText(request_id):
                 if job := self._jobs.get(request_id):
                     job.text.end()
+            case protocol.SpellOut():
+                # Beside the request that is at work: somebody is writing the next one.
+                threading.Thread(target=self._spell_out, args=(command,), name="spelling", daemon=True).start()
             case protocol.Shutdown():
                 pass  # ends the reading loop
             case _:
@@ -183,6 +187,22 @@ class Server:
     def _cancel_all(self) -> None:
         for job in list(self._jobs.values()):
             job.control.cancel()
+
+    # A thread for each text.
+
+    def _spell_out(self, command: protocol.SpellOut) -> None:
+        from studio.worker.spelling import spelled_out  # noqa: PLC0415 - not needed to speak
+
+        try:
+            event: Event = protocol.SpelledOut(command.request_id, spelled_out(command.text, command.model_folder))
+        except StudioError as error:
+            event = protocol.Failed(command.request_id, error.to_record())
+        except Exception as error:  # noqa: BLE001 - the border of a thread
+            _log.exception("a text could not be spelled out")
+            failure = InternalError(f"The text could not be spelled out ({error}).", remedy="The log has the rest.")
+            event = protocol.Failed(command.request_id, failure.to_record())
+        with contextlib.suppress(OSError, ValueError):  # nobody is left to tell
+            self._send(event)
 
     # The working thread.
 

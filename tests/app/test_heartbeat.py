@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,25 +18,39 @@ _LONGEST_STALL_SECONDS = 0.25
 
 
 class Heart:
-    """``stalls``: how much too late each beat came, in seconds."""
+    """``stalls``: how much too late each beat came, in seconds, without what other programs took of the processor."""
 
     def __init__(self) -> None:
         self.stalls: list[float] = []
+        self.delays: list[float] = []
         self._last = time.perf_counter()
+        self._last_robbed = robbed_seconds()
         self._timer = QTimer()
         self._timer.setInterval(_BEAT_MILLISECONDS)
         self._timer.timeout.connect(self._beat)
         self._timer.start()
 
     def _beat(self) -> None:
-        now = time.perf_counter()
-        self.stalls.append(max(0.0, now - self._last - _BEAT_MILLISECONDS / 1000))
-        self._last = now
+        now, robbed = time.perf_counter(), robbed_seconds()
+        delay = max(0.0, now - self._last - _BEAT_MILLISECONDS / 1000)
+        self.delays.append(delay)
+        self.stalls.append(max(0.0, delay - (robbed - self._last_robbed)))
+        self._last, self._last_robbed = now, robbed
 
     def stop(self) -> str:
         self._timer.stop()
-        ordered = sorted(self.stalls)
-        return f"worst {ordered[-1] * 1000:.0f} ms, 99 % under {ordered[int(0.99 * len(ordered))] * 1000:.0f} ms"
+        return f"of our own: {_figures(self.stalls)}; with the other programs' part: {_figures(self.delays)}"
+
+
+def robbed_seconds() -> float:
+    """How long this thread could have run since it began, and had to let others (Linux; elsewhere nothing)."""
+    statistics = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+    return int(statistics.read_text().split()[1]) / 1e9 if statistics.exists() else 0.0
+
+
+def _figures(seconds: list[float]) -> str:
+    ordered = sorted(seconds)
+    return f"worst {ordered[-1] * 1000:.0f} ms, 99 % under {ordered[int(0.99 * len(ordered))] * 1000:.0f} ms"
 
 
 def edit_all_the_time(bench: Bench) -> QTimer:
@@ -57,7 +73,9 @@ def edit_all_the_time(bench: Bench) -> QTimer:
 def test_speaking_never_stops_the_window(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
-    window.script.paste_text("\n\n".join(f"Line number {number} has breathe breathe words." for number in range(8)))
+    window.script.paste_text(
+        "\n\n".join(f"Line {word} has breathe breathe words." for word in ("one", "two", "three", "four", "five"))
+    )
     bench.live(0.3)
     heart, hand = Heart(), edit_all_the_time(bench)
     bench.trigger("speak.stale")
@@ -78,7 +96,7 @@ def test_a_real_model_never_stops_the_window(make_bench: Callable[..., Any]) -> 
     bench = make_bench(start_worker=WorkerProcess, model=MODEL)
     bench.add_voice()
     window = bench.open_window()
-    window.script.paste_text("The harbour was quiet. Nobody said a word.\n\nThen the lamps went on.")
+    window.script.paste_text("The harbour was quiet at 3 o'clock. Nobody said a word.\n\nThen 12 lamps went on.")
     bench.live(0.3)
     heart, hand = Heart(), edit_all_the_time(bench)
     bench.trigger("speak.stale")

@@ -67,7 +67,6 @@ class Watcher(QObject):
 
 seen = []
 def start_working(self, path):
-    self.show()
     QTimer.singleShot({wait_milliseconds}, self.close)
     {work}
 original, MainWindow.start_working = MainWindow.start_working, start_working

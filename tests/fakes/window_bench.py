@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import qasync
 import soundfile
+from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication
 from sound_card import SoundCard
 from thread_worker import ThreadWorker
@@ -19,6 +20,7 @@ from studio.app.documents import new_project
 from studio.app.log_panel import LogHandler
 from studio.app.session import Session
 from studio.app.surroundings import Surroundings
+from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.audio.output_device import Fill, OutputStream
 from studio.project.lines import Line
@@ -62,9 +64,11 @@ class Bench:
         project: Project | None = None,
         outputs: CardOutputs | None = None,
     ) -> None:
+        use_language(application, QLocale("en_US"))
         self.folder = folder
         self.loop = qasync.QEventLoop(application)
         asyncio.set_event_loop(self.loop)
+        asyncio._set_running_loop(self.loop)
         self.card = outputs.card if outputs else SoundCard()
         self.outputs = outputs or CardOutputs(self.card)
         self.library = VoiceLibrary(folder / "voices", built_in=folder / "none")
@@ -103,7 +107,12 @@ class Bench:
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """On the window's own event loop."""
-        return self.loop.run_until_complete(work)
+        asyncio._set_running_loop(None)
+        try:
+            return self.loop.run_until_complete(work)
+        finally:
+            # Qt goes on handling events while a test clicks, and with them what waits in this loop.
+            asyncio._set_running_loop(self.loop)
 
     def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
         """Lets the window live until ``condition`` holds."""
@@ -128,12 +137,16 @@ class Bench:
         if self.is_closed:
             return
         self.is_closed = True
+        if self.window is not None:
+            self.window.hide()
+            self.live(0.01)
         self.run(self.session.close(keeps_draft=False))
         if self.window is not None:
             self.window._may_close = True
             self.window.close()
             self.window.deleteLater()
         self.live(0.01)
+        asyncio._set_running_loop(None)
         self.loop.close()
         asyncio.set_event_loop(None)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.inspector.as_spoken import Run
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.mini_waveform import MINI_COLUMNS
 from studio.app.widgets.peaks import Outline, outline_of
 from studio.errors import StudioError
+
+Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 _log = logging.getLogger(__name__)
 
