@@ -54,8 +54,8 @@ class Settings:
     adam_rate: float = 0.003
     weight_decay: float = 0.05
     cool_down_share: float = 0.3
-    short_steps: int = 600  # single utterances first: reading is learned sooner from them
-    guided_steps: int = 1500  # while a head is shown where to read, less and less
+    short_steps: int = 300  # single utterances first: reading is learned sooner from them
+    guided_steps: int = 1000  # while a head is shown where to read, less and less
     guided_layer: int = 2
     bfloat16: bool = True
     num_trials: int = 24
