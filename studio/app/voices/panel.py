@@ -42,8 +42,7 @@ class VoicesPanel(QWidget):
     """The window gives it a place, feeds it what is dropped, and connects its signals; it does the rest."""
 
     voice_chosen = Signal(str)  # the name: a person wants the selected lines to speak in it
-    # Before, after: inside the undo step of the rename, so that what follows it is undone with it.
-    voice_renamed = Signal(str, str)
+    voice_renamed = Signal(str, str)  # before, after; also when it is undone
     voice_removed = Signal(str)
     voices_changed = Signal()
     told = Signal(str)  # for the status bar
@@ -203,8 +202,8 @@ class VoicesPanel(QWidget):
         # Changes to the library.
         self._edits.changed.connect(self.refresh)
         self._edits.renamed.connect(self.voice_renamed)
-        self._edits.name_changed.connect(self.preparation.rename)
-        self._edits.name_changed.connect(self._on_name_changed)
+        self._edits.renamed.connect(self.preparation.rename)
+        self._edits.renamed.connect(self._on_renamed_in_library)
         self._edits.removed.connect(self.voice_removed)
         self._edits.removed.connect(self.preparation.forget)
         self._edits.added.connect(self.preparation.request)
@@ -278,7 +277,7 @@ class VoicesPanel(QWidget):
         """Its card is shown as soon as the list has it."""
         self._to_be_shown = voice.name
 
-    def _on_name_changed(self, _before: str, after: str) -> None:
+    def _on_renamed_in_library(self, _before: str, after: str) -> None:
         self._to_be_shown = after
 
     def _on_picture(self, clip: str, picture: CardPicture) -> None:

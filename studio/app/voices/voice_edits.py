@@ -37,8 +37,7 @@ class VoiceEdits(QObject):
     """What can be done to voices. Each method does it at once and puts it on the stack."""
 
     changed = Signal()
-    name_changed = Signal(str, str)  # before, after; also when it is undone
-    renamed = Signal(str, str)  # a person did it: what refers to the voice may follow, in the same step of the stack
+    renamed = Signal(str, str)  # before, after; also when it is undone: whoever refers to the voice follows
     removed = Signal(str)
     added = Signal(object)  # Voice: new, restored, or with another transcript
     failed = Signal(object)  # StudioError
@@ -67,18 +66,9 @@ class VoiceEdits(QObject):
         self._push(_Restore(self, words, trashed))
 
     def rename(self, voice: Voice, new_name: str) -> None:
-        try:
-            renamed = self.library.rename(voice.name, new_name)
-        except StudioError as error:
-            self.failed.emit(error)
-            return
-        if renamed.name == voice.name:
-            return
-        self._stack.beginMacro(self.tr("Rename {name}").format(name=voice.name))
-        self._stack.push(_Rename(self, voice.name, renamed.name))
-        self.renamed.emit(voice.name, renamed.name)
-        self._stack.endMacro()
-        self._tell()
+        if new_name != voice.name:
+            words = self.tr("Rename {name}").format(name=voice.name)
+            self._push(_Rename(self, words, voice.name, new_name))
 
     def describe(self, voice: Voice, description: Description) -> None:
         if description != Description.of(voice):
@@ -219,28 +209,24 @@ class _Restore(_Command):
 
 
 class _Rename(_Command):
-    """Done already when it is pushed: what fails must not leave a command in the middle of others."""
-
-    def __init__(self, edits: VoiceEdits, before: str, after: str) -> None:
-        super().__init__(edits, "")
+    def __init__(self, edits: VoiceEdits, words: str, before: str, after: str) -> None:
+        super().__init__(edits, words)
         self._before = before
         self._after = after
-        self._is_done = True
 
     def redo(self) -> None:
-        if self._is_done:
-            self._is_done = False
-            self._edits.happened(self._edits.name_changed, self._before, self._after)
-            self._edits.happened(self._edits.changed)
-        else:
-            self._attempt(lambda: self._rename(self._before, self._after))
+        self._attempt(self._rename)
 
     def undo(self) -> None:
-        self._attempt(lambda: self._rename(self._after, self._before))
+        self._attempt(self._rename_back)
 
-    def _rename(self, before: str, after: str) -> None:
-        self._library.rename(before, after)
-        self._edits.happened(self._edits.name_changed, before, after)
+    def _rename(self) -> None:
+        self._after = self._library.rename(self._before, self._after).name
+        self._edits.happened(self._edits.renamed, self._before, self._after)
+
+    def _rename_back(self) -> None:
+        self._library.rename(self._after, self._before)
+        self._edits.happened(self._edits.renamed, self._after, self._before)
 
 
 class _Describe(_Command):

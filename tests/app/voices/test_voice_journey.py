@@ -1,0 +1,98 @@
+"""Voices in the whole window: dropped on it, given to lines, prepared, renamed, deleted, had back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from window_bench import Bench, clip_of_noise
+
+from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.app.voices.preparation import PreparationState
+from studio.app.window import MainWindow
+
+COPY, LEFT, PLAIN = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+def drop_on(window: MainWindow, *paths: Path) -> str:
+    """As another program's files come: held over the window, then let go. Returns what the window says meanwhile."""
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    overlay = window._drop_overlay
+    for target in (window, overlay):
+        QApplication.sendEvent(target, QDragEnterEvent(QPoint(50, 50), COPY, mime, LEFT, PLAIN))
+    words = overlay.accessibleDescription()
+    QApplication.sendEvent(overlay, QDropEvent(QPointF(50, 50), COPY, mime, LEFT, PLAIN))
+    return words
+
+
+def doctor_of(bench: Bench) -> DoctorDialog:
+    window = bench.window
+    assert window is not None
+    bench.until(lambda: any(dialog._make.isEnabled() for dialog in window.findChildren(DoctorDialog)))
+    return window.findChildren(DoctorDialog)[0]
+
+
+def names(bench: Bench) -> list[str]:
+    return [voice.name for voice in bench.library.voices()]
+
+
+def test_a_sound_is_dropped_and_its_voice_speaks(bench: Bench) -> None:
+    window = bench.open_window()
+    sound = clip_of_noise(bench.folder / "narrator.wav")
+    assert drop_on(window, sound) == "Drop it to make a voice of narrator.wav"
+    dialog = doctor_of(bench)
+    dialog._form.transcript.setPlainText("What is said in it.")
+    dialog.accept()
+    bench.until(lambda: names(bench) == ["narrator"])
+    bench.until(lambda: window.voices.preparation.of("narrator").state is PreparationState.READY)
+    bench.until(lambda: bench.lines[0].voice == "narrator")
+    window.script.view.setFocus()
+    QTest.keyClicks(window.script.view, "o")
+    field = window.script.view.writing_field
+    assert field is not None
+    QTest.keyClicks(field, "ne two three")
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
+    assert (take.recipe.voice_name, take.recipe.voice_sha256) == ("narrator", bench.library.get("narrator").sha256)
+    assert len(bench.card.heard)
+
+
+def test_lines_follow_a_renamed_voice_and_one_undo_brings_all_back(bench: Bench) -> None:
+    bench.add_voice("Anna")
+    window = bench.open_window()
+    bench.until(lambda: bench.lines[0].voice == "Anna")
+    steps = bench.session.editor.undo_stack.index()
+    window.voices._on_renamed("Anna", "Clara")
+    bench.until(lambda: names(bench) == ["Clara"])
+    assert bench.lines[0].voice == "Clara"
+    bench.trigger("edit.undo")
+    assert (bench.lines[0].voice, names(bench)) == ("Anna", ["Anna"])
+    assert bench.session.editor.undo_stack.index() == steps
+    bench.trigger("edit.redo")
+    assert (bench.lines[0].voice, names(bench)) == ("Clara", ["Clara"])
+
+
+def test_a_deleted_voice_comes_back_by_undo(bench: Bench) -> None:
+    for name in ("Anna", "Bert"):
+        bench.add_voice(name)
+    window = bench.open_window()
+    window.voices.select("Bert")
+    window.voices._actions["delete"].trigger()
+    assert names(bench) == ["Anna"]
+    bench.trigger("edit.undo")
+    assert names(bench) == ["Anna", "Bert"]
+    assert [voice.name for voice in window.voices.voices] == ["Anna", "Bert"]
+
+
+def test_numbers_give_voices_to_the_selected_line(bench: Bench) -> None:
+    for name in ("Anna", "Bert"):
+        bench.add_voice(name)
+    bench.open_window()
+    for number, name in ((2, "Bert"), (1, "Anna")):
+        bench.trigger(f"voices.assign_{number}")
+        assert bench.lines[0].voice == name
