@@ -40,6 +40,8 @@ ENGINES = {"torch", "onnxruntime", "vllm", "tensorrt"}
 LIGHT_MODULES = [
     "studio.audio",
     "studio.cli.main",
+    "studio.export.exporter",
+    "studio.export.worker_speech",
     "studio.pipeline.request",
     "studio.project.project",
     "studio.settings_file",

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import regex
-import yaml
 
 import studio
 from studio.export.speech_source import ExportItem
 
 _LONGEST_TAG = 200
-# Cards of published models open with a few lines of YAML between two rows of hyphens.
+# Cards of published models open with a few lines of YAML between two rows of hyphens; one line is all we want of it.
 _CARD_HEADER = regex.compile(r"\A---\n(.*?)\n---\n", regex.DOTALL)
+_LICENCE = regex.compile(r"""^license:[ \t]*(["']?)([\w][\w.+ -]*)\1[ \t]*(?:#.*)?$""", regex.MULTILINE)
 _LARGEST_CARD_BYTES = 1 << 20
 
 
@@ -50,11 +50,10 @@ def licence_of_model(folder: Path) -> str:
     try:
         with (folder / "README.md").open(encoding="utf-8") as card:
             header = _CARD_HEADER.match(card.read(_LARGEST_CARD_BYTES))
-        values = yaml.safe_load(header[1]) if header else None
-    except (OSError, ValueError, yaml.YAMLError):
+    except (OSError, ValueError):
         return ""
-    licence = values.get("license") if isinstance(values, dict) else None
-    return licence if isinstance(licence, str) else ""
+    licence = _LICENCE.search(header[1]) if header else None
+    return licence[2].strip() if licence else ""
 
 
 def _one_line(text: str) -> str:

@@ -97,7 +97,9 @@ def test_the_licence_is_that_of_the_models_card(tmp_path: Path) -> None:
     card = tmp_path / "README.md"
     card.write_text("---\nlicense: apache-2.0\nlanguage: zh\n---\n# A model\n", "utf-8")
     assert licence_of_model(tmp_path) == "apache-2.0"
-    for other in ("# A model", "---\nlicense: [a\n---\n", "---\n- a\n---\n", "---\nlicense: 3\n---\n"):
+    card.write_text("---\nlanguage: zh\nlicense: 'cc-by-nc-4.0'  # ask first\n---\n# A model\n", "utf-8")
+    assert licence_of_model(tmp_path) == "cc-by-nc-4.0"
+    for other in ("# A model", "---\nlicense: [a\n---\n", "---\n- a\n---\n", "---\na: b\n---\nlicense: MIT\n"):
         card.write_text(other, "utf-8")
         assert licence_of_model(tmp_path) == ""
 
