@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPalette, QPen
-from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
@@ -38,6 +38,11 @@ class CardDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802, ARG002
         line = QFontMetrics(option.font).height()
         return QSize(180, 2 * _MARGIN + 2 * max(line, _ICON) + _WAVE_HEIGHT + 2 * _GAP)
+
+    def setEditorData(self, editor: QWidget, index: _Index) -> None:  # noqa: N802
+        """Only at first: a card that changes meanwhile (its progress) must not undo what is being typed."""
+        if not (isinstance(editor, QLineEdit) and editor.isModified()):
+            super().setEditorData(editor, index)
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:  # noqa: N802, ARG002
         name = self._name_area(option.rect)

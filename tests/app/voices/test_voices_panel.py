@@ -23,6 +23,7 @@ from studio.app.voices.doctor_dialog import DoctorDialog
 from studio.app.voices.edit_dialog import EditDialog
 from studio.app.voices.new_voices import VoiceSources
 from studio.app.voices.panel import VoicesPanel
+from studio.app.voices.preparation import Preparation, PreparationState
 from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.errors import StudioError
 from studio.voices.grades import Grade
@@ -177,7 +178,10 @@ def test_rename_in_place(
     panel._actions["rename"].trigger()
     editor = panel._list.findChild(QLineEdit)
     assert editor is not None
-    editor.setText("Clara")
+    editor.selectAll()
+    QTest.keyClicks(editor, "Clara")
+    panel._model.set_preparation("Anna", Preparation(PreparationState.RUNNING, 0.5))
+    assert editor.text() == "Clara", "progress does not undo what is being typed"
     QTest.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: names(panel) == ["Clara"])
     assert renamed == [("Anna", "Clara")]
