@@ -34,24 +34,38 @@ class CardPictures(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._asked: set[Path] = set()
+        self._waiting: list[Path] = []
+        self._is_reading = False
 
     def ask_for(self, voices: list[Voice]) -> None:
         for voice in voices:
             if voice.generation is None and voice.clip not in self._asked:
                 self._asked.add(voice.clip)
-                in_background(
-                    self,
-                    partial(_picture, voice.clip),
-                    done=partial(self._on_done, voice.clip),
-                    failed=partial(self._on_failed, voice.clip),
-                )
+                self._waiting.append(voice.clip)
+        self._read_next()
+
+    def _read_next(self) -> None:
+        """One at a time: a hundred cards must not keep the file waiting that somebody has just dropped."""
+        if self._waiting and not self._is_reading:
+            self._is_reading = True
+            clip = self._waiting.pop(0)
+            in_background(
+                self,
+                partial(_picture, clip),
+                done=partial(self._on_done, clip),
+                failed=partial(self._on_failed, clip),
+            )
 
     def _on_done(self, clip: Path, picture: CardPicture) -> None:
+        self._is_reading = False
         self.ready.emit(str(clip), picture)
+        self._read_next()
 
     def _on_failed(self, clip: Path, _error: StudioError) -> None:
         """A card without a waveform says enough; the clip may be back when it is asked for again."""
+        self._is_reading = False
         self._asked.discard(clip)
+        self._read_next()
 
 
 def _picture(clip: Path) -> CardPicture:

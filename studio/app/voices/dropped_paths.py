@@ -12,6 +12,7 @@ from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 
 SOUND_SUFFIXES = MEDIA_SUFFIXES | {
     ".wav", ".wave", ".flac", ".ogg", ".oga", ".mp3", ".aif", ".aiff", ".aifc", ".caf", ".au", ".snd", ".w64", ".rf64",
+    ".avr", ".iff", ".nist", ".paf", ".pvf", ".sd2", ".sds", ".sf", ".sph", ".svx", ".voc", ".xi",
 }  # fmt: skip
 STORED_VOICES_SUFFIX = ".pt"
 # More than this is somebody's music collection, dropped by mistake.
