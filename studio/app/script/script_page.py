@@ -269,7 +269,7 @@ class _HintingView(ScriptView):
         area = QRect(0, top, self.viewport().width(), self.viewport().height() - top)
         words = self.tr(
             "Write a line and press Ctrl+Enter to hear it.\n\n"
-            "Paste or open a text: it becomes one line a paragraph.\n"
+            "Paste or open a text: it becomes lines.\n"
             "Drop a recording on the window to make a voice of it."
         )
         painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from studio import paths
 from studio.app.theme.tones import DARK, LIGHT, Tones, palette_of
 
 _STYLE = """
@@ -22,6 +23,20 @@ QHeaderView::section {{ background: {ground}; color: {quiet}; border: 0; border-
     padding: 5px 6px; }}
 QTableView, QListView, QPlainTextEdit, QTreeView {{ border: 1px solid {border}; }}
 QTabWidget::pane {{ border: 0; border-top: 1px solid {border}; }}
+QLineEdit {{ border: 1px solid {border}; border-radius: 3px; padding: 3px 4px; }}
+QLineEdit:focus {{ border-color: {accent}; }}
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; }}
+QCheckBox::indicator, QRadioButton::indicator, QGroupBox::indicator {{ width: 14px; height: 14px;
+    border: 1px solid {quiet}; background: {surface}; }}
+QCheckBox::indicator, QGroupBox::indicator {{ border-radius: 3px; }}
+QRadioButton::indicator {{ border-radius: 8px; }}
+QCheckBox::indicator:checked, QGroupBox::indicator:checked {{ background: {accent}; border-color: {accent};
+    image: url("{marks}/check-{shade}.svg"); }}
+QRadioButton::indicator:checked {{ background: {accent}; border-color: {accent};
+    image: url("{marks}/dot-{shade}.svg"); }}
+QCheckBox::indicator:focus, QRadioButton::indicator:focus, QGroupBox::indicator:focus {{ border: 2px solid {accent}; }}
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled, QGroupBox::indicator:disabled {{
+    border-color: {border}; background: {ground}; }}
 QLabel[role="quiet"] {{ color: {quiet}; }}
 QLabel[role="title"] {{ font-weight: 600; }}
 QLabel[role="bad"] {{ color: {bad}; }}
@@ -42,7 +57,9 @@ def dress(application: QApplication, appearance: Appearance) -> None:
     application.setStyle("Fusion")
     application.setPalette(palette_of(tones))
     colours = {name: getattr(tones, name) for name in Tones.__dataclass_fields__}
-    application.setStyleSheet(_STYLE.format(**colours))
+    marks = (paths.resources() / "icons" / "marks").as_posix()
+    shade = "dark" if tones is DARK else "light"
+    application.setStyleSheet(_STYLE.format(marks=marks, shade=shade, **colours))
 
 
 def _tones(appearance: Appearance) -> Tones:

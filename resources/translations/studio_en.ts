@@ -1,0 +1,153 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en" sourcelanguage="en">
+<context>
+    <name>ExportDialog</name>
+    <message numerus="yes">
+        <source>%n line(s) could not be spoken, so nothing was exported.</source>
+        <translation>
+            <numerusform>%n line could not be spoken, so nothing was exported.</numerusform>
+            <numerusform>%n lines could not be spoken, so nothing was exported.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) changed while they were spoken.</source>
+        <translation>
+            <numerusform>%n line changed while it was spoken.</numerusform>
+            <numerusform>%n lines changed while they were spoken.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ExportForm</name>
+    <message numerus="yes">
+        <source>%n line(s) have not been spoken, or changed since:</source>
+        <translation>
+            <numerusform>%n line has not been spoken, or changed since:</numerusform>
+            <numerusform>%n lines have not been spoken, or changed since:</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message numerus="yes">
+        <source>%n place(s)</source>
+        <translation>
+            <numerusform>%n place</numerusform>
+            <numerusform>%n places</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Inspector</name>
+    <message numerus="yes">
+        <source>%n take(s)</source>
+        <translation>
+            <numerusform>%n take</numerusform>
+            <numerusform>%n takes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>NamePreview</name>
+    <message numerus="yes">
+        <source>%n file(s):</source>
+        <translation>
+            <numerusform>%n file:</numerusform>
+            <numerusform>%n files:</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>… and %n more line(s)</source>
+        <translation>
+            <numerusform>… and %n more line</numerusform>
+            <numerusform>… and %n more lines</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>OutcomePage</name>
+    <message numerus="yes">
+        <source>%n file(s) made.</source>
+        <translation>
+            <numerusform>%n file made.</numerusform>
+            <numerusform>%n files made.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) were there already and have not changed.</source>
+        <translation>
+            <numerusform>%n file was there already and has not changed.</numerusform>
+            <numerusform>%n files were there already and have not changed.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) could not be exported</source>
+        <translation>
+            <numerusform>%n line could not be exported</numerusform>
+            <numerusform>%n lines could not be exported</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>QueuePanel</name>
+    <message numerus="yes">
+        <source>%n line(s) to go</source>
+        <translation>
+            <numerusform>%n line to go</numerusform>
+            <numerusform>%n lines to go</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ScriptPage</name>
+    <message numerus="yes">
+        <source>%n line(s) pasted</source>
+        <translation>
+            <numerusform>%n line pasted</numerusform>
+            <numerusform>%n lines pasted</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) imported</source>
+        <translation>
+            <numerusform>%n line imported</numerusform>
+            <numerusform>%n lines imported</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) removed</source>
+        <translation>
+            <numerusform>%n line removed</numerusform>
+            <numerusform>%n lines removed</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n place(s) replaced</source>
+        <translation>
+            <numerusform>%n place replaced</numerusform>
+            <numerusform>%n places replaced</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>TaskReporter</name>
+    <message numerus="yes">
+        <source>%n waiting</source>
+        <translation>
+            <numerusform>%n waiting</numerusform>
+            <numerusform>%n waiting</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>WordPage</name>
+    <message numerus="yes">
+        <source>Sent to the model as {words}. In %n line(s) of this script.</source>
+        <translation>
+            <numerusform>Sent to the model as {words}. In one line of this script.</numerusform>
+            <numerusform>Sent to the model as {words}. In %n lines of this script.</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>
