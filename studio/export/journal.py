@@ -21,6 +21,9 @@ from studio.errors import FolderBusy
 from studio.export.disk import writing
 from studio.project.file_lock import FileLock
 
+# A memory stick counts in steps of two seconds, which shows only once it has been taken out and put back.
+_COARSEST_TIME_NS = 2_000_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
@@ -40,7 +43,8 @@ class FileRecord:
             found = path.stat()
         except OSError:
             return False
-        return (found.st_size, found.st_mtime_ns) == (self.num_bytes, self.modified_ns)
+        is_of_that_time = abs(found.st_mtime_ns - self.modified_ns) <= _COARSEST_TIME_NS
+        return found.st_size == self.num_bytes and is_of_that_time
 
 
 class Journal:

@@ -11,7 +11,7 @@ from pathlib import Path
 from studio import paths
 from studio.audio.files import WavWriter, read_audio
 from studio.audio.waveform import Waveform
-from studio.errors import UnreadableClip
+from studio.errors import CannotWrite, DiskFull, UnreadableClip
 from studio.export.disk import writing
 from studio.export.speech_source import ExportItem, SpeechSource
 
@@ -41,9 +41,19 @@ class KeptSpeech:
             os.utime(path)
             return kept
         spoken = self._source.waveform_of(item)
-        with WavWriter(path, spoken.sample_rate, is_float=True) as writer:
-            writer.write(spoken.samples)
+        self._keep(path, spoken)
         return spoken
+
+    def _keep(self, path: Path, spoken: Waveform) -> None:
+        try:
+            with WavWriter(path, spoken.sample_rate, is_float=True) as writer:
+                writer.write(spoken.samples)
+        except (DiskFull, CannotWrite) as error:
+            # Going on would mean to speak it all again for a joined file, or after an interruption.
+            raise type(error)(
+                f"What is spoken for this export cannot be kept in {self._folder}: the disk is full, or not to be written.",
+                remedy="Free some space and export again: what is done stays.",
+            ) from error
 
     def _path(self, item: ExportItem) -> Path:
         return self._folder / f"{hashlib.sha256(item.key.encode('utf-8')).hexdigest()}.wav"

@@ -258,6 +258,21 @@ def test_a_file_that_was_edited_since_is_not_ours_any_more(export: Export) -> No
     assert (export.target / NAMES[0]).read_bytes() == b"edited by hand"
 
 
+def test_a_memory_stick_rounds_times(export: Export) -> None:
+    export()
+    for path in export.target.iterdir():
+        seconds = path.stat().st_mtime_ns // 1_000_000_000 // 2 * 2
+        os.utime(path, (seconds, seconds))
+    assert export().num_made == 0
+
+
+def test_a_file_of_another_day_is_another_file(export: Export) -> None:
+    export()
+    os.utime(export.target / NAMES[0], (1_000_000_000, 1_000_000_000))
+    with pytest.raises(CannotWrite, match="or changed since"):
+        export()
+
+
 def test_a_line_that_fails_does_not_stop_the_others(export: Export) -> None:
     failing = Hums(failures={TEXTS[1]: NoSpeechMade("The model said nothing.", remedy="Try again.")})
     result = export(failing, joined_name="story", has_manifest=True)

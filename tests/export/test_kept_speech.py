@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from speech_fakes import TEXTS, Hums, items_of
 
+from studio.errors import DiskFull
 from studio.export.kept_speech import KeptSpeech
 
 ITEMS = items_of(TEXTS)
@@ -41,6 +44,18 @@ def test_a_damaged_file_is_spoken_again(tmp_path: Path) -> None:
 
 def test_what_the_source_has_at_hand_is_not_kept_twice(tmp_path: Path) -> None:
     KeptSpeech(Hums(is_spoken=False), folder=tmp_path).waveform_of(ITEMS[0])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    kept = KeptSpeech(Hums(), folder=tmp_path)
+    monkeypatch.setattr("studio.audio.files.FileIO", full)
+    with pytest.raises(DiskFull, match="cannot be kept in") as caught:
+        kept.waveform_of(ITEMS[0])
+    assert str(tmp_path) in caught.value.message
     assert list(tmp_path.iterdir()) == []
 
 
