@@ -97,8 +97,8 @@ class CardDelegate(QStyledItemDelegate):
 
     def _paint_sound(self, painter: QPainter, area: QRect, card: VoiceCard, inks: _Inks) -> None:
         wave = QRectF(area.left(), area.top(), area.width() * _WAVE_SHARE, area.height())
-        if card.outline is not None:
-            paint_outline(painter, wave, card.outline, QColor(inks.accent))
+        if card.picture is not None:
+            paint_outline(painter, wave, card.picture.outline, QColor(inks.accent))
         words = " · ".join(
             word for word in (language_word(card.voice.language), f"{card.voice.clip_seconds:.1f} s") if word
         )

@@ -13,9 +13,8 @@ from studio.app.widgets.mini_waveform import MINI_COLUMNS
 from studio.app.widgets.peaks import Outline, outline_of
 from studio.audio.files import read_audio
 from studio.errors import StudioError
-from studio.voices.grades import Grade
 from studio.voices.library import Voice
-from studio.voices.prompt_doctor import examine
+from studio.voices.prompt_doctor import Examination, examine
 
 _LONGEST_SECONDS = 60.0
 
@@ -23,7 +22,7 @@ _LONGEST_SECONDS = 60.0
 @dataclass(frozen=True, slots=True)
 class CardPicture:
     outline: Outline
-    quality: Grade
+    examination: Examination
 
 
 class CardPictures(QObject):
@@ -70,4 +69,4 @@ class CardPictures(QObject):
 
 def _picture(clip: Path) -> CardPicture:
     waveform = read_audio(clip, longest_seconds=_LONGEST_SECONDS)
-    return CardPicture(outline_of(waveform.samples, MINI_COLUMNS), examine(waveform).quality)
+    return CardPicture(outline_of(waveform.samples, MINI_COLUMNS), examine(waveform))

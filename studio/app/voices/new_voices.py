@@ -49,6 +49,7 @@ class NewVoices(QObject):
 
     told = Signal(str)
     failed = Signal(object)  # StudioError
+    _begun = Signal(int, int)  # from the thread that makes several voices: which of how many
 
     def __init__(self, edits: VoiceEdits, sources: VoiceSources, window: QWidget) -> None:
         super().__init__(window)
@@ -56,6 +57,7 @@ class NewVoices(QObject):
         self._sources = sources
         self._window = window
         self._imports: set[asyncio.Task[None]] = set()
+        self._begun.connect(self._on_begun)
 
     # What a person can do.
 
@@ -166,9 +168,11 @@ class NewVoices(QObject):
         dialog.open()
 
     def _make_all(self, paths: list[Path]) -> None:
-        self.told.emit(self.tr("Making {count} voices…").format(count=len(paths)))
-        work = partial(_make_all, self._edits.library, paths, self.tr("Voice"))
+        work = partial(_make_all, self._edits.library, paths, self.tr("Voice"), self._begun.emit)
         in_background(self, work, done=self._on_all_made, failed=self.failed.emit)
+
+    def _on_begun(self, number: int, total: int) -> None:
+        self.told.emit(self.tr("Making voices: {number} of {total}…").format(number=number, total=total))
 
     def _on_all_made(self, made: _Made) -> None:
         self._keep(made.voices)
@@ -222,9 +226,12 @@ class _Made:
     refused: list[str]
 
 
-def _make_all(library: VoiceLibrary, paths: list[Path], fallback_name: str) -> _Made:
+def _make_all(
+    library: VoiceLibrary, paths: list[Path], fallback_name: str, begin: Callable[[int, int], object]
+) -> _Made:
     made = _Made([], [])
-    for path in paths:
+    for number, path in enumerate(paths, start=1):
+        begin(number, len(paths))
         try:
             proposal = propose_from(path, fallback_name)
             name = library.free_name(proposal.name)

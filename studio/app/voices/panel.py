@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from studio.app.theme.icons import icon
 from studio.app.voices.background import in_background
 from studio.app.voices.card_list import CardList
-from studio.app.voices.card_pictures import CardPicture, CardPictures
+from studio.app.voices.card_pictures import CardPictures
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.deleted_menu import DeletedMenu
 from studio.app.voices.edit_dialog import EditDialog
@@ -215,7 +215,7 @@ class VoicesPanel(QWidget):
         self.new_voices.told.connect(self.told)
         self.new_voices.failed.connect(self.failed)
         # What comes later.
-        self._pictures.ready.connect(self._on_picture)
+        self._pictures.ready.connect(self._model.set_picture)
         self.preparation.changed.connect(self._model.set_preparation)
         self._player.failed.connect(self.failed)
 
@@ -279,9 +279,6 @@ class VoicesPanel(QWidget):
 
     def _on_renamed_in_library(self, _before: str, after: str) -> None:
         self._to_be_shown = after
-
-    def _on_picture(self, clip: str, picture: CardPicture) -> None:
-        self._model.set_picture(clip, picture.outline, picture.quality)
 
     # What can be done with one.
 

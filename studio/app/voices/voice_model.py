@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 
+from studio.app.voices.card_pictures import CardPicture
 from studio.app.voices.languages import language_word
 from studio.app.voices.preparation import Preparation, PreparationState
-from studio.app.voices.sentences import grade_word
-from studio.app.widgets.peaks import Outline
+from studio.app.voices.sentences import advice_of, grade_word, sentence_of
 from studio.voices.grades import Grade
 from studio.voices.library import Voice
 
@@ -22,13 +22,19 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class VoiceCard:
-    """``number`` is the key (Ctrl+number) that gives the voice to the selected lines; ``outline`` comes later."""
+    """``number`` is the key (Ctrl+number) that gives the voice to the selected lines; ``picture`` comes later."""
 
     voice: Voice
     number: int | None
-    outline: Outline | None = None
-    quality: Grade | None = None
+    picture: CardPicture | None = None
     preparation: Preparation = Preparation()
+
+    @property
+    def quality(self) -> Grade | None:
+        """What the library knows; else what was heard when the picture was drawn."""
+        if self.voice.quality is None and self.picture is not None:
+            return self.picture.examination.quality
+        return self.voice.quality
 
 
 class VoiceModel(QAbstractListModel):
@@ -37,7 +43,7 @@ class VoiceModel(QAbstractListModel):
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)
         self._cards: list[VoiceCard] = []
-        self._pictures: dict[str, tuple[Outline, Grade | None]] = {}
+        self._pictures: dict[str, CardPicture] = {}
         self._preparations: dict[str, Preparation] = {}
 
     @property
@@ -55,13 +61,10 @@ class VoiceModel(QAbstractListModel):
         self._cards = [self._card(voice, position) for position, voice in enumerate(voices)]
         self.endResetModel()
 
-    def set_picture(self, clip: str, outline: Outline, quality: Grade | None) -> None:
-        """Of every voice with the clip of that path; ``quality`` where the library knows none."""
-        self._pictures[clip] = (outline, quality)
+    def set_picture(self, clip: str, picture: CardPicture) -> None:
+        """Of every voice with the clip of that path."""
+        self._pictures[clip] = picture
         self._renew([row for row, card in enumerate(self._cards) if str(card.voice.clip) == clip])
-
-    def has_picture(self, clip: str) -> bool:
-        return clip in self._pictures
 
     def set_preparation(self, name: str, preparation: Preparation) -> None:
         self._preparations[name] = preparation
@@ -106,12 +109,10 @@ class VoiceModel(QAbstractListModel):
         return ""
 
     def _card(self, voice: Voice, position: int) -> VoiceCard:
-        outline, heard_quality = self._pictures.get(str(voice.clip), (None, None))
         return VoiceCard(
             voice=voice,
             number=position + 1 if position < NUM_NUMBERED_VOICES else None,
-            outline=outline,
-            quality=voice.quality or heard_quality,
+            picture=self._pictures.get(str(voice.clip)),
             preparation=self._preparations.get(voice.name, Preparation()),
         )
 
@@ -129,6 +130,9 @@ class VoiceModel(QAbstractListModel):
             parts.append(self.tr("Consent: {by}").format(by=voice.consent.by or voice.consent.scope))
         if voice.notes:
             parts.append(voice.notes)
+        if card.picture is not None:
+            findings = card.picture.examination.findings
+            parts += [f"{sentence_of(each)} {advice_of(each)}" for each in findings if each.grade is not Grade.GOOD]
         if card.preparation.error is not None:
             parts.append(str(card.preparation.error))
         if card.number is not None:

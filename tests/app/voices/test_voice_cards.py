@@ -18,8 +18,10 @@ from studio.app.voices.card_pictures import CardPicture, CardPictures
 from studio.app.voices.preparation import Preparation, PreparationState
 from studio.app.voices.voice_model import VoiceFilter, VoiceModel
 from studio.app.widgets.peaks import outline_of
+from studio.audio.waveform import Waveform
 from studio.voices.grades import Grade
 from studio.voices.library import Consent, Voice, VoiceLibrary
+from studio.voices.prompt_doctor import examine
 
 
 def voice(name: str, **details: object) -> Voice:
@@ -59,16 +61,29 @@ def test_the_first_nine_have_numbers(model: VoiceModel) -> None:
     assert [model.card(row).number for row in (0, 8, 9)] == [1, 9, None]
 
 
+def picture(level: float = 0.1) -> CardPicture:
+    """Of four seconds of noise, which at a low level is a poor clip."""
+    samples = np.random.default_rng(0).normal(0, level, 96_000).astype(np.float32)
+    return CardPicture(outline_of(samples, 90), examine(Waveform(samples, 24_000)))
+
+
 def test_what_came_later_survives_a_new_list(model: VoiceModel) -> None:
-    outline = outline_of(np.ones(100, np.float32), 4)
-    model.set_picture("/clips/Ben.wav", outline, Grade.FAIR)
-    model.set_picture("/clips/Anna.wav", outline, Grade.POOR)
+    poor = picture(level=0.002)
+    model.set_picture("/clips/Ben.wav", poor)
+    model.set_picture("/clips/Anna.wav", poor)
     model.set_preparation("Ben", Preparation(PreparationState.READY, 1.0))
     model.show_voices(model.voices)
-    assert model.card(2).outline is outline
-    assert model.card(2).quality is Grade.FAIR
+    assert model.card(2).picture is poor
+    assert model.card(2).quality is Grade.POOR
     assert model.card(1).quality is Grade.GOOD, "what the library says counts"
     assert model.card(2).preparation.state is PreparationState.READY
+
+
+def test_a_poor_card_says_why(model: VoiceModel) -> None:
+    model.set_picture("/clips/Ben.wav", picture(level=0.002))
+    tip = model.index(2).data(Qt.ItemDataRole.ToolTipRole)
+    assert "It is very quiet, and its noise is learnt along with the voice. Record it again" in tip
+    assert "The level is good" not in tip
 
 
 @pytest.mark.parametrize(
@@ -92,9 +107,7 @@ def test_cards_are_painted_in_any_state(model: VoiceModel, qtbot: QtBot, tones: 
     view = QListView()
     qtbot.addWidget(view)
     view.setPalette(palette_of(tones))
-    model.set_picture(
-        "/clips/Anna.wav", outline_of(np.random.default_rng(0).normal(0, 1, 999).astype(np.float32), 90), None
-    )
+    model.set_picture("/clips/Anna.wav", picture())
     delegate = CardDelegate(view)
     pictures = set()
     for state in PreparationState:
@@ -119,9 +132,9 @@ def test_pictures_are_made_in_the_background(library: VoiceLibrary, clip: Path, 
     added = library.add(clip, "Anna").voice
     with qtbot.waitSignal(pictures.ready) as ready:
         pictures.ask_for([added, voice("gone"), voice("stored", generation="cosyvoice2")])
-    path, picture = ready.args
+    path, found = ready.args
     assert path == str(added.clip)
-    assert isinstance(picture, CardPicture)
-    assert picture.outline.loudest > 0.01
+    assert isinstance(found, CardPicture)
+    assert found.outline.loudest > 0.01
     with qtbot.assertNotEmitted(pictures.ready, wait=100):
         pictures.ask_for([added])

@@ -90,7 +90,7 @@ def test_a_dropped_sound_becomes_a_voice(
     assert 3.0 < voice.clip_seconds < 10.5
     assert (voice.transcript, voice.language, voice.quality) == ("What she said.", "en", Grade.GOOD)
     assert panel.current_voice == voice, "its card is selected"
-    qtbot.waitUntil(lambda: panel._model.card(0).outline is not None)
+    qtbot.waitUntil(lambda: panel._model.card(0).picture is not None)
     stack.undo()
     assert names(panel) == []
     stack.redo()
@@ -121,9 +121,14 @@ def test_several_sounds_become_several_voices_at_once(
     (tmp_path / "clips" / "broken.mp3").write_bytes(b"no sound at all")
     errors: list[StudioError] = []
     panel.failed.connect(errors.append)
+    told: list[str] = []
+    panel.told.connect(told.append)
     panel.new_voices.take([tmp_path / "clips"])
     qtbot.waitUntil(lambda: len(names(panel)) == 3, timeout=20_000)
     assert names(panel) == ["anna", "anna 2", "ben"]
+    assert [words for words in told if words.startswith("Making")] == [
+        f"Making voices: {number} of 4…" for number in (1, 2, 3, 4)
+    ]
     qtbot.waitUntil(lambda: bool(errors))
     assert errors[0].message == "1 of 4 files could not become voices."
     assert "broken.mp3 is not a sound file" in errors[0].remedy
