@@ -1346,8 +1346,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>我的声音</translation>
     </message>
     <message>
-        <source>Making {count} voices…</source>
-        <translation>正在创建 {count} 个声音…</translation>
+        <source>Making voices: {number} of {total}…</source>
+        <translation>正在创建声音：第 {number} 个，共 {total} 个…</translation>
     </message>
     <message>
         <source>{count} of {total} files could not become voices.</source>
