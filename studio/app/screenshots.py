@@ -10,7 +10,7 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,6 +48,7 @@ from studio.voices.library import VoiceLibrary
 
 _RATE = 24_000
 _SIZE = (1440, 900)
+_PATIENCE_SECONDS = 30.0
 _TEXTS = {
     "en": (
         "The harbour was quiet that morning.",
@@ -131,6 +132,7 @@ class _Stage:
     def pages(self) -> Iterator[tuple[str, QWidget]]:
         window, lines = self.window, self.session.editor.project.lines
         window.script.view.go_to(lines[2].id)
+        self._wait_for(lambda: window.inspector.spoken_words)
         window.status.show_engine(_engine(self.session.model_folder()))
         self.session.live_states.set(lines[4].id, LiveState(LineState.SPEAKING, 0.4))
         self.session.live_states.set(lines[5].id, LiveState(LineState.QUEUED))
@@ -163,13 +165,16 @@ class _Stage:
         """It opens by itself, once the clip has been read."""
         from studio.app.voices.doctor_dialog import DoctorDialog  # noqa: PLC0415 - keeps the list above short
 
+        self._wait_for(lambda: self.window.findChildren(DoctorDialog))
+        yield "doctor", self.window.findChildren(DoctorDialog)[0]
+
+    @staticmethod
+    def _wait_for(condition: Callable[[], object]) -> None:
+        """What another thread or process is still working out."""
         loop = asyncio.get_event_loop()
-        for _ in range(100):
+        end = loop.time() + _PATIENCE_SECONDS
+        while not condition() and loop.time() < end:
             loop.run_until_complete(asyncio.sleep(0.05))
-            dialogs = [dialog for dialog in self.window.findChildren(DoctorDialog) if dialog.isVisible()]
-            if dialogs:
-                yield "doctor", dialogs[0]
-                return
 
     async def settle(self) -> None:
         """What is drawn later: pictures of takes and voices, the text as spoken."""

@@ -76,6 +76,10 @@ class Inspector(QWidget):
     def show_spoken(self, words: str) -> None:
         self._spoken.setText(words)
 
+    @property
+    def spoken_words(self) -> str:
+        return self._spoken.text()
+
     def picture_ready(self) -> None:
         self._takes.viewport().update()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
@@ -91,6 +91,14 @@ class FindBar(QWidget):
             self._found.setText(self.tr("Not found"))
         for button in (self._next, self._previous, self._replace, self._replace_all):
             button.setEnabled(num_places > 0)
+
+    def event(self, event: QEvent) -> bool:
+        # Here Esc closes the bar, and is no shortcut of the window.
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if event.type() == QEvent.Type.ShortcutOverride and is_escape:
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.key() == Qt.Key.Key_Escape:
