@@ -29,24 +29,26 @@ def network(tokenizer: TextTokenizer) -> FactoredSpeechLM:
 
 @torch.no_grad()
 def test_attention_is_counted_as_the_layer_computes_it(network: FactoredSpeechLM) -> None:
-    guide = ReadingGuide(network.backbone, layer=1, head=1)
+    guide = ReadingGuide(network.backbone, layer=1, reach_tokens=3.0)
     attention = network.backbone.get_submodule("layers.1.self_attn")
     assert isinstance(attention, Attention)
     attention.o_proj.weight.copy_(torch.eye(32))
     hidden = torch.randn(2, 6, 32, generator=torch.Generator().manual_seed(0))
     cosines, sines = rotary_tables(network.config.backbone, 6, hidden.device)
-    put_out = attention(hidden, cosines, sines)[..., 16:]  # the second of two heads
-    shares = guide._shares(hidden, cosines, sines)
-    assert torch.allclose(shares @ attention.v_proj(hidden), put_out, atol=1e-5)
+    put_out = attention(hidden, cosines, sines).chunk(2, dim=-1)
+    shares = [guide._shares(head, hidden, cosines, sines) for head in range(2)]
+    for head in range(2):
+        assert torch.allclose(shares[head] @ attention.v_proj(hidden), put_out[head], atol=1e-5)
     expected = torch.full((2, 6), 2)
     expected[:, :2] = NOWHERE
-    near = torch.exp(-0.5 * ((torch.arange(6.0) - 2) / 3.0) ** 2)
-    wanted = 1.0 - (shares[:, 2:] * near).sum(-1).mean()
+    said, following = (torch.exp(-0.5 * ((torch.arange(6.0) - place) / 3.0) ** 2) for place in (2, 3))
+    near = (shares[0][:, 2:] * said + shares[1][:, 2:] * following).sum(-1)
+    wanted = 1.0 - 0.5 * near.mean()
     assert float(guide.loss(expected)) == pytest.approx(float(wanted), abs=1e-5)
 
 
 def test_following_the_pull_brings_the_head_to_the_text(network: FactoredSpeechLM) -> None:
-    guide = ReadingGuide(network.backbone, layer=1, head=0)
+    guide = ReadingGuide(network.backbone, layer=1)
     optimizer = torch.optim.Adam(network.backbone.parameters(), lr=0.01)
     hidden = torch.randn(1, 20, 32, generator=torch.Generator().manual_seed(1))
     expected = torch.full((1, 20), NOWHERE)

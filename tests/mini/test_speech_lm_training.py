@@ -245,6 +245,7 @@ def test_a_short_run_leaves_a_model_the_program_can_open(tmp_path: Path) -> None
     fake_corpus(tmp_path / "corpus", utterances_per_speaker=41)
     small = {
         "hidden_size": "32", "num_layers": "2", "num_heads": "2", "num_kv_heads": "1", "intermediate_size": "48",
+        "first_positions": "600",
         "positions": "600", "num_trials": "2", "short_steps": "3",
     }  # fmt: skip
     options = TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.03, settings=small)
@@ -284,6 +285,6 @@ def test_a_corpus_that_grows_is_read_again(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(speech_lm, "read_lines", read_and_grow)
     small = {"hidden_size": "32", "num_layers": "1", "num_heads": "2", "num_kv_heads": "1", "intermediate_size": "48"}
-    settings = {**small, "positions": "20000", "num_trials": "0"}
+    settings = {**small, "first_positions": "20000", "positions": "20000", "num_trials": "0"}
     speech_lm.train(TrainingOptions(corpus, tmp_path / "work", minutes=0.05, settings=settings))
     assert num_lines[0] == num_lines[1] < num_lines[-1]

@@ -1,8 +1,9 @@
-"""Teaches one attention head, for a while, to look at the letters that are being said.
+"""Teaches two attention heads, for a while, to look at the letters that are being said, and at those that follow.
 
 A network finds out by itself that speech follows the text from left to right, but that is most of what its first
 hours are for. Where in the text a sound roughly belongs is known: as far as its phones have come. So at first the
-head is pulled there (as in "guided attention", Tachibana and others, 2018); later the pull fades, and it reads on its own.
+heads are pulled there (as in "guided attention", Tachibana and others, 2018); later the pull fades, and they read on.
+Two, because text knows only what stands before it: how a letter sounds, the next one often decides.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ NOWHERE = -1
 
 
 class ReadingGuide:
-    """Listens to the attention of one ``layer``; ``loss`` is about the sequences that passed through it last."""
+    """Listens to the attention of one ``layer``; ``loss`` is about the sequences that passed through it last.
 
-    def __init__(self, backbone: Qwen2, *, layer: int, head: int, reach_tokens: float = 3.0) -> None:
+    Head 0 is pulled to the text that is said, head 1 to the token behind it; ``reach_tokens`` is how near is near.
+    """
+
+    def __init__(self, backbone: Qwen2, *, layer: int, num_heads: int = 2, reach_tokens: float = 1.5) -> None:
         attention = backbone.get_submodule(f"layers.{layer}.self_attn")
         assert isinstance(attention, Attention)
-        self._attention, self._head, self._reach = attention, head, reach_tokens
+        self._attention, self._num_heads, self._reach = attention, num_heads, reach_tokens
         self._heard: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
         self._handle: RemovableHandle = attention.register_forward_pre_hook(self._listen)
 
@@ -35,29 +39,30 @@ class ReadingGuide:
         ``expected`` (batch, length): the position of the text token each position should look at, or ``NOWHERE``.
         """
         assert self._heard is not None
-        shares = self._shares(*self._heard)
         positions = torch.arange(expected.shape[1], device=expected.device)
-        distance = (positions - expected[..., None]).float() / self._reach
-        is_far = 1.0 - torch.exp(-0.5 * distance.square())
-        far = (shares * is_far).sum(dim=-1)
-        is_somewhere = (expected != NOWHERE).to(far.dtype)
-        return (far * is_somewhere).sum() / is_somewhere.sum().clamp(min=1.0)
+        is_somewhere = (expected != NOWHERE).float()
+        astray = is_somewhere.new_zeros(())
+        for head in range(self._num_heads):
+            distance = (positions - head - expected[..., None]).float() / self._reach
+            is_far = 1.0 - torch.exp(-0.5 * distance.square())
+            astray = astray + ((self._shares(head, *self._heard) * is_far).sum(dim=-1) * is_somewhere).sum()
+        return astray / (self._num_heads * is_somewhere.sum().clamp(min=1.0))
 
     def _listen(self, _module: nn.Module, inputs: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:
         self._heard = inputs
 
-    def _shares(self, hidden: torch.Tensor, cosines: torch.Tensor, sines: torch.Tensor) -> torch.Tensor:
+    def _shares(self, head: int, hidden: torch.Tensor, cosines: torch.Tensor, sines: torch.Tensor) -> torch.Tensor:
         """(batch, length, length): whom each position listens to, as the head itself computes it."""
         attention, config = self._attention, self._attention.config
         size = config.head_size
-        kv_head = self._head * config.num_kv_heads // config.num_heads
+        kv_head = head * config.num_kv_heads // config.num_heads
 
-        def of_head(projection: nn.Linear, head: int) -> torch.Tensor:
-            rows = slice(head * size, (head + 1) * size)
+        def of_head(projection: nn.Linear, number: int) -> torch.Tensor:
+            rows = slice(number * size, (number + 1) * size)
             projected = nn.functional.linear(hidden, projection.weight[rows], projection.bias[rows])
             return rotate(projected[:, None], cosines, sines)[:, 0].float()
 
-        queries, keys = of_head(attention.q_proj, self._head), of_head(attention.k_proj, kv_head)
+        queries, keys = of_head(attention.q_proj, head), of_head(attention.k_proj, kv_head)
         scores = queries @ keys.transpose(1, 2) * size**-0.5
         length = scores.shape[1]
         is_later = torch.ones(length, length, dtype=torch.bool, device=scores.device).triu(1)

@@ -41,21 +41,26 @@ _PREAMBLE_SENTENCE = "You are a helpful assistant."
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``positions``: of one batch, padding included; a GPU takes ``gpu_factor`` times as many."""
+    """``positions``: of one batch, padding included; a GPU takes ``gpu_factor`` times as many.
+
+    Batches begin with ``first_positions`` and grow: at first any few sentences say where to go.
+    """
 
     hidden_size: int = 192
     num_layers: int = 6
     num_heads: int = 3
     num_kv_heads: int = 3
     intermediate_size: int = 768
+    first_positions: int = 1024
     positions: int = 2560
+    growing_steps: int = 4000
     gpu_factor: int = 8
     matrix_rate: float = 0.02
     adam_rate: float = 0.003
     weight_decay: float = 0.05
     cool_down_share: float = 0.3
-    short_steps: int = 300  # single utterances first: reading is learned sooner from them
-    guided_steps: int = 1000  # while a head is shown where to read, less and less
+    short_steps: int = 600  # single utterances first: reading is learned sooner from them
+    guided_steps: int = 2000  # while heads are shown where to read, less and less
     guided_layer: int = 2
     bfloat16: bool = True
     num_trials: int = 24
@@ -120,7 +125,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         return SequenceMaker(_learned(_lines(options)), tokenizer, instructions, sequences, trainer.random)
 
     batches = _batches(make_sequences, trainer, settings, sequences.prompt_weight)
-    guide = ReadingGuide(network.backbone, layer=min(settings.guided_layer, settings.num_layers - 1), head=0)
+    guide = ReadingGuide(network.backbone, layer=min(settings.guided_layer, settings.num_layers - 1))
     for _ in trainer.steps():
         batch = next(batches).to(trainer.device)
         with torch.autocast(trainer.device.type, torch.bfloat16, enabled=settings.bfloat16):
@@ -160,12 +165,15 @@ def _batches(
     make_sequences: Callable[[], SequenceMaker], trainer: Trainer, settings: Settings, prompt_weight: float
 ) -> Iterator[SequenceBatch]:
     """For ever. A corpus that is still growing is read again whenever it has grown."""
-    most = settings.positions * (settings.gpu_factor if trainer.device.type == "cuda" else 1)
+    factor = settings.gpu_factor if trainer.device.type == "cuda" else 1
+    growth = settings.positions - settings.first_positions
     num_shards, maker = _num_shards(trainer.options), make_sequences()
     while True:
         if _num_shards(trainer.options) != num_shards:
             num_shards, maker = _num_shards(trainer.options), make_sequences()
         is_short = trainer.step < settings.short_steps
+        grown = min(1.0, trainer.step / max(1, settings.growing_steps))
+        most = factor * int(settings.first_positions + grown * growth)
         pool = [maker.draw(is_short=is_short) for _ in range(_POOL)]
         for batch in batches_of_like_length(pool, most, trainer.random):
             yield collate(batch, prompt_weight)
