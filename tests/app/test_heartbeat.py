@@ -83,7 +83,7 @@ def test_speaking_never_stops_the_window(bench: Bench) -> None:
     bench.until(lambda: not bench.session.queue.waiting and bench.session.queue.current is None)
     bench.live(0.5)
     hand.stop()
-    print("\nstalls:", heart.stop())  # -rA shows it
+    print("\nstalls:", heart.stop())  # noqa: T201 - pytest -rA shows it
     assert len(heart.stalls) > 50
     assert max(heart.stalls) < _LONGEST_STALL_SECONDS
 
@@ -103,6 +103,6 @@ def test_a_real_model_never_stops_the_window(make_bench: Callable[..., Any]) -> 
     bench.until(lambda: not bench.session.queue.waiting and bench.session.queue.current is None, seconds=400)
     hand.stop()
     words = heart.stop()
-    print("\nstalls:", words)
+    print("\nstalls:", words)  # noqa: T201
     assert all(line.chosen_take for line in bench.lines), window.notices.words
     assert max(heart.stalls) < _LONGEST_STALL_SECONDS, words

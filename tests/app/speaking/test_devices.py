@@ -1,0 +1,140 @@
+"""A loudspeaker that vanishes pauses play with a sentence, and it goes on elsewhere; none at all loses no take."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sound_card import SoundCard
+from window_bench import Bench, CardOutputs
+
+from studio.app.speaking.playback import Playback, PlaybackEnd
+from studio.app.speaking.sound import GrowingSound
+from studio.audio.output_device import Fill, OutputStream
+from studio.errors import NoAudioDevice, StudioError
+from studio.settings import OUTPUT_DEVICE
+
+RATE = 24_000
+SOUND = np.linspace(0.1, 0.9, RATE, dtype=np.float32)  # every sample is another: what is heard tells where it was
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.lost: list[StudioError] = []
+        self.end: PlaybackEnd | None = None
+        self.over = threading.Event()
+
+    def on_device_lost(self, playback: Playback, error: StudioError) -> None:
+        self.lost.append(error)
+
+    def on_end(self, playback: Playback, end: PlaybackEnd) -> None:
+        self.end = end
+        self.over.set()
+
+
+def play(sound: GrowingSound, outputs: Any, **options: Any) -> tuple[Playback, Listener]:
+    listener = Listener()
+    playback = Playback(sound, outputs, on_device_lost=listener.on_device_lost, on_end=listener.on_end, **options)
+    playback.allow_start()
+    return playback, listener
+
+
+def test_play_goes_on_where_it_was_on_another_device() -> None:
+    headset, default = SoundCard(vanishes_after=0.3), SoundCard()
+    outputs = CardOutputs(default, headset=headset)
+    playback, listener = play(GrowingSound.of(SOUND, RATE), outputs, device="headset")
+    assert listener.over.wait(20)
+    assert listener.end is PlaybackEnd.HEARD
+    assert "vanished" in listener.lost[0].message
+    assert outputs.num_looks == 1
+    heard = np.concatenate([headset.heard, default.heard])
+    assert 0 < len(headset.heard) < len(SOUND)
+    np.testing.assert_array_equal(heard, SOUND)
+    assert playback.position_seconds == 1.0
+
+
+def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
+    default = SoundCard()
+
+    class Unplugged(CardOutputs):
+        def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+            if device is not None:
+                raise NoAudioDevice(f"The sound device {device} is not connected.", remedy="Connect it.")
+            return super().open(device, sample_rate, fill)
+
+    _, listener = play(GrowingSound.of(SOUND[:2400], RATE), Unplugged(default), device="old headset")
+    assert listener.over.wait(20)
+    assert listener.end is PlaybackEnd.HEARD
+    assert "old headset" in listener.lost[0].message
+    np.testing.assert_array_equal(default.heard, SOUND[:2400])
+
+
+class Nothing(CardOutputs):
+    def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+        raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
+
+
+def test_without_any_device_play_ends_with_a_sentence() -> None:
+    _, listener = play(GrowingSound.of(SOUND, RATE), Nothing(SoundCard()))
+    assert listener.over.wait(20)
+    assert listener.end is PlaybackEnd.NO_DEVICE
+    assert listener.lost
+
+
+def test_stop_returns_at_once_and_is_silence() -> None:
+    card = SoundCard()
+    playback, listener = play(GrowingSound.of(np.tile(SOUND, 5), RATE), CardOutputs(card))
+    time.sleep(0.3)
+    began = time.perf_counter()
+    playback.stop()
+    assert time.perf_counter() - began < 0.05
+    assert listener.over.wait(20)
+    assert listener.end is PlaybackEnd.STOPPED
+    assert len(card.heard) < RATE
+
+
+def test_sound_is_heard_while_it_grows() -> None:
+    card, sound = SoundCard(), GrowingSound(RATE)
+    _, listener = play(sound, CardOutputs(card))
+    for piece in np.array_split(SOUND, 10):
+        sound.append(piece)
+        time.sleep(0.02)
+    sound.complete()
+    assert listener.over.wait(20)
+    np.testing.assert_array_equal(card.heard, SOUND)
+
+
+def test_play_begins_in_the_middle_where_somebody_pointed() -> None:
+    card = SoundCard()
+    _, listener = play(GrowingSound.of(SOUND, RATE), CardOutputs(card), start_sample=RATE // 2)
+    assert listener.over.wait(20)
+    np.testing.assert_array_equal(card.heard, SOUND[RATE // 2 :])
+
+
+def test_the_window_tells_and_the_take_is_kept_where_nothing_can_be_heard(make_bench: Callable[..., Any]) -> None:
+    bench: Bench = make_bench(outputs=Nothing(SoundCard()))
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", "one two three", "Edit")
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    bench.until(lambda: "sound" in window.notices.words)
+    (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
+    assert take.is_complete
+
+
+def test_another_device_is_taken_up_while_it_plays(make_bench: Callable[..., Any]) -> None:
+    default, headset = SoundCard(), SoundCard()
+    bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", " ".join(["word"] * 15), "Edit")
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.session.transport.position_seconds > 0.2)
+    bench.settings[OUTPUT_DEVICE] = "headset"
+    bench.until(lambda: len(headset.heard) > 0)
+    bench.until(lambda: not bench.session.transport.is_playing)
+    assert len(default.heard) < 15 * 2_400

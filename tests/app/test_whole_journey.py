@@ -1,0 +1,108 @@
+"""From a recording on the disk to finished files, as somebody would who sees the program for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
+from window_bench import MODEL, Bench, clip_of_noise
+
+from studio.app.export_dialog.dialog import ExportDialog
+from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.project.lines import LineStyle
+from studio.settings import EXPORT_FOLDER
+
+
+def drop(bench: Bench, path: Path) -> None:
+    """A file is held over the window, and let go."""
+    window = bench.window
+    assert window is not None
+    files = QMimeData()
+    files.setUrls([QUrl.fromLocalFile(str(path))])
+    middle, copy = QPointF(window.rect().center()), Qt.DropAction.CopyAction
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(middle.toPoint(), copy, files, buttons, keys))
+    overlay = window._drop_overlay
+    assert overlay.isVisible()
+    # It lies over the window now, so that is where the pointer is.
+    QApplication.sendEvent(overlay, QDragEnterEvent(middle.toPoint(), copy, files, buttons, keys))
+    QApplication.sendEvent(overlay, QDropEvent(middle, copy, files, buttons, keys))
+
+
+def visible(bench: Bench, kind: type) -> Any:
+    assert bench.window is not None
+    window = bench.window
+    bench.until(lambda: any(found.isVisible() for found in window.findChildren(kind)))
+    return next(found for found in window.findChildren(kind) if found.isVisible())
+
+
+def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
+    window = bench.open_window()
+
+    # Drops a recording, looks at what the doctor says, and makes a voice of it.
+    drop(bench, clip_of_noise(tmp_path / "grandmother.wav"))
+    doctor = visible(bench, DoctorDialog)
+    bench.loop.call_soon(next(b for b in doctor.findChildren(QPushButton) if b.isDefault()).click)
+    bench.until(lambda: "grandmother" in [voice.name for voice in bench.library.voices()])
+    bench.until(lambda: bench.lines[0].voice == "grandmother")
+
+    # Writes a line and hears it.
+    window.script.view.setFocus()
+    QTest.keyClicks(window.script.view, "T")
+    field = window.script.view.writing_field
+    assert field is not None
+    QTest.keyClicks(field, "he harbour was quiet.")
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.lines[0].chosen_take is not None, seconds)
+    bench.until(lambda: not bench.session.transport.is_playing, seconds)
+    first = bench.lines[0].chosen_take
+    assert first is not None
+    np.testing.assert_array_equal(bench.card.heard, bench.session.editor.project.samples_of(first))
+
+    # Another style, another take; likes the first better after all, and keeps it.
+    style = window.inspector.form._style
+    style.setCurrentIndex(style.findData("emotion.happy"))
+    style.activated.emit(style.currentIndex())
+    assert bench.lines[0].style == LineStyle(preset="emotion.happy")
+    bench.trigger("speak.line")
+    bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2, seconds)
+    bench.until(lambda: not bench.session.transport.is_playing and bench.session.queue.current is None, seconds)
+    bench.trigger("edit.undo")
+    assert bench.lines[0].style.is_plain
+    bench.trigger("play.previous_take")
+    bench.trigger("play.keep")
+    chosen = bench.session.editor.project.chosen_take(bench.lines[0].id)
+    assert chosen is not None
+    assert chosen.id == first
+    assert chosen.is_kept
+
+    # Exports the script.
+    out = tmp_path / "out"
+    bench.settings[EXPORT_FOLDER] = str(out)
+    bench.trigger("file.export")
+    dialog = visible(bench, ExportDialog)
+    bench.loop.call_soon(dialog.export_button.click)
+    bench.until(lambda: list(out.rglob("*.wav")), seconds)
+    (file,) = out.rglob("*.wav")
+    exported, rate = soundfile.read(file, dtype="float32")
+    assert rate == 24_000
+    np.testing.assert_allclose(exported, bench.session.editor.project.samples_of(first), atol=1.1 / 32_768)
+
+
+def test_from_a_dropped_clip_to_an_exported_file(bench: Bench, tmp_path: Path) -> None:
+    journey(bench, tmp_path, seconds=30)
+
+
+@pytest.mark.slow
+def test_the_same_with_a_real_model_in_a_process_of_its_own(make_bench: Callable[..., Any], tmp_path: Path) -> None:
+    from studio.worker.process import WorkerProcess
+
+    journey(make_bench(start_worker=WorkerProcess, model=MODEL), tmp_path, seconds=400)
