@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from fakes import fake_corpus
-from speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
+from mini_speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
 
 from recipe.trainers.reading_guide import NOWHERE, ReadingGuide
 from recipe.trainers.speech_lm_network import FactoredSpeechLM

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from speech_lm_cases import TEXTS, small_speech_lm, small_vocabulary
+from mini_speech_lm_cases import TEXTS, small_speech_lm, small_vocabulary
 from torch import nn
 
 from recipe.corpus.styles import DELIVERY_OF_STYLE

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from fakes import fake_corpus
-from speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
+from mini_speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
 
 from recipe.corpus.store import Corpus
 from recipe.corpus.tokens import NUM_TOKENS
