@@ -1,0 +1,62 @@
+"""The whole way of a recorded voice through a real sound server: countdown, recording, its end, doctor, card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from virtual_room import needs_virtual_room, speech_like, virtual_room
+
+pytestmark = [pytest.mark.sound, needs_virtual_room]
+
+RECORD_A_VOICE = """
+import sys, time
+from pathlib import Path
+from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import QApplication
+from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.app.voices.panel import VoicesPanel
+from studio.app.voices.recorder_dialog import RecorderDialog
+from studio.app.voices.recording_session import SessionState
+from studio.voices.library import VoiceLibrary
+
+application = QApplication([])
+
+def until(is_so):
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        application.processEvents()
+        time.sleep(0.005)
+
+panel = VoicesPanel(VoiceLibrary(Path(sys.argv[1]), built_in=Path(sys.argv[1])), QUndoStack())
+panel.show()
+panel.new_voices.record()
+(recorder,) = panel.findChildren(RecorderDialog)
+until(lambda: recorder._session.has_microphone)
+recorder._record.click()
+until(lambda: recorder._session.state is SessionState.RECORDING)
+print("recording", flush=True)
+until(recorder._use.isEnabled)
+recorder._use.click()
+until(lambda: any(dialog._make.isEnabled() for dialog in panel.findChildren(DoctorDialog)))
+(doctor,) = panel.findChildren(DoctorDialog)
+doctor._form.name.setText("Spoken")
+doctor.accept()
+until(lambda: panel.voices)
+(voice,) = panel.voices
+print(voice.name, round(voice.clip_seconds, 1), voice.quality.value)
+"""
+
+
+def test_what_is_said_into_the_microphone_becomes_a_voice(tmp_path: Path) -> None:
+    with virtual_room(tmp_path) as room:
+        room.environment["QT_QPA_PLATFORM"] = "offscreen"
+        window = room.start(RECORD_A_VOICE, str(tmp_path / "voices"))
+        assert window.stdout is not None
+        assert window.stdout.readline() == "recording\n"
+        room.play(speech_like(5.0))
+        said, errors = window.communicate(timeout=120)
+    name, seconds, quality = said.split()
+    assert (name, quality) == ("Spoken", "good"), errors
+    assert 4.8 < float(seconds) < 5.6
