@@ -20,6 +20,8 @@ from studio.app.speaking.sound import GrowingSound
 from studio.app.speaking.take_making import TakeMaking, VoiceToUse
 from studio.app.speaking.transport import Heard, Transport
 from studio.app.surroundings import Surroundings
+from studio.app.voices.clip_player import ClipPlayer
+from studio.app.voices.new_voices import VoiceSources
 from studio.audio.portaudio import device_names
 from studio.catalog.installed import DEFAULT_MODEL
 from studio.errors import ModelNotFound
@@ -126,6 +128,16 @@ class Session(QObject):
         return self.surroundings.outputs.names() if kind == "output" else device_names("input")
 
     # Voices.
+
+    def voice_sources(self) -> VoiceSources:
+        """For the dock of voices: the same devices, the same worker."""
+        return VoiceSources(
+            make_player=lambda parent: ClipPlayer(
+                self.surroundings.outputs, device=self.settings[OUTPUT_DEVICE] or None, parent=parent
+            ),
+            start_worker=self.surroundings.start_worker,
+            model_folder=self.model_folder,
+        )
 
     def find_voice(self, name: str) -> VoiceToUse:
         """From any thread. Raises ``VoiceNotFound``."""

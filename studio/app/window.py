@@ -8,19 +8,21 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication
-from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
-import studio
 from studio.app.actions import NUM_VOICE_KEYS, VIEW, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.documents import Documents, Wish
+from studio.app.drops import Drops
 from studio.app.inspector.as_spoken import AsSpoken
 from studio.app.inspector.inspector import Inspector
 from studio.app.layout import Docks, fill_menu_bar, keep_layout, make_toolbar, restore_layout
 from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notices import NoticeBar
+from studio.app.pages import Pages
 from studio.app.script.script_page import ScriptPage
+from studio.app.script.voice_following import VoiceFollowing
 from studio.app.session import Session
 from studio.app.speaking.playback import PlaybackEnd
 from studio.app.speaking.queue_panel import QueuePanel
@@ -30,14 +32,11 @@ from studio.app.speaking.takes_desk import TakesDesk
 from studio.app.speaking.task_reporter import TaskReporter
 from studio.app.status_strip import StatusStrip
 from studio.app.theme.icons import icon
-from studio.app.voices.new_voices import VoiceSources
+from studio.app.undo_actions import UndoActions
 from studio.app.voices.panel import VoicesPanel
-from studio.app.widgets.drop_overlay import DropOverlay
 from studio.errors import StudioError
-from studio.project.changes import EditLines
-from studio.project.importing.script_file import SCRIPT_SUFFIXES
 from studio.project.splitting import LineBreaks, split_text
-from studio.settings import OUTPUT_DEVICE, SHORTCUTS, TEXT_SPLITTING
+from studio.settings import SHORTCUTS, TEXT_SPLITTING
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +52,7 @@ class MainWindow(QMainWindow):
         self.session = session
         self.actions_by_id = Actions(self, session.settings[SHORTCUTS])
         self.documents = Documents(session, self)
+        self.pages = Pages(session, self.actions_by_id, self)
         self.pronunciation = Pronunciation(session, self)
         self.notices = NoticeBar()
         self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
@@ -63,13 +63,17 @@ class MainWindow(QMainWindow):
         self.desk = TakesDesk(session, self)
         self.tasks = TaskReporter(session, self)
         self.status = StatusStrip()
-        self.voices = VoicesPanel(session.library, session.editor.undo_stack, self._voice_sources())
+        self.voices = VoicesPanel(session.library, session.editor.undo_stack, session.voice_sources())
+        self._undo_actions = UndoActions(
+            session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
+        )
+        self._voice_following = VoiceFollowing(session.editor, self)
         # Kept, because a task that nobody holds may vanish while it waits.
         self._closing: asyncio.Task[None] | None = None
         self._may_close = False
         self._unwatch = session.settings.watch(self._settings_changed.emit)
         self._assemble(log)
-        self._drop_overlay = DropOverlay(self, self._describe_drop)
+        self.drops = Drops(self.documents, self.voices.new_voices, self)
         self._connect_signals()
         self._show_title()
         self._on_engine_changed(session.bridge.engine)
@@ -130,14 +134,12 @@ class MainWindow(QMainWindow):
         actions["file.save_as"].triggered.connect(self._save_as)
         actions["file.import"].triggered.connect(self.documents.import_text)
         actions["file.export"].triggered.connect(self._export)
-        actions["file.settings"].triggered.connect(self._open_settings)
+        actions["file.settings"].triggered.connect(self.pages.open_settings)
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)
         self.documents.task_changed.connect(self.tasks.show_document_task)
         self.documents.lines_read.connect(script.insert_lines)
         # editing
-        actions["edit.undo"].triggered.connect(self._undo)
-        actions["edit.redo"].triggered.connect(session.editor.undo_stack.redo)
         actions["edit.new_line"].triggered.connect(script.new_line)
         actions["edit.paste_lines"].triggered.connect(self._paste_lines)
         actions["edit.duplicate"].triggered.connect(script.duplicate)
@@ -150,8 +152,7 @@ class MainWindow(QMainWindow):
         actions["edit.find"].triggered.connect(lambda: script.open_find(replaces=False))
         actions["edit.replace"].triggered.connect(lambda: script.open_find(replaces=True))
         actions["edit.pronunciation"].triggered.connect(self._open_pronunciation)
-        session.editor.undo_stack.canUndoChanged.connect(lambda _: self._show_undo())
-        session.editor.undo_stack.indexChanged.connect(lambda _: self._show_undo())
+        self._undo_actions.told.connect(self.tasks.tell)
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=4))
@@ -180,7 +181,7 @@ class MainWindow(QMainWindow):
         script.own_words_wanted.connect(self.inspector.form.write_own_words)
         session.editor.script_changed.connect(lambda *_: self._show_line())
         session.editor.project_replaced.connect(self._on_project_replaced)
-        self.inspector.field_changed.connect(self._change_field)
+        self.inspector.field_changed.connect(script.set_field)
         self.inspector.take_chosen.connect(self.desk.choose)
         self.inspector.play_requested.connect(session.play_take)
         self.inspector.take_menu_requested.connect(self._open_take_menu)
@@ -193,18 +194,17 @@ class MainWindow(QMainWindow):
             actions[voice_action_id(number)].triggered.connect(lambda _=False, n=number: self._assign_voice(n))
         self.voices.voice_chosen.connect(script.assign_voice)
         self.voices.voices_changed.connect(self._on_voices_changed)
-        self.voices.voice_renamed.connect(self._on_voice_renamed)
-        self.voices.told.connect(self._tell)
+        self.voices.voice_renamed.connect(self._voice_following.on_renamed)
+        self.voices.told.connect(self.tasks.tell)
         self.voices.failed.connect(self.notices.show_error)
-        self._drop_overlay.paths_dropped.connect(self._on_dropped)
         # the window and its status
         self._settings_changed.connect(self._on_settings_changed)
         actions["view.reset"].triggered.connect(self.docks.reset)
-        actions["help.guide"].triggered.connect(self._open_guide)
-        actions["help.shortcuts"].triggered.connect(self._open_shortcuts)
-        actions["help.about"].triggered.connect(self._open_about)
+        actions["help.guide"].triggered.connect(self.pages.open_guide)
+        actions["help.shortcuts"].triggered.connect(self.pages.open_shortcuts)
+        actions["help.about"].triggered.connect(self.pages.open_about)
         actions.keys_changed.connect(self._keep_keys)
-        script.message.connect(self._tell)
+        script.message.connect(self.tasks.tell)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)
@@ -214,6 +214,7 @@ class MainWindow(QMainWindow):
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
         self.status.engine_clicked.connect(self._open_engine_menu)
+        self.pages.model_chosen.connect(self._use_model)
 
     # Speaking and hearing.
 
@@ -232,7 +233,7 @@ class MainWindow(QMainWindow):
         if line is not None and line.chosen_take is not None:
             self.session.play_take(line.chosen_take)
         elif line is not None:
-            self._tell(self.tr("This line has not been spoken yet: Ctrl+Enter speaks it."))
+            self.tasks.tell(self.tr("This line has not been spoken yet: Ctrl+Enter speaks it."))
 
     def _play_from_here(self) -> None:
         self.session.stop()
@@ -244,7 +245,7 @@ class MainWindow(QMainWindow):
         """The first Esc is for the sound, the second for what waits."""
         if not self.session.stop() and self.session.queue.waiting:
             self.session.queue.cancel_waiting()
-            self._tell(self.tr("Nothing waits to be spoken any more."))
+            self.tasks.tell(self.tr("Nothing waits to be spoken any more."))
 
     def _on_moved(self, seconds: float) -> None:
         self.take_panel.show_position(seconds)
@@ -267,18 +268,11 @@ class MainWindow(QMainWindow):
         self._show_actions()
 
     def _show_sound(self, sound: GrowingSound | None, line_id: str) -> None:
-        row = self.session.editor.script.index_of.get(line_id)
-        title = (
-            ""
-            if row is None
-            else self.tr("Line {number}: {text}").format(
-                number=row + 1, text=" ".join(self.session.editor.script.lines[row].text.split())
-            )
-        )
-        self.take_panel.show_sound(sound, title)
-
-    def _change_field(self, field: str, value: object, title: str, merges: bool) -> None:
-        self.script.set_field(field, value, title, merges=merges)
+        script = self.session.editor.script
+        row = script.index_of.get(line_id)
+        words = self.tr("Line {number}: {text}")
+        text = "" if row is None else " ".join(script.lines[row].text.split())
+        self.take_panel.show_sound(sound, "" if row is None else words.format(number=row + 1, text=text))
 
     def _show_actions(self) -> None:
         line = self.script.current_line
@@ -292,10 +286,7 @@ class MainWindow(QMainWindow):
 
     def _open_take_menu(self, take_id: str, place: QPoint) -> None:
         self.desk.choose(take_id)
-        menu = QMenu(self)
-        for name in ("play.toggle", "play.compare", "play.keep", "play.remove_take"):
-            menu.addAction(self.actions_by_id[name])
-        menu.popup(place)
+        self.pages.open_take_menu(place)
 
     # Files.
 
@@ -308,32 +299,8 @@ class MainWindow(QMainWindow):
         self.documents.save_as()
 
     def _export(self) -> None:
-        from studio.app.export_dialog.opening import open_export_dialog  # noqa: PLC0415 - when it is wanted
-
         self.script.view.commit_writing()
-        session = self.session
-        open_export_dialog(
-            self,
-            session.editor,
-            session.queue,
-            session.settings,
-            session.model_folder(),
-            selected_ids=self.script.selected_line_ids,
-        )
-
-    def _on_dropped(self, paths: list[Path]) -> None:
-        texts = [path for path in paths if path.suffix.lower() in (*SCRIPT_SUFFIXES, ".timbre")]
-        for path in texts:
-            self.documents.begin_with(path)
-        if others := [path for path in paths if path not in texts]:
-            self.voices.new_voices.take(others)
-
-    def _describe_drop(self, paths: list[Path]) -> str | None:
-        if any(path.suffix.lower() == ".timbre" for path in paths):
-            return self.tr("Drop it to open the script")
-        if any(path.suffix.lower() in SCRIPT_SUFFIXES for path in paths):
-            return self.tr("Drop it to add its lines to the script")
-        return self.voices.new_voices.describe_drop(paths)
+        self.pages.open_export(self.script.selected_line_ids)
 
     def _show_title(self) -> None:
         self.setWindowTitle(f"{self.documents.name}[*] – Timbre Studio")
@@ -347,20 +314,6 @@ class MainWindow(QMainWindow):
 
     # Editing.
 
-    def _undo(self) -> None:
-        stack = self.session.editor.undo_stack
-        if stack.canUndo():
-            self._tell(self.tr("Undone: {step}").format(step=stack.undoText()))
-            stack.undo()
-
-    def _show_undo(self) -> None:
-        stack = self.session.editor.undo_stack
-        undo, redo = self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"]
-        undo.setEnabled(stack.canUndo())
-        redo.setEnabled(stack.canRedo())
-        undo.setText(self.tr("Undo {step}").format(step=stack.undoText()).strip())
-        redo.setText(self.tr("Redo {step}").format(step=stack.redoText()).strip())
-
     def _paste_lines(self) -> None:
         self.script.view.commit_writing()
         self.script.paste_text(QGuiApplication.clipboard().text())
@@ -369,18 +322,6 @@ class MainWindow(QMainWindow):
         return split_text(text, LineBreaks(self.session.settings[TEXT_SPLITTING]))
 
     # Voices.
-
-    def _voice_sources(self) -> VoiceSources:
-        from studio.app.voices.clip_player import ClipPlayer  # noqa: PLC0415
-
-        session = self.session
-        return VoiceSources(
-            make_player=lambda parent: ClipPlayer(
-                session.surroundings.outputs, device=session.settings[OUTPUT_DEVICE] or None, parent=parent
-            ),
-            start_worker=session.surroundings.start_worker,
-            model_folder=session.model_folder,
-        )
 
     def _assign_voice(self, number: int) -> None:
         voice = self.voices.voice_at(number)
@@ -391,20 +332,8 @@ class MainWindow(QMainWindow):
         names = tuple(voice.name for voice in self.voices.voices)
         self.script.view.set_voices(names)
         self.inspector.form.set_voices(names)
-        self._give_voiceless_lines_a_voice(names)
+        self._voice_following.on_voices_changed(names)
         self._show_line()
-
-    def _give_voiceless_lines_a_voice(self, names: tuple[str, ...]) -> None:
-        """Whoever makes a first voice wants to hear it: lines without one take it."""
-        lines = self.session.editor.project.lines
-        if names and all(line.voice is None for line in lines):
-            self.session.editor.apply(EditLines({line.id: {"voice": names[-1]} for line in lines}))
-
-    def _on_voice_renamed(self, before: str, after: str) -> None:
-        """Lines follow their voice; undoing the rename brings them back the same way."""
-        lines = [line for line in self.session.editor.project.lines if line.voice == before]
-        if lines:
-            self.session.editor.apply(EditLines({line.id: {"voice": after} for line in lines}))
 
     # The engine and the status bar.
 
@@ -415,34 +344,13 @@ class MainWindow(QMainWindow):
         self.tasks.show()
 
     def _open_engine_menu(self) -> None:
-        menu = QMenu(self)
-        current = self.session.model_folder()
-        for name, folder in self.session.surroundings.find_models().items():
-            action = menu.addAction(name)
-            action.setCheckable(True)
-            action.setChecked(folder == current)
-            action.triggered.connect(lambda _=False, chosen=name: self._use_model(chosen))
-        menu.addSeparator()
-        menu.addAction(self.tr("Load it now"), self.session.bridge.load)
-        menu.popup(self.status.mapToGlobal(self.status.rect().topLeft()) - QPoint(0, menu.sizeHint().height()))
+        self.pages.open_engine_menu(self.status.mapToGlobal(self.status.rect().topLeft()))
 
     def _use_model(self, choice: str) -> None:
         self.voices.use_model(None)
         self.session.use_model(choice)
 
-    def _tell(self, words: str) -> None:
-        self.tasks.tell(words)
-
     # Pages and dialogs.
-
-    def _open_settings(self) -> None:
-        from studio.app.preferences.dialog import PreferencesDialog  # noqa: PLC0415 - when it is wanted
-        from studio.app.shortcuts_dialog import ShortcutsPage  # noqa: PLC0415
-
-        dialog = PreferencesDialog(self.session.settings, self.session.device_names, self)
-        dialog.add_page(self.tr("Shortcuts"), ShortcutsPage(self.actions_by_id))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
 
     def _open_pronunciation(self) -> None:
         line, field = self.script.current_line, self.script.view.writing_field
@@ -452,25 +360,6 @@ class MainWindow(QMainWindow):
     def _on_settings_changed(self, changed: frozenset[object]) -> None:
         self.session.apply_settings(changed)
         self.documents.apply_settings()
-
-    def _open_shortcuts(self) -> None:
-        from studio.app.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415 - when it is wanted
-
-        ShortcutsDialog(self.actions_by_id, self).open()
-
-    def _open_guide(self) -> None:
-        from studio.app.guide_dialog import GuideDialog  # noqa: PLC0415 - when it is wanted
-
-        GuideDialog(self).show()
-
-    def _open_about(self) -> None:
-        QMessageBox.about(
-            self,
-            self.tr("About Timbre Studio"),
-            self.tr("Timbre Studio {version}\n\nReads texts aloud in any voice, on your own computer.").format(
-                version=studio.__version__
-            ),
-        )
 
     def _keep_keys(self) -> None:
         self.session.settings[SHORTCUTS] = self.actions_by_id.own_keys
@@ -495,7 +384,7 @@ class MainWindow(QMainWindow):
         event.ignore()
         if self._closing is None or self._closing.done():
             self.script.view.commit_writing()
-            asyncio.ensure_future(self._close())  # noqa: RUF006 - the program ends with it
+            self._closing = asyncio.ensure_future(self._close())
 
     async def _close(self) -> None:
         if await self.documents.may_close() is Wish.CANCEL:

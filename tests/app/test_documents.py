@@ -92,7 +92,7 @@ def test_a_file_that_is_no_script_is_a_sentence(bench: Bench, tmp_path: Path) ->
 def test_a_text_becomes_lines_and_one_undo_takes_them_back(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     (tmp_path / "story.txt").write_text("The first paragraph.\n\nThe second paragraph.\n", "utf-8")
-    window._on_dropped([tmp_path / "story.txt"])
+    window.drops._take([tmp_path / "story.txt"])
     bench.until(lambda: len(bench.lines) >= 2)
     assert "The second paragraph." in bench.texts
     bench.trigger("edit.undo")

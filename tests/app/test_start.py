@@ -13,8 +13,8 @@ from studio import start
 
 HOUSE = Path(__file__).resolve().parents[2]
 ENGINES = ("torch", "onnxruntime", "vllm", "tensorrt")
-# Two slow cores are to show it within a second; a machine that runs tests beside may take longer.
-GENEROUS_SECONDS = 4.0
+# Of the processor, not of the clock: other programs may be busy. Two slow cores are to show it within a second.
+GENEROUS_SECONDS = 2.0
 
 
 def run(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
@@ -52,7 +52,7 @@ def test_anything_else_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 FIRST_PAINT = """
-import time; began = time.perf_counter()
+import time; began = time.process_time()
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer, QObject, QEvent
@@ -62,7 +62,7 @@ from studio.app.window import MainWindow
 class Watcher(QObject):
     def eventFilter(self, watched, event):
         if event.type() == QEvent.Type.Paint and not seen:
-            seen.append(time.perf_counter() - began)
+            seen.append(time.process_time() - began)
         return False
 
 seen = []

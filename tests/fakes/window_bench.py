@@ -107,12 +107,17 @@ class Bench:
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """On the window's own event loop."""
+        # Not ``run_until_complete``: that handles events once more after the loop has ended, and with them
+        # work of the window that believes the loop to be running.
+        task = self.loop.create_task(work)
+        task.add_done_callback(lambda _: self.loop.stop())
         asyncio._set_running_loop(None)
         try:
-            return self.loop.run_until_complete(work)
+            self.loop.run_forever()
         finally:
             # Qt goes on handling events while a test clicks, and with them what waits in this loop.
             asyncio._set_running_loop(self.loop)
+        return task.result()
 
     def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
         """Lets the window live until ``condition`` holds."""

@@ -160,7 +160,7 @@ class ScriptPage(QWidget):
     def assign_voice(self, name: str) -> None:
         self.set_field("voice", name, self.tr("Change voice"))
 
-    def set_field(self, field: str, value: object, title: str, *, merges: bool = False) -> None:
+    def set_field(self, field: str, value: object, title: str, merges: bool = False) -> None:
         """For all selected lines."""
         ids = self.selected_line_ids
         change = edits.set_field(self._editor.script, ids, field, value)

@@ -1,0 +1,40 @@
+"""Keeps lines and voices together while voices come, go and change their names."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from studio.app.script.project_editor import ProjectEditor
+from studio.project.changes import EditLines
+
+
+class VoiceFollowing(QObject):
+    """None of this is a step of undo: it follows what was done to the voices, and follows its undoing as well."""
+
+    def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._known: tuple[str, ...] | None = None
+        editor.project_replaced.connect(self._give_voices)
+
+    def on_voices_changed(self, names: tuple[str, ...]) -> None:
+        """Who makes a voice wants to hear it: lines in which nothing is written yet take it."""
+        new = [name for name in names if self._known is not None and name not in self._known]
+        self._known = names
+        if new:
+            blank = [line.id for line in self._editor.project.lines if not line.text.strip() and not line.chosen_take]
+            self._assign(blank, new[-1])
+        self._give_voices()
+
+    def on_renamed(self, before: str, after: str) -> None:
+        self._assign([line.id for line in self._editor.project.lines if line.voice == before], after)
+
+    def _give_voices(self) -> None:
+        """A script without any voice takes the first there is."""
+        lines = self._editor.project.lines
+        if self._known and all(line.voice is None for line in lines):
+            self._assign([line.id for line in lines], self._known[0])
+
+    def _assign(self, line_ids: list[str], name: str) -> None:
+        if line_ids:
+            self._editor.apply(EditLines({line_id: {"voice": name} for line_id in line_ids}))

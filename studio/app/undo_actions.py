@@ -1,0 +1,33 @@
+"""Undo and redo as actions that say what they would take back."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QUndoStack
+
+
+class UndoActions(QObject):
+    told = Signal(str)  # what was undone, for the status bar
+
+    def __init__(self, stack: QUndoStack, undo: QAction, redo: QAction, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._stack = stack
+        self._undo = undo
+        self._redo = redo
+        undo.triggered.connect(self._on_undo)
+        redo.triggered.connect(stack.redo)
+        for changed in (stack.canUndoChanged, stack.canRedoChanged, stack.indexChanged):
+            changed.connect(self._show)
+        self._show()
+
+    def _on_undo(self) -> None:
+        if self._stack.canUndo():
+            words = self.tr("Undone: {step}").format(step=self._stack.undoText())
+            self._stack.undo()
+            self.told.emit(words)
+
+    def _show(self) -> None:
+        self._undo.setEnabled(self._stack.canUndo())
+        self._redo.setEnabled(self._stack.canRedo())
+        self._undo.setText(self.tr("Undo {step}").format(step=self._stack.undoText()).strip())
+        self._redo.setText(self.tr("Redo {step}").format(step=self._stack.redoText()).strip())
