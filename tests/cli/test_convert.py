@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import soundfile
-from conftest import Terminal
 from fake_model import CHUNK_SAMPLES
+from terminal import Terminal
 
 from studio.pipeline.request import ConversionRequest, VoiceReference
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Ran, Terminal
+from terminal import Ran, Terminal
 
 from studio import paths
 from studio.cli import health

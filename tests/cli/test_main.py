@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from conftest import Terminal
+from terminal import Terminal
 
 import studio
 from studio.cli.main import main

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from conftest import Terminal
 from fake_model import CHUNK_SAMPLES, SAMPLE_RATE, FakeModel
 from sound_card import SoundCard
+from terminal import Terminal
 
 from studio.audio.files import WavWriter
 from studio.audio.resampling import Samples

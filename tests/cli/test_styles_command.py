@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Terminal
+from terminal import Terminal
 
 from studio.text.styles import load_styles
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import Terminal
+from terminal import Terminal
 
 from studio import paths
 from studio.pipeline.enrolment import read_features

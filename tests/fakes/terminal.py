@@ -1,0 +1,71 @@
+"""A terminal for tests: the command line in this process, with a model of a few lines and a silent sound card."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_model import FakeModel, open_fake
+from sound_card import SoundCard, no_sound_card
+from thread_worker import ThreadWorker
+
+from studio.cli.main import main
+from studio.cli.surroundings import Surroundings
+from studio.pipeline.request import EngineOptions
+from studio.voices.library import VoiceLibrary
+
+
+@dataclass
+class Ran:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Terminal:
+    """Call it with the words of a command. ``folder`` is where it stands, ``opened`` the models it loaded."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self.library = VoiceLibrary(folder / "data" / "voices", built_in=folder / "built-in")
+        self.opened: list[FakeModel] = []
+        self.card: SoundCard | None = None
+        self._capture = capture
+        self.surroundings = Surroundings(
+            start_worker=lambda: ThreadWorker(self._open_model),
+            open_output=no_sound_card,
+            open_library=lambda: self.library,
+        )
+
+    def __call__(self, *arguments: str | Path) -> Ran:
+        self._capture.readouterr()
+        try:
+            status = main([str(argument) for argument in arguments], surroundings=self.surroundings)
+        except SystemExit as exit_:
+            status = int(exit_.code or 0)
+        out, err = self._capture.readouterr()
+        return Ran(status, out, err)
+
+    def with_sound_card(self, card: SoundCard | None = None) -> SoundCard:
+        self.card = card or SoundCard()
+        self.change(open_output=self.card.open)
+        return self.card
+
+    def change(self, **changes: Any) -> None:
+        self.surroundings = dataclasses.replace(self.surroundings, **changes)
+
+    def files(self) -> set[str]:
+        """What lies where it stands, hidden files too."""
+        return {path.name for path in self.folder.iterdir() if path.is_file()}
+
+    def _open_model(self, folder: Path, options: EngineOptions) -> FakeModel:
+        self.opened.append(open_fake(folder, options))
+        return self.opened[-1]
