@@ -1,0 +1,83 @@
+"""What a measure found: a value, what the issue asks of it, and whether that holds."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Asked(Enum):
+    """How a value stands to its limit when all is well."""
+
+    AT_LEAST = ">="
+    AT_MOST = "<="
+    BELOW = "<"
+
+    def holds(self, value: float, limit: float) -> bool:
+        compare: dict[Asked, Callable[[float, float], bool]] = {
+            Asked.AT_LEAST: operator.ge,
+            Asked.AT_MOST: operator.le,
+            Asked.BELOW: operator.lt,
+        }
+        return compare[self](value, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    asked: Asked
+    limit: float
+
+
+def at_least(limit: float) -> Bar:
+    return Bar(Asked.AT_LEAST, limit)
+
+
+def at_most(limit: float) -> Bar:
+    return Bar(Asked.AT_MOST, limit)
+
+
+def below(limit: float) -> Bar:
+    return Bar(Asked.BELOW, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``says`` is for people, ``name`` for programs; without a ``bar`` the value is told and not judged."""
+
+    name: str
+    says: str
+    value: float
+    bar: Bar | None = None
+    aside: str = ""
+
+    @property
+    def is_met(self) -> bool | None:
+        """None where nothing is asked. What could not be measured (not a number) does not hold."""
+        return self.bar.asked.holds(self.value, self.bar.limit) if self.bar else None
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "says": self.says,
+            # JSON knows no "not a number".
+            "value": round(self.value, 6) if self.value == self.value else None,
+            "asked": f"{self.bar.asked.value} {self.bar.limit:g}" if self.bar else None,
+            "is_met": self.is_met,
+            "aside": self.aside,
+        }
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """One line each: verdict, value, what is asked, what was measured."""
+    verdicts = {True: "holds", False: "FAILS", None: ""}
+    rows = [
+        (verdicts[each.is_met], f"{each.value:.4g}", each.as_json()["asked"] or "", _described(each))
+        for each in outcomes
+    ]
+    return "\n".join(f"{verdict:<6}{value:>9}  {asked:<8}  {says}" for verdict, value, asked, says in rows)
+
+
+def _described(outcome: Outcome) -> str:
+    return f"{outcome.says} ({outcome.aside})" if outcome.aside else outcome.says

@@ -1,0 +1,59 @@
+"""How fast it speaks, and whether sound made in pieces is the sound made at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recipe.corpus.speakers import NAMED_TIMBRES
+from recipe.judging.chain import Wanted
+from recipe.judging.examination import Examination
+from recipe.judging.outcome import Outcome, at_most, below
+
+_TIMED_SENTENCES = 5
+_SAME = 1e-4
+_GRID_TOKENS = 25
+_LONGER_THAN_ANY_TOKENS = 40 * _GRID_TOKENS
+
+
+def speed(examination: Examination) -> list[Outcome]:
+    """Medians over some sentences with a voice that was spoken with before; only true where nothing else runs."""
+    clip = examination.originals.clip(NAMED_TIMBRES[0])
+    examination.chain.say(Wanted(examination.sentences[0], clip))
+    texts = [" ".join(examination.sentences[start : start + 2]) for start in range(_TIMED_SENTENCES)]
+    said = [examination.chain.say(Wanted(text, clip, seed=1000 + seed)) for seed, text in enumerate(texts)]
+    return [
+        Outcome(
+            "real_time_factor",
+            "real-time factor, streaming, cached voice",
+            float(np.median([each.real_time_factor for each in said])),
+            below(0.7),
+        ),
+        Outcome(
+            "first_audio",
+            "seconds to the first audio, cached voice",
+            float(np.median([each.first_audio_seconds for each in said])),
+            below(1.0),
+        ),
+    ]
+
+
+def seams(examination: Examination) -> list[Outcome]:
+    """The same tokens in one piece, with the same mask: the core's promise of exact streaming."""
+    differences = []
+    for speaker in NAMED_TIMBRES:
+        clip = examination.originals.clip(speaker)
+        whole_hop = examination.chain.first_hop_tokens(clip) + _LONGER_THAN_ANY_TOKENS
+        for seed, text in enumerate(examination.sentences[: max(2, examination.few // 4)]):
+            streamed = examination.chain.say(Wanted(text, clip, seed=seed)).samples
+            whole = examination.chain.say(Wanted(text, clip, seed=seed, first_hop_tokens=whole_hop)).samples
+            is_as_long = len(streamed) == len(whole)
+            differences.append(float(np.abs(streamed - whole).max()) if is_as_long else float("inf"))
+    return [
+        Outcome(
+            "seams",
+            "streamed against whole: the largest difference of any sample",
+            max(differences),
+            at_most(_SAME),
+            f"{len(differences)} utterances",
+        )
+    ]
