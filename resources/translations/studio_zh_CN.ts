@@ -478,6 +478,17 @@
     </message>
 </context>
 <context>
+    <name>Drops</name>
+    <message>
+        <source>Drop it to open the script</source>
+        <translation>松开以打开脚本</translation>
+    </message>
+    <message>
+        <source>Drop it to add its lines to the script</source>
+        <translation>松开以把内容添加到脚本</translation>
+    </message>
+</context>
+<context>
     <name>EditDialog</name>
     <message>
         <source>About {name}</source>
@@ -1121,46 +1132,6 @@
         <source>Line {number}: {text}</source>
         <translation>第 {number} 行：{text}</translation>
     </message>
-    <message>
-        <source>Drop it to open the script</source>
-        <translation>松开以打开脚本</translation>
-    </message>
-    <message>
-        <source>Drop it to add its lines to the script</source>
-        <translation>松开以把内容添加到脚本</translation>
-    </message>
-    <message>
-        <source>Undone: {step}</source>
-        <translation>已撤销：{step}</translation>
-    </message>
-    <message>
-        <source>Undo {step}</source>
-        <translation>撤销 {step}</translation>
-    </message>
-    <message>
-        <source>Redo {step}</source>
-        <translation>重做 {step}</translation>
-    </message>
-    <message>
-        <source>Load it now</source>
-        <translation>立即加载</translation>
-    </message>
-    <message>
-        <source>Shortcuts</source>
-        <translation>快捷键</translation>
-    </message>
-    <message>
-        <source>About Timbre Studio</source>
-        <translation>关于 Timbre Studio</translation>
-    </message>
-    <message>
-        <source>Timbre Studio {version}
-
-Reads texts aloud in any voice, on your own computer.</source>
-        <translation>Timbre Studio {version}
-
-在你自己的电脑上，用任何声音朗读文本。</translation>
-    </message>
 </context>
 <context>
     <name>MannerForm</name>
@@ -1428,6 +1399,29 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>What is done stays; exporting again goes on from there.</source>
         <translation>已完成的文件会保留；再次导出时会从这里继续。</translation>
+    </message>
+</context>
+<context>
+    <name>Pages</name>
+    <message>
+        <source>Shortcuts</source>
+        <translation>快捷键</translation>
+    </message>
+    <message>
+        <source>About Timbre Studio</source>
+        <translation>关于 Timbre Studio</translation>
+    </message>
+    <message>
+        <source>Timbre Studio {version}
+
+Reads texts aloud in any voice, on your own computer.</source>
+        <translation>Timbre Studio {version}
+
+在你自己的电脑上，用任何声音朗读文本。</translation>
+    </message>
+    <message>
+        <source>Load it now</source>
+        <translation>立即加载</translation>
     </message>
 </context>
 <context>
@@ -2626,6 +2620,21 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     <message>
         <source>Text of the line</source>
         <translation>此行的文本</translation>
+    </message>
+</context>
+<context>
+    <name>UndoActions</name>
+    <message>
+        <source>Undone: {step}</source>
+        <translation>已撤销：{step}</translation>
+    </message>
+    <message>
+        <source>Undo {step}</source>
+        <translation>撤销 {step}</translation>
+    </message>
+    <message>
+        <source>Redo {step}</source>
+        <translation>重做 {step}</translation>
     </message>
 </context>
 <context>

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.surroundings import Surroundings
-from studio.errors import InternalError, StudioError
+from studio.errors import InternalError, StudioError, WorkerDied
 
 if TYPE_CHECKING:
     from studio.pipeline.request import (
@@ -70,6 +70,7 @@ class WorkerBridge(QObject):
         self._options = options
         self._client: WorkerClient | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._is_closed = False
 
     @property
     def engine(self) -> Engine:
@@ -132,7 +133,8 @@ class WorkerBridge(QObject):
         self._show(Engine(self._engine.folder))
 
     async def close(self) -> None:
-        """Ends the worker. Never hangs."""
+        """Ends the worker, for good. Never hangs."""
+        self._is_closed = True
         for task in list(self._tasks):
             if task is not asyncio.current_task():
                 task.cancel()
@@ -148,6 +150,8 @@ class WorkerBridge(QObject):
         await self.ready()
 
     def _open_client(self) -> WorkerClient:
+        if self._is_closed:
+            raise WorkerDied("The process that speaks was closed.", remedy="Start the program again.")
         if self._client is None:
             from studio.worker.client import WorkerClient  # noqa: PLC0415 - after the first paint
 

@@ -392,6 +392,7 @@ class MainWindow(QMainWindow):
         keep_layout(self, self.session.settings)
         self.hide()
         self._unwatch()
+        self.voices.use_model(None)
         try:
             await self.session.close(keeps_draft=False)
         except StudioError:

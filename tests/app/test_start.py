@@ -98,9 +98,9 @@ def test_no_engine_is_imported_while_the_window_works(tmp_path: Path) -> None:
     """The worker is started, the model loaded, a text worked out as it will be spoken: all elsewhere."""
     work = (
         "original(self, path); self.script.set_field('text', 'It is 3 o\\'clock.', 'Edit'); "
-        "QTimer.singleShot(2900, self.session.editor.undo_stack.undo)"  # or it asks whether to save
+        "QTimer.singleShot(2000, self.session.editor.undo_stack.undo)"  # or it asks whether to save
     )
-    shown = run(FIRST_PAINT.format(wait_milliseconds=3000, work=work, engines=set(ENGINES)), tmp_path)
+    shown = run(FIRST_PAINT.format(wait_milliseconds=3500, work=work, engines=set(ENGINES)), tmp_path)
     assert shown.returncode == 0, shown.stdout + shown.stderr
     lines = dict(line.partition(" ")[::2] for line in shown.stdout.splitlines())
     assert lines["engines"] == ""

@@ -21,7 +21,7 @@ def drop_on(window: MainWindow, *paths: Path) -> str:
     """As another program's files come: held over the window, then let go. Returns what the window says meanwhile."""
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    overlay = window._drop_overlay
+    overlay = window.drops.overlay
     for target in (window, overlay):
         QApplication.sendEvent(target, QDragEnterEvent(QPoint(50, 50), COPY, mime, LEFT, PLAIN))
     words = overlay.accessibleDescription()
