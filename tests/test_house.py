@@ -38,6 +38,8 @@ ALLOWED_AT_THE_TOP = {
 # Every process but the worker starts without these: a window that imports torch opens seconds late.
 ENGINES = {"torch", "onnxruntime", "vllm", "tensorrt"}
 LIGHT_MODULES = [
+    "studio.app.main",
+    "studio.start",
     "studio.audio",
     "studio.cli.main",
     "studio.export.exporter",

@@ -46,7 +46,8 @@ class NoticeBar(QFrame):
         self._copy.clicked.connect(self._on_copy)
         self._close.clicked.connect(self.hide)
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.hide()
+        for widget in (self._offer, self._copy, self):
+            widget.hide()
 
     @property
     def words(self) -> str:

@@ -136,7 +136,7 @@ class _Stage:
         window.status.show_engine(_engine(self.session.model_folder()))
         self.session.live_states.set(lines[4].id, LiveState(LineState.SPEAKING, 0.4))
         self.session.live_states.set(lines[5].id, LiveState(LineState.QUEUED))
-        window.status.show_meters(Meters(0.94, 0.71, 1.8, 0, 4, 0.2))
+        window.status.show_meters(Meters())
         window.take_panel.show_position(1.2)
         yield "main", window
         window.docks.tabs.setCurrentIndex(1)
@@ -246,7 +246,7 @@ def _clip(path: Path, seed: int) -> Path:
 
 def _engine(folder: Path) -> Engine:
     stages = {"speech_lm": "torch, int8", "flow": "torch, float32", "vocoder": "torch, float32"}
-    description = EngineDescription("Fun-CosyVoice3-0.5B", "cosyvoice3", str(folder), _RATE, "cpu", stages)
+    description = EngineDescription(folder.name, "cosyvoice3", str(folder), _RATE, "cpu", stages)
     return Engine(folder, EngineState.READY, description)
 
 

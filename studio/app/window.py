@@ -198,7 +198,8 @@ class MainWindow(QMainWindow):
         self.voices.told.connect(self.tasks.tell)
         self.voices.failed.connect(self.notices.show_error)
         # the window and its status
-        self._settings_changed.connect(self._on_settings_changed)
+        self._settings_changed.connect(session.apply_settings)
+        self._settings_changed.connect(lambda _: self.documents.apply_settings())
         actions["view.reset"].triggered.connect(self.docks.reset)
         actions["help.guide"].triggered.connect(self.pages.open_guide)
         actions["help.shortcuts"].triggered.connect(self.pages.open_shortcuts)
@@ -356,10 +357,6 @@ class MainWindow(QMainWindow):
         line, field = self.script.current_line, self.script.view.writing_field
         selected = field.textCursor().selectedText() if field is not None else ""
         self.pronunciation.open(line.voice if line else None, selected)
-
-    def _on_settings_changed(self, changed: frozenset[object]) -> None:
-        self.session.apply_settings(changed)
-        self.documents.apply_settings()
 
     def _keep_keys(self) -> None:
         self.session.settings[SHORTCUTS] = self.actions_by_id.own_keys

@@ -26,6 +26,7 @@ begin with:
   timbre voices add Anna someone.wav --transcript "What is said in it."
   timbre say "Hello again." --voice Anna -o hello.wav
   timbre doctor                                     if something does not work
+  timbre                                            opens the window; `timbre app FILE` with a script
 
 `timbre COMMAND --help` explains each command with examples.
 """

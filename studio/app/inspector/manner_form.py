@@ -35,6 +35,7 @@ class MannerForm(QWidget):
         super().__init__(parent)
         self._styles = styles
         self._line: Line | None = None
+        self._has_transcript = False
         self._is_showing = False
         self._voice = QComboBox()
         self._mode = QLabel(wordWrap=True)
@@ -65,7 +66,7 @@ class MannerForm(QWidget):
         self._voice.clear()
         self._voice.addItems(list(names))
         self._is_showing = False
-        self.show_line(self._line)
+        self.show_line(self._line, has_transcript=self._has_transcript)
 
     def restyle(self) -> None:
         """Another model knows other styles."""
@@ -73,12 +74,13 @@ class MannerForm(QWidget):
         self._style.clear()
         fill_style_box(self._style, self._styles)
         self._is_showing = False
-        self.show_line(self._line)
+        self.show_line(self._line, has_transcript=self._has_transcript)
 
     def show_line(self, line: Line | None, *, has_transcript: bool = False) -> None:
         """None: nothing is chosen. ``has_transcript`` is of the line's voice, and decides the mode."""
         is_other = (line.id if line else None) != (self._line.id if self._line else None)
         self._line = line
+        self._has_transcript = has_transcript
         self.setEnabled(line is not None and not line.is_locked)
         if line is None:
             return

@@ -7,6 +7,8 @@ from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QGroupBox, QSpinBox, 
 
 from studio.model.config import SamplingOptions
 
+_NO_LIMIT = (1 << 24) - 1  # Qt's own
+
 
 class SamplingBox(QGroupBox):
     """Checked: options of the line's own; else those of the released models."""
@@ -46,7 +48,7 @@ class SamplingBox(QGroupBox):
     def show_options(self, options: SamplingOptions | None) -> None:
         self._is_showing = True
         self.setChecked(options is not None)
-        self._inside.setVisible(options is not None)
+        self._open(options is not None)
         shown = options or SamplingOptions()
         self._top_p.setValue(shown.top_p)
         self._top_k.setValue(shown.top_k)
@@ -55,9 +57,14 @@ class SamplingBox(QGroupBox):
         self._is_showing = False
 
     def _on_toggled(self, has_own: bool) -> None:
-        self._inside.setVisible(has_own)
+        self._open(has_own)
         if not self._is_showing:
             self.changed.emit(self._options() if has_own else None)
+
+    def _open(self, is_open: bool) -> None:
+        """Closed, it is a line of text without an empty frame."""
+        self._inside.setVisible(is_open)
+        self.setMaximumHeight(_NO_LIMIT if is_open else self.fontMetrics().height() + 6)
 
     def _on_changed(self) -> None:
         if not self._is_showing and self.isChecked():

@@ -1,0 +1,170 @@
+"""Shortcuts, the inspector, takes and the status bar: each does what it shows."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QSlider, QWidget
+from window_bench import Bench
+
+from studio.app.bridge import Engine, EngineState
+from studio.app.layout import keep_layout
+from studio.app.shortcuts_dialog import ShortcutsPage
+from studio.app.speaking.meters import Meters
+from studio.app.window import MainWindow
+from studio.errors import ModelNotFound
+from studio.model.config import SamplingOptions
+from studio.settings import SHORTCUTS
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    bench.add_voice()
+    return bench.open_window()
+
+
+def test_no_two_actions_share_a_key(window: MainWindow) -> None:
+    actions = window.actions_by_id
+    for action_id in actions:
+        assert actions.users_of(actions.keys(action_id)) <= {action_id}
+
+
+def test_keys_are_changed_taken_away_and_kept(bench: Bench, window: MainWindow) -> None:
+    page = ShortcutsPage(window.actions_by_id)
+    page.choose("edit.duplicate")
+    page._keys.setKeySequence(QKeySequence("Ctrl+L"))
+    assert "Lock line" in page._warning.text()
+    page._set.click()
+    assert window.actions_by_id["edit.duplicate"].shortcut() == QKeySequence("Ctrl+L")
+    assert window.actions_by_id["edit.lock"].shortcut().isEmpty()
+    assert bench.settings[SHORTCUTS] == {"edit.duplicate": ("Ctrl+L",), "edit.lock": ()}
+    page._reset_all.click()
+    assert window.actions_by_id["edit.lock"].shortcut() == QKeySequence("Ctrl+L")
+    assert bench.settings[SHORTCUTS] == {}
+
+
+def test_space_presses_a_button_and_plays_elsewhere(bench: Bench, window: MainWindow) -> None:
+    pressed: list[bool] = []
+    window.docks.tabs.setCurrentWidget(window.queue_panel)
+    button = window.queue_panel._clear
+    button.setEnabled(True)
+    button.clicked.connect(lambda: pressed.append(True))
+    button.setFocus()
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert pressed == [True]
+    triggered: list[bool] = []
+    window.actions_by_id["play.toggle"].triggered.connect(lambda: triggered.append(True))
+    window.script.view.setFocus()
+    QTest.keyClick(window.script.view, Qt.Key.Key_Space)
+    assert triggered == [True]
+
+
+def test_the_inspector_changes_the_chosen_line_and_undo_takes_it_back(bench: Bench, window: MainWindow) -> None:
+    form = window.inspector.form
+    form._speed.setValue(1.5)
+    form._pause.setValue(1.2)
+    form._has_own_seed.setChecked(True)
+    form._seed.setText("42")
+    form._seed.editingFinished.emit()
+    form._sampling.setChecked(True)
+    form._sampling._top_k.setValue(7)
+    line = bench.lines[0]
+    assert (line.speed, line.pause_after_seconds, line.seed) == (1.5, 1.2, 42)
+    assert line.sampling == SamplingOptions(top_k=7)
+    while bench.session.editor.undo_stack.canUndo():
+        bench.trigger("edit.undo")
+    line = bench.lines[0]
+    assert (line.speed, line.seed, line.sampling) == (1.0, None, None)
+    assert form._speed.value() == 1.0
+    assert not form._has_own_seed.isChecked()
+
+
+def test_own_words_are_a_style_and_the_mode_says_why(bench: Bench, window: MainWindow) -> None:
+    form = window.inspector.form
+    assert "Zero-shot" in form._mode.text()
+    form.write_own_words()
+    form._own_words.setPlainText("with great joy")
+    assert bench.lines[0].style.instruct == "with great joy"
+    assert "Instruct" in form._mode.text()
+
+
+def test_what_will_be_spoken_is_shown(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "It is 3 o'clock.", "Edit")
+    bench.until(lambda: "three" in window.inspector.spoken_words, 60)
+
+
+def test_takes_are_compared_kept_and_removed(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "one two", "Edit")
+    for count in (1, 2):
+        bench.trigger("speak.line")
+        bench.until(lambda n=count: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == n)
+        bench.until(lambda: not bench.session.transport.is_playing and bench.session.queue.current is None)
+    first, second = (take.id for take in bench.session.editor.project.takes_of(bench.lines[0].id))
+    for expected in (first, second):
+        bench.trigger("play.compare")
+        assert bench.lines[0].chosen_take == expected
+        bench.until(lambda: bench.session.transport.is_playing)
+    bench.trigger("play.keep")
+    assert bench.session.editor.project.take(second).is_kept
+    bench.trigger("play.remove_take")
+    assert [take.id for take in bench.session.editor.project.takes_of(bench.lines[0].id)] == [first]
+    bench.trigger("edit.undo")
+    assert len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2
+    assert bench.lines[0].chosen_take == second
+
+
+def test_the_status_bar_says_how_the_engine_is(bench: Bench, window: MainWindow) -> None:
+    bench.until(lambda: bench.session.is_ready)
+    assert "noise-cosyvoice3" in window.status.engine_words
+    error = ModelNotFound("There is no model.", remedy="Choose another.")
+    window.status.show_engine(Engine(bench.folder, EngineState.FAILED, error=error))
+    assert "could not be loaded" in window.status.engine_words
+    window.status.show_meters(Meters(0.5, 1.25, 3.0, 2))
+    assert window.status.meter_words.split("   ") == ["First sound 0.50 s", "RTF 1.25", "Buffer 3.00 s", "Gaps 2"]
+
+
+def test_an_error_stays_until_it_is_closed_and_can_be_copied(bench: Bench, window: MainWindow) -> None:
+    window.notices.show_error(ModelNotFound("There is no model.", remedy="Choose another."))
+    assert window.notices.words == "There is no model. Choose another."
+    assert window.notices._copy.isVisible()
+    window.notices._close.click()
+    assert window.notices.words == ""
+
+
+def test_the_layout_comes_back(bench: Bench, window: MainWindow) -> None:
+    window.docks.voices.hide()
+    keep_layout(window, bench.settings)
+    window.docks.voices.show()
+    from studio.app.layout import restore_layout
+
+    restore_layout(window, bench.settings)
+    assert window.docks.voices.isHidden()
+    bench.trigger("view.reset")
+    assert not window.docks.voices.isHidden()
+
+
+def test_every_control_has_a_name_for_those_who_hear_it(window: MainWindow) -> None:
+    unnamed = []
+    for widget in window.findChildren(QWidget):
+        is_control = isinstance(widget, QAbstractButton | QLineEdit | QComboBox | QAbstractSpinBox | QSlider)
+        if not is_control or widget.isHidden():
+            continue
+        inside = widget.parentWidget()
+        is_part = isinstance(inside, QAbstractSpinBox | QComboBox) or widget.objectName().startswith("qt_")
+        has_name = widget.accessibleName() or (
+            isinstance(widget, QAbstractButton) and (widget.text() or widget.toolTip())
+        )
+        if not is_part and not has_name:
+            unnamed.append((type(widget).__name__, widget.objectName(), type(inside).__name__))
+    assert [
+        name for name in unnamed if name[2] not in ("QDockWidget", "QTabBar", "QToolBar", "QMenuBar", "QLineEdit")
+    ] == []
+
+
+def test_everything_has_room_at_twice_the_size(window: MainWindow) -> None:
+    """200 % on a laptop's screen leaves 960 by 540 of Qt's points."""
+    window.resize(QSize(960, 540))
+    assert window.width() <= 1100
+    assert window.height() <= 700
