@@ -46,8 +46,9 @@ class NoticeBar(QFrame):
         self._copy.clicked.connect(self._on_copy)
         self._close.clicked.connect(self.hide)
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        for widget in (self._offer, self._copy, self):
-            widget.hide()
+        self._offer.hide()
+        self._copy.hide()
+        self.hide()
 
     @property
     def words(self) -> str:

@@ -64,7 +64,7 @@ class SamplingBox(QGroupBox):
     def _open(self, is_open: bool) -> None:
         """Closed, it is a line of text without an empty frame."""
         self._inside.setVisible(is_open)
-        self.setMaximumHeight(_NO_LIMIT if is_open else self.fontMetrics().height() + 6)
+        self.setMaximumHeight(_NO_LIMIT if is_open else self.fontMetrics().height() + 12)
 
     def _on_changed(self) -> None:
         if not self._is_showing and self.isChecked():
