@@ -28,6 +28,7 @@ from studio.errors import ModelNotFound
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.project.lines import LineState
 from studio.project.project import Project
+from studio.project.voice_keys import voice_key
 from studio.settings import MODEL, NUM_THREADS, OUTPUT_DEVICE, SPEECH_LM_PRECISION, VOICE_CACHE_GIBIBYTES
 from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
@@ -142,7 +143,7 @@ class Session(QObject):
     def find_voice(self, name: str) -> VoiceToUse:
         """From any thread. Raises ``VoiceNotFound``."""
         voice = self.library.get(name)
-        return VoiceToUse(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256)
+        return VoiceToUse(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256, voice_key(voice))
 
     # Speaking and hearing.
 

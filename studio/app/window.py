@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
         names = tuple(voice.name for voice in self.voices.voices)
         self.script.view.set_voices(names)
         self.inspector.form.set_voices(names)
-        self._voice_following.on_voices_changed(names)
+        self._voice_following.on_voices_changed(self.voices.voices)
         self._show_line()
 
     # The engine and the status bar.

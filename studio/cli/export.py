@@ -111,7 +111,7 @@ def _add_sound_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     folder = model_folder(arguments.model)
-    with open_script(arguments.script, arguments.lines) as script:
+    with open_script(arguments.script, arguments.lines, surroundings.open_library()) as script:
         asyncio.run(until_told_to_stop(_export(arguments, surroundings, script, folder)))
     return 0
 

@@ -22,6 +22,7 @@ from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.speaking import synthesis_request
+from studio.project.voice_keys import keys_of
 from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 
@@ -41,13 +42,14 @@ class OpenScript:
 
 
 @contextlib.contextmanager
-def open_script(path: Path, wanted: frozenset[int] | None) -> Iterator[OpenScript]:
+def open_script(path: Path, wanted: frozenset[int] | None, library: VoiceLibrary) -> Iterator[OpenScript]:
     """Raises ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``. ``wanted`` counts lines from 1."""
     dictionary = load_global_dictionary()
     if path.suffix.lower() != PROJECT_SUFFIX:
         yield OpenScript(path.stem, path.parent, _numbered(read_script(path), wanted), dictionary)
         return
     with Project.open(path, paths.data_folder() / "drafts", global_dictionary=dictionary) as project:
+        project.voice_keys = keys_of(library.voices())
         lines = _numbered(project.lines, wanted)
         yield OpenScript(project.name or path.stem, path.parent, lines, project.dictionary_in_force, project)
 

@@ -67,6 +67,16 @@ class Checkpoint:
     def load_speaker_encoder(self, num_threads: int) -> SpeakerEncoder:
         return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads)
 
+    def weights_key(self, variant: str | None = None) -> str:
+        """Tells weights apart, wherever their folder lies and whatever it is called: all that decides how it speaks.
+
+        The end of a torch file lists a checksum of each tensor, so a sample of the file is enough.
+        """
+        digest = hashlib.sha256(f"{self.generation.name}\0{self.front_end_key()}\0".encode())
+        for path in (self.speech_lm_path(variant), self.folder / "flow.pt", self.folder / "hift.pt"):
+            digest.update(_sampled_digest(path))
+        return digest.hexdigest()
+
     def front_end_key(self) -> str:
         """What the features of a prompt depend on, beside its clip: tokenizer, speaker encoder, mel settings."""
         digest = hashlib.sha256(repr(self.prompt_mel).encode())

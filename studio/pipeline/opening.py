@@ -70,6 +70,7 @@ def open_synthesizer(folder: Path, options: EngineOptions) -> Synthesizer:
         },
         makes_noise=(folder / _NOISE_MARK).is_file(),
         notes=_notes(opened.reason, options),
+        weights_key=checkpoint.weights_key(options.variant),
     )
     store = PromptStore(
         paths.cache_folder() / "voices",

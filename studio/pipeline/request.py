@@ -128,7 +128,10 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class EngineDescription:
-    """What speaks here, in words: for the status bar, ``--json`` and bug reports."""
+    """What speaks here, in words: for the status bar, ``--json`` and bug reports.
+
+    ``weights_key`` is the same for the same weights, wherever they lie; empty where nobody knew.
+    """
 
     model_name: str
     generation: str
@@ -138,6 +141,7 @@ class EngineDescription:
     stages: dict[str, str]
     makes_noise: bool = False
     notes: tuple[str, ...] = ()
+    weights_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

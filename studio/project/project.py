@@ -23,6 +23,7 @@ from studio.project.recording import TakeRecorder
 from studio.project.saving import Snapshot
 from studio.project.script import Script
 from studio.project.takes import Take, TakeRecipe
+from studio.project.voice_keys import VoiceKeys, is_same_voice
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ class Project:
 
     ``apply`` is quick. ``open``, ``save`` and ``samples_of`` take as long as the disk needs for hours of
     sound: call them where nobody waits. ``global_dictionary`` is the person's own, under the project's.
+    ``voice_keys`` are those of the library, for whoever has one: without them voices are told by name.
     """
 
     def __init__(self, working_copy: WorkingCopy, *, global_dictionary: PronunciationDictionary | None = None) -> None:
@@ -45,6 +47,7 @@ class Project:
         self._saving = threading.Lock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="takes")
         self._recorders: set[TakeRecorder] = set()
+        self.voice_keys: VoiceKeys = {}
         self._fingerprints: dict[str, tuple[Line, str]] = {}
         self._global_dictionary = global_dictionary or PronunciationDictionary()
         self._dictionary_in_force = self._script.dictionary.over(self._global_dictionary)
@@ -156,7 +159,10 @@ class Project:
         take = self.chosen_take(line_id)
         if take is None:
             return LineState.DRAFT
-        return LineState.READY if take.recipe.line_fingerprint == self.fingerprint_of(line_id) else LineState.STALE
+        is_fresh = take.recipe.line_fingerprint == self.fingerprint_of(line_id) and is_same_voice(
+            self.line(line_id), take.recipe, self.voice_keys
+        )
+        return LineState.READY if is_fresh else LineState.STALE
 
     # What can be done with it.
 

@@ -106,6 +106,7 @@ def _recipe_values(recipe: TakeRecipe) -> dict[str, Any]:
         "mode": recipe.mode,
         "voice_name": recipe.voice_name,
         "voice_sha256": recipe.voice_sha256,
+        "voice_key": recipe.voice_key,
         "model_name": recipe.model_name,
         "model_key": recipe.model_key,
         "spoken_text": recipe.spoken_text,

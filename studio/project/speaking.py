@@ -47,8 +47,8 @@ def recipe_of(
     request: SynthesisRequest,
     *,
     voice_sha256: str,
+    voice_key: str,
     engine: EngineDescription,
-    model_key: str,
 ) -> TakeRecipe:
     """All that is needed to speak ``request`` again; ``line`` and ``dictionary`` are those it was made from."""
     return TakeRecipe(
@@ -58,8 +58,9 @@ def recipe_of(
         mode=request.mode.value,
         voice_name=request.voice.name or line.voice or "",
         voice_sha256=voice_sha256,
+        voice_key=voice_key,
         model_name=engine.model_name,
-        model_key=model_key,
+        model_key=engine.weights_key,
         style=line.style,
         speed=request.speed,
         sampling=request.sampling,

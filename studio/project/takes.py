@@ -15,7 +15,8 @@ class TakeRecipe:
     """What the take was made from. ``text`` is what was sent, ``spoken_text`` what the model read.
 
     ``line_fingerprint`` is that of the line when it was spoken (``fingerprint.py``). ``model_key`` tells
-    models of the same name apart. ``engine``: stage to engine and precision, ``versions``: library to
+    weights apart (``EngineDescription.weights_key``), ``voice_key`` how voices sound (``voice_keys.py``);
+    both are empty where nobody knew. ``engine``: stage to engine and precision, ``versions``: library to
     version.
     """
 
@@ -27,6 +28,7 @@ class TakeRecipe:
     voice_sha256: str
     model_name: str
     model_key: str
+    voice_key: str = ""
     spoken_text: str = ""
     style: LineStyle = LineStyle()
     speed: float = 1.0

@@ -159,3 +159,19 @@ def test_locked_lines_are_left_alone(bench: Bench) -> None:
     bench.live(0.05)
     assert bench.session.queue.orders == ()
     assert not window.inspector.form.isEnabled()
+
+
+def test_a_renamed_voice_leaves_takes_as_they_are_and_a_mended_transcript_does_not(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    speak_written(bench, "one two")
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    model = window.script._model
+    window.voices._edits.rename(bench.library.get("Anna"), "Anne")
+    assert bench.lines[0].voice == "Anne"
+    assert model.data(model.index(0, 1)) == "Ready"
+    shown: list[str] = []
+    model.dataChanged.connect(lambda *_: shown.append(model.data(model.index(0, 1))))
+    bench.library.describe("Anne", transcript="What Anna really says.")
+    window.voices.refresh()
+    assert shown[-1] == "Changed"

@@ -65,6 +65,7 @@ class FakeModel:
             sample_rate=SAMPLE_RATE,
             device=options.device,
             stages={"speech_lm": options.speech_lm_precision},
+            weights_key=f"weights of {folder.name}",
             makes_noise=folder.name.startswith("noise"),
         )
 

@@ -155,3 +155,14 @@ def test_the_front_end_key_follows_its_files(folder: Path) -> None:
     path = folder / "campplus.onnx"
     path.write_bytes(path.read_bytes() + b"\0")
     assert checkpoint.front_end_key() != before
+
+
+def test_weights_have_a_key_that_knows_neither_their_folder_nor_its_name(folder: Path, tmp_path: Path) -> None:
+    before = open_checkpoint(folder).weights_key()
+    elsewhere = folder.rename(tmp_path / "another name")
+    assert open_checkpoint(elsewhere).weights_key() == before
+    weights = torch.load(elsewhere / "flow.pt")
+    some = next(tensor for tensor in weights.values() if tensor.is_floating_point())
+    some.view(-1)[0] += 1  # of millions: the size of the file stays
+    torch.save(weights, elsewhere / "flow.pt")
+    assert open_checkpoint(elsewhere).weights_key() != before

@@ -55,7 +55,9 @@ def insert(project: Project, *texts: str) -> list[str]:
 
 
 def speak(project: Project, line_id: str, seconds: float = 0.5, seed: int = 0) -> Take:
-    recorder = project.begin_take(line_id, recipe(project.fingerprint_of(line_id)), RATE)
+    recorder = project.begin_take(
+        line_id, recipe(project.fingerprint_of(line_id), voice_name=project.line(line_id).voice or ""), RATE
+    )
     samples = sound(seconds, seed)
     for block in np.array_split(samples, 4):
         recorder.append(block)

@@ -34,7 +34,7 @@ drafts, saved = Path(sys.argv[1]), sys.argv[2]
 is_new = saved in ("", "saves")
 project = Project.create(drafts) if is_new else Project.open(Path(saved), drafts)
 project.apply(InsertLines(len(project.lines), (Line(id="spoken", text="Spoken."),)))
-done = project.begin_take("spoken", recipe(project.fingerprint_of("spoken")), RATE)
+done = project.begin_take("spoken", recipe(project.fingerprint_of("spoken"), voice_name=""), RATE)
 done.append(sound(0.5, seed=1))
 project.apply(AddTake(done.finish()))
 running = project.begin_take("spoken", recipe(), RATE)

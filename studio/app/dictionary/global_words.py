@@ -43,4 +43,4 @@ class GlobalWords(QObject):
     def _give(self) -> None:
         if self._editor.project.global_dictionary != self.dictionary:
             self._editor.project.global_dictionary = self.dictionary
-            self._editor.dictionary_changed()
+            self._editor.all_lines_changed()

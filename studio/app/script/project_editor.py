@@ -75,8 +75,8 @@ class ProjectEditor(QObject):
         """Draft, changed or ready: what is known without looking at what is at work."""
         return self._project.state_of(line_id) if self._project.has_line(line_id) else LineState.DRAFT
 
-    def dictionary_changed(self) -> None:
-        """Every line may read differently now."""
+    def all_lines_changed(self) -> None:
+        """Every line may read or sound differently now: another dictionary, other voices."""
         self.script_changed.emit(self.script, self.script)
 
     def _tell_modified(self) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject
 
 from studio.app.script.project_editor import ProjectEditor
 from studio.project.changes import EditLines
+from studio.project.voice_keys import VoiceKeys, keys_of
+from studio.voices.voice import Voice
 
 
 class VoiceFollowing(QObject):
@@ -15,10 +19,16 @@ class VoiceFollowing(QObject):
         super().__init__(parent)
         self._editor = editor
         self._known: tuple[str, ...] | None = None
+        self._keys: VoiceKeys = {}
         editor.project_replaced.connect(self._give_voices)
+        editor.project_replaced.connect(self._tell_keys)
 
-    def on_voices_changed(self, names: tuple[str, ...]) -> None:
+    def on_voices_changed(self, voices: Sequence[Voice]) -> None:
         """Who makes a voice wants to hear it: lines in which nothing is written yet take it."""
+        names = tuple(voice.name for voice in voices)
+        if (keys := keys_of(voices)) != self._keys:
+            self._keys = keys
+            self._tell_keys()
         new = [name for name in names if self._known is not None and name not in self._known]
         self._known = names
         if new:
@@ -28,6 +38,11 @@ class VoiceFollowing(QObject):
 
     def on_renamed(self, before: str, after: str) -> None:
         self._assign([line.id for line in self._editor.project.lines if line.voice == before], after)
+
+    def _tell_keys(self) -> None:
+        """Another clip or transcript of a voice makes the takes that were spoken in it stale."""
+        self._editor.project.voice_keys = self._keys
+        self._editor.all_lines_changed()
 
     def _give_voices(self) -> None:
         """A script without any voice takes the first there is."""

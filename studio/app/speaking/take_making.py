@@ -36,6 +36,7 @@ class VoiceToUse:
 
     reference: VoiceReference
     sha256: str
+    key: str
 
 
 FindVoice = Callable[[str], VoiceToUse]
@@ -129,8 +130,8 @@ class TakeMaking(QObject):
             project.dictionary_in_force,
             request,
             voice_sha256=voice.sha256,
+            voice_key=voice.key,
             engine=description,
-            model_key=description.folder,
         )
         recorder = project.begin_take(line.id, recipe, description.sample_rate)
         self.take_id, self.number = recorder.take_id, recorder.number

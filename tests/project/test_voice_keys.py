@@ -1,0 +1,77 @@
+"""A take is fresh as long as its line asks for a voice that sounds the same, whatever it is called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from script_material import RATE, recipe
+
+from studio.project.changes import AddTake, EditLines, InsertLines
+from studio.project.lines import Line, LineState
+from studio.project.project import Project
+from studio.project.voice_keys import is_same_voice, keys_of, voice_key
+from studio.voices.voice import Voice
+
+ANN = Voice("Ann", Path("a.wav"), "What Ann says.", 4.0, sha256="ab" * 32)
+BOB = Voice("Bob", Path("b.wav"), None, 4.0, sha256="cd" * 32)
+LINE = Line("a", "Hello.", "Ann")
+SPOKEN = recipe(voice_name="Ann", voice_key=voice_key(ANN))
+
+
+@pytest.mark.parametrize(
+    "voices",
+    [
+        [ANN, BOB],
+        [replace(ANN, notes="Calm.", language="en", clip=Path("c.wav"))],
+        [replace(ANN, name="ANN")],
+        [BOB],  # not in the library here: told by its name
+        [],
+    ],
+)
+def test_the_same_voice(voices: list[Voice]) -> None:
+    assert is_same_voice(LINE, SPOKEN, keys_of(voices))
+
+
+@pytest.mark.parametrize(
+    "voice",
+    [replace(ANN, transcript="What Ann said."), replace(ANN, transcript=None), replace(ANN, sha256="ef" * 32)],
+)
+def test_another_clip_or_transcript_is_another_voice(voice: Voice) -> None:
+    assert not is_same_voice(LINE, SPOKEN, keys_of([voice]))
+
+
+def test_a_line_with_another_voice_or_none() -> None:
+    keys = keys_of([ANN, BOB])
+    assert not is_same_voice(replace(LINE, voice="Bob"), SPOKEN, keys)
+    assert not is_same_voice(replace(LINE, voice="Carl"), SPOKEN, keys)
+    assert not is_same_voice(replace(LINE, voice=None), SPOKEN, keys)
+
+
+def test_a_renamed_voice_is_the_same() -> None:
+    assert is_same_voice(replace(LINE, voice="Anna"), SPOKEN, keys_of([replace(ANN, name="Anna")]))
+
+
+def test_voices_that_come_with_the_program_are_told_apart_by_name() -> None:
+    built_in = [Voice(name, Path(f"{name}.wav"), "Hello.", 3.0, is_built_in=True) for name in ("One", "Two")]
+    assert voice_key(built_in[0]) != voice_key(built_in[1])
+
+
+def test_a_project_knows_it_after_it_was_saved_and_opened(tmp_path: Path) -> None:
+    with Project.create(tmp_path / "drafts") as project:
+        project.apply(InsertLines(0, (LINE,)))
+        take = project.begin_take("a", replace(SPOKEN, line_fingerprint=project.fingerprint_of("a")), RATE)
+        take.append(np.ones(100, np.float32))
+        kept = take.stop()
+        assert kept is not None
+        project.apply(AddTake(kept))
+        project.save(tmp_path / "a.timbre")
+    with Project.open(tmp_path / "a.timbre", tmp_path / "drafts") as project:
+        assert project.state_of("a") is LineState.READY
+        project.voice_keys = keys_of([replace(ANN, name="Anna")])
+        project.apply(EditLines({"a": {"voice": "Anna"}}))
+        assert project.state_of("a") is LineState.READY
+        project.voice_keys = keys_of([replace(ANN, name="Anna", transcript="Mended.")])
+        assert project.state_of("a") is LineState.STALE
