@@ -82,6 +82,15 @@ def move(script: Script, line_ids: Sequence[str], step: int) -> MoveLines | None
     return MoveLines(tuple(line_ids), index)
 
 
+def move_to(script: Script, line_ids: Sequence[str], index: int) -> MoveLines | None:
+    """Before the line that is now at ``index``; None where they are there already."""
+    places = sorted(script.index_of[line_id] for line_id in line_ids)
+    is_together = bool(places) and places[-1] - places[0] == len(places) - 1
+    if not places or (is_together and places[0] <= index <= places[-1] + 1):
+        return None
+    return MoveLines(tuple(line_ids), index)
+
+
 def set_field(script: Script, line_ids: Sequence[str], field: str, value: object) -> EditLines | None:
     """``value`` for all lines that do not have it yet; None where all have."""
     changed = {line_id: {field: value} for line_id in line_ids if getattr(script.line(line_id), field) != value}

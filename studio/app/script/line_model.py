@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from studio.app.script.edits import set_field
 from studio.app.script.live_states import LiveStates
@@ -30,6 +30,9 @@ class Column(IntEnum):
 LINE_ROLE = Qt.ItemDataRole.UserRole  # Line
 STATE_ROLE = Qt.ItemDataRole.UserRole + 1  # LineState
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 2  # of a line that is being spoken, 0..1
+
+# Of lines being dragged: their ids, one below the other.
+_LINES_FORMAT = "application/x-timbre-lines"
 
 
 class LineModel(QAbstractTableModel):
@@ -102,12 +105,29 @@ class LineModel(QAbstractTableModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
-        flags = super().flags(index) | Qt.ItemFlag.ItemNeverHasChildren
+            return Qt.ItemFlag.ItemIsDropEnabled  # between two lines
+        flags = super().flags(index) | Qt.ItemFlag.ItemNeverHasChildren | Qt.ItemFlag.ItemIsDragEnabled
         is_editable = index.column() in (Column.TEXT, Column.VOICE, Column.STYLE)
         if is_editable and not self.line_at(index.row()).is_locked:
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
+
+    def supportedDropActions(self) -> Qt.DropAction:  # noqa: N802
+        return Qt.DropAction.MoveAction
+
+    def mimeTypes(self) -> list[str]:  # noqa: N802
+        return [_LINES_FORMAT]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:  # noqa: N802
+        rows = sorted({index.row() for index in indexes})
+        mime = QMimeData()
+        mime.setData(_LINES_FORMAT, "\n".join(self.line_at(row).id for row in rows).encode("utf-8"))
+        return mime
+
+    def dragged_lines(self, mime: QMimeData) -> list[str]:
+        """The ids of the lines that are being dragged; none where they are of another script."""
+        ids = mime.data(_LINES_FORMAT).toStdString().split("\n")
+        return ids if all(self.row_of(line_id) is not None for line_id in ids) else []
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: PLR0911 - one answer a role
         line = self.line_at(index.row())

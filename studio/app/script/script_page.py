@@ -56,6 +56,7 @@ class ScriptPage(QWidget):
         self.view.own_words_wanted.connect(self.own_words_wanted)
         self.view.line_finished.connect(self.go_on_writing)
         self.view.texts_pasted.connect(self.paste_into_field)
+        self.view.lines_dragged.connect(self.move_lines_to)
         self._find_bar.find_requested.connect(self._find)
         self._find_bar.replace_requested.connect(self._replace)
         self._find_bar.replace_all_requested.connect(self._replace_all)
@@ -148,6 +149,13 @@ class ScriptPage(QWidget):
     def move_lines(self, step: int) -> None:
         ids = self.selected_line_ids
         change = edits.move(self._editor.script, ids, step)
+        if change is not None:
+            self._do(change, self.tr("Move lines"))
+            self.view.select_lines(ids)
+
+    def move_lines_to(self, ids: list[str], index: int) -> None:
+        """These lines come before the line that is now at ``index``, where they were dragged."""
+        change = edits.move_to(self._editor.script, ids, index)
         if change is not None:
             self._do(change, self.tr("Move lines"))
             self.view.select_lines(ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from studio.app.script.delegates import (
@@ -36,6 +36,7 @@ class ScriptView(QTableView):
     line_finished = Signal()  # Enter in the text: go on with the next line
     texts_pasted = Signal(str)
     own_words_wanted = Signal()
+    lines_dragged = Signal(list, int)  # these lines are to stand before the line that is now at this row
 
     def __init__(self, model: LineModel, styles: StyleList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +57,11 @@ class ScriptView(QTableView):
         self.setShowGrid(False)
         self.setAlternatingRowColors(True)
         self.setTabKeyNavigation(False)
+        # Only lines are taken here (``LineModel.mimeTypes``): files are for the whole window.
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setDragDropOverwriteMode(False)
+        self.setDropIndicatorShown(True)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
@@ -135,6 +141,26 @@ class ScriptView(QTableView):
         if is_letter and field is not None:
             field.insertPlainText(event.text())
 
+    def startDrag(self, supported: Qt.DropAction) -> None:  # noqa: N802
+        """Not while somebody is writing: there, the mouse selects letters."""
+        if self.writing_field is None:
+            super().startDrag(supported)
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        """The model moves nothing by itself: every change goes through the project, where it can be undone."""
+        line_ids = self._lines.dragged_lines(event.mimeData())
+        if line_ids:
+            row = self._row_below(event.position().toPoint())
+            event.setDropAction(Qt.DropAction.MoveAction)
+            event.accept()
+            # Once the drag is over: until then the view holds on to its rows.
+            QTimer.singleShot(0, self, lambda: self.lines_dragged.emit(line_ids, row))
+        else:
+            event.ignore()
+        self.stopAutoScroll()
+        self.setState(QAbstractItemView.State.NoState)
+        self.viewport().update()
+
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._set_row_height()
@@ -144,6 +170,13 @@ class ScriptView(QTableView):
         return self.visualRect(self.currentIndex()).center()
 
     # Inside.
+
+    def _row_below(self, place: QPoint) -> int:
+        """The row before which something dropped at ``place`` belongs: the nearest gap between two lines."""
+        index = self.indexAt(place)
+        if not index.isValid():
+            return self._lines.rowCount()
+        return index.row() + (1 if place.y() > self.visualRect(index).center().y() else 0)
 
     def _set_up_columns(self) -> None:
         for column, delegate in {
