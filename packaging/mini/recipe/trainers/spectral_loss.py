@@ -27,7 +27,7 @@ class Resolution:
 RESOLUTIONS = (Resolution(1024, 256), Resolution(512, 128), Resolution(256, 64), Resolution(128, 32))
 # For comparing with phase: one that tells harmonics apart, one that tells pulses apart.
 _PHASE_RESOLUTIONS = (Resolution(1024, 256), Resolution(256, 64))
-_HIGHEST_PHASE_HZ = 5_000.0  # above, voices are noisy and the phase is nobody's
+_HIGHEST_PHASE_HZ = 1_500.0  # above, the phase is learned last, and until then being wrong only teaches silence
 
 
 class SpectralDistance(nn.Module):
@@ -58,7 +58,7 @@ class SpectralDistance(nn.Module):
         return (self._log_mel(made) - self._log_mel(true)).abs().mean()
 
     def waves(self, made: torch.Tensor, true: torch.Tensor, is_voiced: torch.Tensor) -> torch.Tensor:
-        """With phase, below 5 kHz, in frames where ``is_voiced`` (batch, frames): 0 equal, about 1 unrelated.
+        """With phase, where it is low enough to be known, in frames where ``is_voiced`` (batch, frames): 0 equal, about 1 unrelated.
 
         Louder bins count more, but less than their share: by the root of their magnitude.
         """

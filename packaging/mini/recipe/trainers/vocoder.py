@@ -53,7 +53,7 @@ class VocoderSettings:
     rate: float = 1e-3
     flite_share: float = 0.6
     taught_share: float = 0.6
-    wave_weight: float = 1.0
+    wave_weight: float = 0.1  # more teaches silence as long as the phase is unknown
     sine_weight: float = 0.5
     adversarial_from: float = 0.6
     adversarial_frames: int = 20
