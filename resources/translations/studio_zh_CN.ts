@@ -152,6 +152,14 @@
         <translation>用四个种子生成此行的四个版本，供挑选</translation>
     </message>
     <message>
+        <source>Speak a recording…</source>
+        <translation>朗读录音…</translation>
+    </message>
+    <message>
+        <source>What is said in a sound file, said again in the voice of the line</source>
+        <translation>把声音文件里说的话，用这一行的声音重新说出来</translation>
+    </message>
+    <message>
         <source>Pause the queue</source>
         <translation>暂停队列</translation>
     </message>
@@ -1848,6 +1856,29 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>Recordings</name>
+    <message>
+        <source>A recording to be said in the voice of {voice}</source>
+        <translation>选择要用“{voice}”的声音说出的录音</translation>
+    </message>
+    <message>
+        <source>Sounds ({patterns})</source>
+        <translation>声音文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>All files ({patterns})</source>
+        <translation>所有文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>This line has no voice.</source>
+        <translation>这一行还没有声音。</translation>
+    </message>
+    <message>
+        <source>Choose one, or drop a recording of a voice on the window.</source>
+        <translation>请选择一个声音，或把一段声音的录音拖到窗口上。</translation>
+    </message>
+</context>
+<context>
     <name>RecoveryDialog</name>
     <message>
         <source>Unsaved work was found</source>
@@ -1946,6 +1977,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>
             <numerusform>已导入 %n 行</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Speak a recording</source>
+        <translation>朗读录音</translation>
     </message>
     <message>
         <source>Duplicate lines</source>

@@ -75,6 +75,8 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Speak every line that has no take, or has changed since its take")),
     ActionSpec("speak.takes", SPEAK, _T("Actions", "Speak four takes"), ("Ctrl+Alt+Return",), "takes",
                _T("Actions", "Four takes of the line with four seeds, to choose from")),
+    ActionSpec("speak.recording", SPEAK, _T("Actions", "Speak a recording…"), ("Ctrl+Shift+R",), "record",
+               _T("Actions", "What is said in a sound file, said again in the voice of the line")),
     ActionSpec("speak.pause", SPEAK, _T("Actions", "Pause the queue"), (), "pause", is_checkable=True),
     ActionSpec("speak.cancel", SPEAK, _T("Actions", "Cancel all that waits"), (), "close"),
     ActionSpec("play.toggle", PLAY, _T("Actions", "Play or stop"), ("Space", "F5"), "play"),

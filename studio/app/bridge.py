@@ -21,6 +21,7 @@ from studio.errors import InternalError, StudioError, WorkerDied
 
 if TYPE_CHECKING:
     from studio.pipeline.request import (
+        ConversionRequest,
         EngineDescription,
         EngineOptions,
         SynthesisRequest,
@@ -114,6 +115,11 @@ class WorkerBridge(QObject):
         """Begins to speak once the model is there."""
         await self.ready()
         return self._open_client().synthesize(request, hooks=hooks)
+
+    async def convert(self, request: ConversionRequest, hooks: Hooks) -> RunningRequest:
+        """Begins to say a recording in another voice, once the model is there."""
+        await self.ready()
+        return self._open_client().convert(request, hooks=hooks)
 
     async def prepare_voice(
         self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None

@@ -156,6 +156,12 @@ class Session(QObject):
         if is_heard and not self.play_all.is_active:
             self._heard_order = orders[0]
 
+    def speak_recording(self, line_id: str, recording: Path) -> None:
+        """A take of the line that says, in its voice, what is said in ``recording``; heard while it is being made."""
+        order = self.queue.convert(line_id, recording)
+        if not self.play_all.is_active:
+            self._heard_order = order
+
     def speak_stale(self) -> None:
         """Every line that has something to say and no fresh take."""
         editor = self.editor

@@ -26,6 +26,7 @@ from studio.app.script.voice_following import VoiceFollowing
 from studio.app.session import Session
 from studio.app.speaking.playback import PlaybackEnd
 from studio.app.speaking.queue_panel import QueuePanel
+from studio.app.speaking.recordings import Recordings
 from studio.app.speaking.sound import GrowingSound
 from studio.app.speaking.take_panel import TakePanel
 from studio.app.speaking.takes_desk import TakesDesk
@@ -62,6 +63,7 @@ class MainWindow(QMainWindow):
         self.queue_panel = QueuePanel(session.queue)
         self.desk = TakesDesk(session, self)
         self.tasks = TaskReporter(session, self)
+        self.recordings = Recordings(session, self.script, self)
         self.status = StatusStrip()
         self.voices = VoicesPanel(session.library, session.editor.undo_stack, session.voice_sources())
         self._undo_actions = UndoActions(
@@ -157,6 +159,7 @@ class MainWindow(QMainWindow):
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=4))
         actions["speak.stale"].triggered.connect(self._speak_stale)
+        actions["speak.recording"].triggered.connect(self.recordings.choose_file)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
         session.queue.making_started.connect(lambda _: self.voices.set_busy(True))
@@ -209,6 +212,7 @@ class MainWindow(QMainWindow):
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)
+        self.recordings.failed.connect(self.notices.show_error)
         self.documents.failed.connect(self.notices.show_error)
         self.pronunciation.failed.connect(self.notices.show_error)
         self.tasks.task_changed.connect(self.status.show_task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 
 from studio import __version__
-from studio.pipeline.request import EngineDescription, SynthesisRequest, VoiceReference
+from studio.pipeline.request import ConversionRequest, EngineDescription, Mode, SynthesisRequest, VoiceReference
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line
@@ -44,18 +44,21 @@ def synthesis_request(
 def recipe_of(
     line: Line,
     dictionary: PronunciationDictionary,
-    request: SynthesisRequest,
+    request: SynthesisRequest | ConversionRequest,
     *,
     voice_sha256: str,
     voice_key: str,
     engine: EngineDescription,
 ) -> TakeRecipe:
-    """All that is needed to speak ``request`` again; ``line`` and ``dictionary`` are those it was made from."""
+    """All that is needed to speak ``request`` again; ``line`` and ``dictionary`` are those it was made from.
+
+    Of a recording said in another voice, the text is the name of its file.
+    """
     return TakeRecipe(
-        text=request.text,
+        text=request.source.name if isinstance(request, ConversionRequest) else request.text,
         seed=request.seed,
         line_fingerprint=fingerprint(line, dictionary),
-        mode=request.mode.value,
+        mode=(Mode.CONVERSION if isinstance(request, ConversionRequest) else request.mode).value,
         voice_name=request.voice.name or line.voice or "",
         voice_sha256=voice_sha256,
         voice_key=voice_key,
@@ -63,7 +66,7 @@ def recipe_of(
         model_key=engine.weights_key,
         style=line.style,
         speed=request.speed,
-        sampling=request.sampling,
+        sampling=None if isinstance(request, ConversionRequest) else request.sampling,
         engine=dict(engine.stages),
         versions=library_versions(),
     )

@@ -17,7 +17,7 @@ from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
 from studio.app.script.style_list import StyleList
 from studio.app.theme.tones import tones_of
-from studio.project.changes import Change, RemoveLines, Together
+from studio.project.changes import Change, InsertLines, RemoveLines, Together
 from studio.project.lines import Line
 
 
@@ -108,6 +108,12 @@ class ScriptPage(QWidget):
             self._do_below(change, self.tr("Import lines"))
             self.view.select_lines([line.id for line in lines])
             self.message.emit(self.tr("%n line(s) imported", "", len(lines)))
+
+    def insert_recording(self, line: Line) -> None:
+        """A line whose sound will be that of a recording, below the current one."""
+        self.view.commit_writing()
+        self._do_below(InsertLines(self._index_below(), (line,)), self.tr("Speak a recording"))
+        self.view.go_to(line.id)
 
     def duplicate(self) -> None:
         if ids := self.selected_line_ids:

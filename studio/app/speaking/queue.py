@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -36,7 +37,10 @@ class OrderState(Enum):
 
 @dataclass(slots=True, eq=False)
 class Order:
-    """One take that was asked for. ``text`` is the line's at that moment, for the list."""
+    """One take that was asked for. ``text`` is the line's at that moment, for the list.
+
+    ``source``: a recording that is to be said in the line's voice, instead of its text.
+    """
 
     line_id: str
     text: str
@@ -48,6 +52,7 @@ class Order:
     error: StudioError | None = None
     take: Take | None = None
     making: TakeMaking | None = None
+    source: Path | None = None
 
 
 class SpeakQueue(QObject):
@@ -120,6 +125,15 @@ class SpeakQueue(QObject):
             for index in range(num_takes):
                 seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None or index else line.seed
                 added.append(Order(line_id, line.text, seed))
+        return self._add(added, goes_first=goes_first)
+
+    def convert(self, line_id: str, source: Path) -> Order:
+        """Asks for a take of ``line_id`` that says what is said in the recording ``source``."""
+        text = self._editor.project.line(line_id).text
+        order = Order(line_id, text, secrets.randbelow(_LARGEST_DRAWN_SEED), source=source)
+        return self._add([order], goes_first=True)[0]
+
+    def _add(self, added: list[Order], *, goes_first: bool) -> list[Order]:
         first_waiting = next(
             (index for index, order in enumerate(self._orders) if order.state is OrderState.WAITING), len(self._orders)
         )
@@ -135,7 +149,11 @@ class SpeakQueue(QObject):
         """Asks again for what failed or was cancelled."""
         if order.state.is_over:
             self.remove(order)
-            if self._editor.project.has_line(order.line_id):
+            if not self._editor.project.has_line(order.line_id):
+                return
+            if order.source is not None:
+                self.convert(order.line_id, order.source)
+            else:
                 self.speak([order.line_id])
 
     def cancel(self, order: Order) -> None:
@@ -201,7 +219,7 @@ class SpeakQueue(QObject):
         if not self._editor.project.has_line(order.line_id):
             self._end(order, OrderState.CANCELLED)
             return
-        making = TakeMaking(self._editor.project.line(order.line_id), order.seed, self.pace)
+        making = TakeMaking(self._editor.project.line(order.line_id), order.seed, self.pace, source=order.source)
         order.making, order.state = making, OrderState.SPEAKING
         making.progressed.connect(lambda stage, share: self._on_progress(order, stage, share))
         self._show(order)

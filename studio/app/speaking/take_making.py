@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -17,16 +18,19 @@ from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.speaking.sound import GrowingSound
 from studio.errors import NothingToSpeak, VoiceNotFound, WorkerDied
-from studio.pipeline.request import AudioChunk, SynthesisReport, VoiceReference
+from studio.pipeline.request import AudioChunk, ConversionRequest, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.project.changes import AddTake
 from studio.project.lines import Line
 from studio.project.recording import TakeRecorder
 from studio.project.speaking import recipe_of, synthesis_request
 from studio.project.takes import Take
+from studio.voices.clip_intake import clip_seconds
 from studio.worker.running import Hooks, RunningRequest, StartTime
 
 # Speech of so many letters takes about a second; only for the first line, then it is measured.
 _LETTERS_A_SECOND = 14.0
+# Of a film, say, whose length is known only once it has been read.
+_USUAL_RECORDING_SECONDS = 10.0
 _NEVER_DONE_BEFORE_THE_END = 0.97
 
 
@@ -69,9 +73,13 @@ class TakeMaking(QObject):
     progressed = Signal(str, float)  # stage ("load", "voice", "speech"), share 0..1
     start_known = Signal(object)  # StartTime: later ones take the place of earlier ones
 
-    def __init__(self, line: Line, seed: int, pace: Pace, parent: QObject | None = None) -> None:
+    def __init__(
+        self, line: Line, seed: int, pace: Pace, parent: QObject | None = None, *, source: Path | None = None
+    ) -> None:
+        """``source``: a recording to be said in the voice of ``line``, instead of its text."""
         super().__init__(parent)
         self.line = line
+        self.source = source
         self.seed = seed
         self.sound: GrowingSound | None = None
         self.take_id: str | None = None
@@ -83,6 +91,7 @@ class TakeMaking(QObject):
         self._recorder: TakeRecorder | None = None
         self._request: RunningRequest | None = None
         self._is_stopped = False
+        self._expected_seconds = pace.audio_seconds(line.text)
         self._began = 0.0
         self._loop = asyncio.get_event_loop()
 
@@ -106,7 +115,7 @@ class TakeMaking(QObject):
     async def make(self, bridge: WorkerBridge, editor: ProjectEditor, find_voice: FindVoice) -> Take | None:
         """The take, which is then in the project; None if it was stopped before it said anything. Raises StudioError."""
         line = self.line
-        if not line.text.strip():
+        if self.source is None and not line.text.strip():
             raise NothingToSpeak("This line is empty.", remedy="Write what is to be spoken.")
         if line.voice is None:
             raise VoiceNotFound(
@@ -118,13 +127,18 @@ class TakeMaking(QObject):
         if self._is_stopped:
             return None
         project = editor.project
-        request = synthesis_request(
-            line,
-            project.dictionary_in_force,
-            voice=voice.reference,
-            generation=description.generation,
-            seed=self.seed,
-        )
+        request: SynthesisRequest | ConversionRequest
+        if self.source is not None:
+            request = ConversionRequest(self.source, voice.reference, speed=line.speed, seed=self.seed)
+            self._expected_seconds = await asyncio.to_thread(clip_seconds, self.source) or _USUAL_RECORDING_SECONDS
+        else:
+            request = synthesis_request(
+                line,
+                project.dictionary_in_force,
+                voice=voice.reference,
+                generation=description.generation,
+                seed=self.seed,
+            )
         recipe = recipe_of(
             line,
             project.dictionary_in_force,
@@ -141,7 +155,10 @@ class TakeMaking(QObject):
         hooks = Hooks(self._on_audio, self.progressed.emit, self.start_known.emit)
         failure: BaseException | None = None
         try:
-            self._request = await bridge.speak(request, hooks)
+            if isinstance(request, ConversionRequest):
+                self._request = await bridge.convert(request, hooks)
+            else:
+                self._request = await bridge.speak(request, hooks)
             if self.is_stopped:  # meanwhile
                 self._request.cancel()
             self.report = await self._request.finished()
@@ -162,7 +179,8 @@ class TakeMaking(QObject):
             await asyncio.to_thread(recorder.discard)
             return None
         if self.report is not None:
-            self._pace.saw(self.line.text, self.report)
+            if self.source is None:
+                self._pace.saw(self.line.text, self.report)
             report = self.report
             take: Take | None = await asyncio.to_thread(
                 lambda: recorder.finish(report, num_underruns=self.num_underruns())
@@ -181,7 +199,7 @@ class TakeMaking(QObject):
         is_first = not self.sound.num_samples
         self.sound.append(chunk.samples)
         self._recorder.append(chunk.samples)
-        share = min(self.sound.seconds / self._pace.audio_seconds(self.line.text), _NEVER_DONE_BEFORE_THE_END)
+        share = min(self.sound.seconds / self._expected_seconds, _NEVER_DONE_BEFORE_THE_END)
         if chunk.num_sentences > 1:
             share = max(share, chunk.sentence_index / chunk.num_sentences)
         if is_first:
