@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from studio.app.actions import NUM_VOICE_KEYS, VIEW, Actions, belongs_to_focus, voice_action_id
@@ -143,7 +143,7 @@ class MainWindow(QMainWindow):
         self.documents.lines_read.connect(script.insert_lines)
         # editing
         actions["edit.new_line"].triggered.connect(script.new_line)
-        actions["edit.paste_lines"].triggered.connect(self._paste_lines)
+        actions["edit.paste_lines"].triggered.connect(script.paste_lines)
         actions["edit.duplicate"].triggered.connect(script.duplicate)
         actions["edit.remove"].triggered.connect(script.remove)
         actions["edit.split"].triggered.connect(script.split)
@@ -318,10 +318,6 @@ class MainWindow(QMainWindow):
         self._show_line()
 
     # Editing.
-
-    def _paste_lines(self) -> None:
-        self.script.view.commit_writing()
-        self.script.paste_text(QGuiApplication.clipboard().text())
 
     def _split_text(self, text: str) -> list[str]:
         return split_text(text, LineBreaks(self.session.settings[TEXT_SPLITTING]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QRect, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
@@ -96,6 +96,9 @@ class ScriptPage(QWidget):
         if texts:
             self._insert_texts(texts, self.tr("Paste lines"))
             self.message.emit(self.tr("%n line(s) pasted", "", len(texts)))
+
+    def paste_lines(self) -> None:
+        self.paste_into_field(QGuiApplication.clipboard().text())
 
     def paste_into_field(self, text: str) -> None:
         self.view.commit_writing()
