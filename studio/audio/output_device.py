@@ -42,6 +42,10 @@ class OutputStream(Protocol):
         ...
 
 
+# What a device itself calls "high" was 35 ms with ALSA on PulseAudio: too little beside a busy window, as
+# tests/app/speaking/test_long_play.py showed on a crowded machine of two cores.
+_LATENCY_SECONDS = 0.15
+
 OpenOutput = Callable[[int, Fill], OutputStream]
 
 
@@ -76,7 +80,7 @@ class _PortAudioStream:
                 samplerate=self.sample_rate,
                 channels=num_channels,
                 dtype="float32",
-                latency="high",
+                latency=_LATENCY_SECONDS,
                 callback=self._on_samples_needed,
             )
             self._stream.start()

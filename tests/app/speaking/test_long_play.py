@@ -1,0 +1,96 @@
+"""Minutes of speech, streamed through a real sound server while somebody works in the window: not one gap.
+
+``TIMBRE_LONG_PLAY_SECONDS`` makes it shorter or longer than ten minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from virtual_room import needs_virtual_room, virtual_room
+
+SECONDS = float(os.environ.get("TIMBRE_LONG_PLAY_SECONDS", "600"))
+FAKES = Path(__file__).resolve().parents[2] / "fakes"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.sound,
+    pytest.mark.timeout(2 * SECONDS + 180),
+    needs_virtual_room,
+]
+
+SPEAK_AND_WORK = """
+import json, sys, time
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from window_bench import Bench
+from studio.app.speaking.outputs import PortAudioOutputs
+
+seconds = float(sys.argv[2])
+outputs = PortAudioOutputs()
+outputs.card = None
+bench = Bench(QApplication([]), Path(sys.argv[1]), outputs=outputs)
+bench.add_voice()
+window = bench.open_window()
+window.script.paste_text("\\n\\n".join(f"A line to work on, number {number}." for number in range(40)))
+spoken, *others = bench.lines
+window.script.view.go_to(spoken.id)
+# Two words are 0.2 s of speech and take 0.1 s to be made: twice as fast as they are heard.
+window.script.set_field("text", " ".join(["rest one"] * round(5 * seconds)), "Edit")
+bench.trigger("speak.line")
+transport, began = bench.session.transport, time.monotonic()
+bench.until(lambda: transport.is_playing)
+turn = 0
+
+def work():
+    global turn
+    turn += 1
+    line = others[turn % len(others)]
+    window.script.view.go_to(line.id)
+    window.script.set_field("text", f"Worked on for the time number {turn}.", "Edit")
+    if turn % 3 == 0:
+        window.actions_by_id["edit.undo"].trigger()
+    if turn % 10 == 0:
+        window.resize(1100 + turn % 7 * 30, 700 + turn % 5 * 20)
+        window.docks.tabs.setCurrentIndex(turn // 10 % window.docks.tabs.count())
+    if turn % 25 == 0:
+        window.script.view.select_lines([other.id for other in others[:5]])
+        window.actions_by_id["edit.move_down"].trigger()
+
+hand = QTimer()
+hand.timeout.connect(work)
+hand.start(150)
+bench.until(lambda: not transport.is_playing and bench.session.queue.current is None, seconds=1.5 * seconds + 60)
+hand.stop()
+played = time.monotonic() - began
+bench.live(0.1)
+(take,) = bench.session.editor.project.takes_of(spoken.id)
+print(json.dumps({
+    "gaps": transport.num_underruns, "audio_seconds": take.audio_seconds, "played_seconds": played,
+    "steps": turn, "words": window.notices.words,
+}))
+bench.close()
+"""
+
+
+def test_long_play_has_no_gap_while_the_window_is_used(tmp_path: Path) -> None:
+    with virtual_room(tmp_path) as room:
+        room.environment |= {
+            "QT_QPA_PLATFORM": "offscreen",
+            "PYTHONPATH": str(FAKES),
+            **{f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CACHE", "LOGS", "CONFIG")},
+        }
+        window = room.start(SPEAK_AND_WORK, str(tmp_path), str(SECONDS))
+        said, errors = window.communicate(timeout=2 * SECONDS + 120)
+    assert said, errors
+    outcome = json.loads(said.splitlines()[-1])
+    print(outcome)  # noqa: T201 - pytest -rA shows it
+    assert outcome["words"] == ""
+    assert outcome["audio_seconds"] == pytest.approx(SECONDS, abs=0.5)
+    assert outcome["played_seconds"] > 0.95 * SECONDS, "it went through a real device, at its own pace"
+    assert outcome["steps"] > SECONDS
+    assert outcome["gaps"] == 0
