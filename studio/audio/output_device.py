@@ -6,12 +6,10 @@ PortAudio is loaded on demand: a machine without it, or without a sound card, mu
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from studio.audio import portaudio
-from studio.audio.portaudio import device_index, load_portaudio
+from studio.audio.portaudio import LATENCY_SECONDS, RunningStream, device_index, load_portaudio
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
 
@@ -42,10 +40,6 @@ class OutputStream(Protocol):
         ...
 
 
-# What a device itself calls "high" was 35 ms with ALSA on PulseAudio: too little beside a busy window, as
-# tests/app/speaking/test_long_play.py showed on a crowded machine of two cores.
-_LATENCY_SECONDS = 0.15
-
 OpenOutput = Callable[[int, Fill], OutputStream]
 
 
@@ -67,42 +61,27 @@ def open_output_on(device: str | None, sample_rate: int, fill: Fill) -> OutputSt
         ) from error
 
 
-class _PortAudioStream:
+class _PortAudioStream(RunningStream):
+    sample_rate: int
+
     def __init__(self, sounddevice: Any, device: int | None, sample_rate: int, fill: Fill) -> None:
         self._fill = fill
-        # PortAudio forgets a stream when it is closed: asking about it then is a crash.
-        self._closing = threading.Lock()
-        portaudio.stream_opened(self)
-        try:
-            self.sample_rate, num_channels = _settings(sounddevice, device, sample_rate)
-            self._stream = sounddevice.OutputStream(
-                device=device,
-                samplerate=self.sample_rate,
-                channels=num_channels,
-                dtype="float32",
-                latency=_LATENCY_SECONDS,
-                callback=self._on_samples_needed,
-            )
-            self._stream.start()
-        except BaseException:
-            portaudio.stream_closed(self)
-            raise
+        super().__init__(lambda: self._open(sounddevice, device, sample_rate))
+
+    def _open(self, sounddevice: Any, device: int | None, sample_rate: int) -> Any:
+        self.sample_rate, num_channels = _settings(sounddevice, device, sample_rate)
+        return sounddevice.OutputStream(
+            device=device,
+            samplerate=self.sample_rate,
+            channels=num_channels,
+            dtype="float32",
+            latency=LATENCY_SECONDS,
+            callback=self._on_samples_needed,
+        )
 
     @property
     def latency_seconds(self) -> float:
         return float(self._stream.latency)
-
-    @property
-    def is_running(self) -> bool:
-        with self._closing:
-            return not self._stream.closed and bool(self._stream.active)
-
-    def close(self) -> None:
-        with self._closing:
-            if not self._stream.closed:
-                self._stream.abort(ignore_errors=True)
-                self._stream.close(ignore_errors=True)
-        portaudio.stream_closed(self)
 
     def _on_samples_needed(self, output: Any, num_frames: int, times: Any, status: Any) -> None:  # noqa: ARG002
         mono = output[:, 0]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import Any, Literal
 
 from studio.errors import NoAudioDevice
@@ -14,6 +15,11 @@ from studio.errors import NoAudioDevice
 _log = logging.getLogger(__name__)
 
 Kind = Literal["output", "input"]
+
+# What a device itself calls "high" was 35 ms with ALSA on PulseAudio: too little beside a busy window, as
+# tests/app/speaking/test_long_play.py showed on a crowded machine of two cores.
+LATENCY_SECONDS = 0.15
+
 # Starting PortAudio again ends every stream there is, so whoever has one open is counted.
 _opening = threading.Lock()
 _open_streams: set[int] = set()
@@ -50,14 +56,37 @@ def device_index(kind: Kind, name: str) -> int:
     return index
 
 
-def stream_opened(stream: object) -> None:
-    with _opening:
-        _open_streams.add(id(stream))
+class RunningStream:
+    """A stream of the library's own, from its start to its end. ``make`` opens it; what it raises is passed on."""
 
+    def __init__(self, make: Callable[[], Any]) -> None:
+        # PortAudio forgets a stream when it is closed: asking about it then is a crash.
+        self._closing = threading.Lock()
+        with _opening:
+            _open_streams.add(id(self))
+        try:
+            self._stream = make()
+            self._stream.start()
+        except BaseException:
+            self._no_longer_open()
+            raise
 
-def stream_closed(stream: object) -> None:
-    with _opening:
-        _open_streams.discard(id(stream))
+    @property
+    def is_running(self) -> bool:
+        """False once the device has vanished."""
+        with self._closing:
+            return not self._stream.closed and bool(self._stream.active)
+
+    def close(self) -> None:
+        with self._closing:
+            if not self._stream.closed:
+                self._stream.abort(ignore_errors=True)
+                self._stream.close(ignore_errors=True)
+        self._no_longer_open()
+
+    def _no_longer_open(self) -> None:
+        with _opening:
+            _open_streams.discard(id(self))
 
 
 def look_for_devices_again() -> bool:

@@ -7,7 +7,6 @@ one stream for microphone and loudspeaker. A machine without a microphone is a n
 from __future__ import annotations
 
 import logging
-import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -169,38 +168,23 @@ class Recorder:
         self._blocks.append((samples, has_lost_some))
 
 
-class _PortAudioInput:
+class _PortAudioInput(portaudio.RunningStream):
+    sample_rate: int
+
     def __init__(self, sounddevice: Any, index: int | None, take: Take) -> None:
         self._take = take
-        # PortAudio forgets a stream when it is closed: asking about it then is a crash.
-        self._closing = threading.Lock()
-        portaudio.stream_opened(self)
-        try:
-            self.sample_rate, num_channels = _settings(sounddevice, index)
-            self._stream = sounddevice.InputStream(
-                device=index,
-                samplerate=self.sample_rate,
-                channels=num_channels,
-                dtype="float32",
-                latency="high",
-                callback=self._on_samples,
-            )
-            self._stream.start()
-        except BaseException:
-            portaudio.stream_closed(self)
-            raise
+        super().__init__(lambda: self._open(sounddevice, index))
 
-    @property
-    def is_running(self) -> bool:
-        with self._closing:
-            return not self._stream.closed and bool(self._stream.active)
-
-    def close(self) -> None:
-        with self._closing:
-            if not self._stream.closed:
-                self._stream.abort(ignore_errors=True)
-                self._stream.close(ignore_errors=True)
-        portaudio.stream_closed(self)
+    def _open(self, sounddevice: Any, index: int | None) -> Any:
+        self.sample_rate, num_channels = _settings(sounddevice, index)
+        return sounddevice.InputStream(
+            device=index,
+            samplerate=self.sample_rate,
+            channels=num_channels,
+            dtype="float32",
+            latency=portaudio.LATENCY_SECONDS,
+            callback=self._on_samples,
+        )
 
     def _on_samples(self, samples: Any, num_frames: int, times: Any, status: Any) -> None:  # noqa: ARG002
         self._take(samples.mean(axis=1, dtype=np.float32), bool(status.input_overflow))

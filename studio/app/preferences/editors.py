@@ -9,14 +9,17 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
+    QSpinBox,
     QWidget,
 )
 
-from studio.app.preferences.calm_controls import CalmComboBox, CalmDoubleSpinBox, CalmSpinBox
+from studio.app.preferences.calm_controls import calm
 from studio.setting_kinds import Choice, Device, Folder, Number, Setting, Text, Truth, Whole
 
 _CONTEXT = "Settings"
@@ -75,7 +78,7 @@ class TruthEditor(SettingEditor):
 
 class WholeEditor(SettingEditor):
     def __init__(self, setting: Whole) -> None:
-        self._box = CalmSpinBox()
+        self._box = calm(QSpinBox())
         self._box.setRange(setting.low, setting.high)
         self._box.setSuffix(_suffix(setting.unit))
         self._box.setSpecialValueText(translated(setting.name_of_low))
@@ -91,7 +94,7 @@ class WholeEditor(SettingEditor):
 
 class NumberEditor(SettingEditor):
     def __init__(self, setting: Number) -> None:
-        self._box = CalmDoubleSpinBox()
+        self._box = calm(QDoubleSpinBox())
         self._decimals = max(0, math.ceil(-math.log10(setting.step)))
         self._box.setDecimals(self._decimals)
         self._box.setRange(setting.low, setting.high)
@@ -109,7 +112,7 @@ class NumberEditor(SettingEditor):
 
 class ChoiceEditor(SettingEditor):
     def __init__(self, setting: Choice[Any]) -> None:
-        self._box = CalmComboBox()
+        self._box = calm(QComboBox())
         for option in setting.options:
             self._box.addItem(translated(option.title), option.value)
         super().__init__(setting, self._box)
@@ -173,7 +176,7 @@ class DeviceEditor(SettingEditor):
     """The devices there are, and the chosen one even while it is unplugged."""
 
     def __init__(self, setting: Device) -> None:
-        self._box = CalmComboBox()
+        self._box = calm(QComboBox())
         self._names: tuple[str, ...] = ()
         self._are_names_known = False
         super().__init__(setting, self._box)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recipe.corpus.utterance import FloatArray
+from recipe.png import write_grey_png
 
 _SIZE = 512
 _HOP = 96
@@ -26,7 +25,7 @@ def write_picture(path: Path, sounds: Sequence[FloatArray], *, most_columns: int
     for picture in pictures:
         rows.append(np.pad(picture, ((0, 0), (0, width - picture.shape[1]))))
         rows.append(np.full((_BLANK_ROWS, width), 255, np.uint8))
-    path.write_bytes(_png(np.concatenate(rows[:-1])))
+    write_grey_png(path, np.concatenate(rows[:-1]))
 
 
 def _picture(sound: FloatArray) -> npt.NDArray[np.uint8]:
@@ -35,15 +34,3 @@ def _picture(sound: FloatArray) -> npt.NDArray[np.uint8]:
     decibels = 20.0 * np.log10(np.maximum(magnitude, 1e-9))
     share = (decibels - _QUIETEST_DB) / (_LOUDEST_DB - _QUIETEST_DB)
     return (255.0 * np.clip(share, 0.0, 1.0)).astype(np.uint8).T[::-1]
-
-
-def _png(grey: npt.NDArray[np.uint8]) -> bytes:
-    height, width = grey.shape
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), grey], axis=1)  # each line begins with its filter, none
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in chunks)
-
-
-def _chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))

@@ -1,14 +1,14 @@
-"""Spectrograms as PNG files, to be looked at: one row of pictures above the other, written without a library."""
+"""Spectrograms as PNG files, to be looked at: one row of pictures above the other."""
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from recipe.png import write_grey_png
 
 _QUIETEST, _LOUDEST = -11.5, 2.0  # nats of a mel band
 _GAP = 4
@@ -23,16 +23,7 @@ def write_spectrograms(path: Path, rows: Sequence[Sequence[npt.NDArray[np.floati
         [np.pad(strip, ((0, 0), (0, width - strip.shape[1])), constant_values=128) for strip in strips]
     )
     pixels = pixels.repeat(_MAGNIFIED, axis=0).repeat(_MAGNIFIED, axis=1)
-    height, width = pixels.shape
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), pixels], axis=1)  # each line: filter 0, then its pixels
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(
-        b"\x89PNG\r\n\x1a\n"
-        + _block(b"IHDR", header)
-        + _block(b"IDAT", zlib.compress(lines.tobytes()))
-        + _block(b"IEND", b"")
-    )
+    write_grey_png(path, pixels)
 
 
 def _picture(mel: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
@@ -43,7 +34,3 @@ def _picture(mel: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
 
 def _with_gap(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return np.pad(picture, ((_GAP, 0), (0, _GAP)), constant_values=128)
-
-
-def _block(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
