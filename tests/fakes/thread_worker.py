@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
@@ -40,10 +41,14 @@ class ThreadWorker:
         return event
 
     def kill(self) -> None:
-        """Cuts the line, as a death does. (Closing it under a reading thread would not wake that thread.)"""
-        line = socket.socket(fileno=os.dup(self._near.fileno()))
-        line.shutdown(socket.SHUT_RDWR)
-        line.close()
+        """Cuts the line, as a death does. (Closing it under a reading thread would not wake that thread.)
+
+        Of one that has ended already, there is nothing to kill: a process may end just before it is killed, too.
+        """
+        with contextlib.suppress(OSError):
+            line = socket.socket(fileno=os.dup(self._near.fileno()))
+            line.shutdown(socket.SHUT_RDWR)
+            line.close()
 
     def ended(self) -> str:
         self._near.close()
