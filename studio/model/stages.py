@@ -22,6 +22,22 @@ from studio.model.config import SamplingOptions
 FloatArray = npt.NDArray[np.float32]
 
 
+class ClipTokenizer(Protocol):
+    """Sound to speech tokens; the reference is the model folder's own network under ONNX Runtime."""
+
+    def tokenize(self, log_mel: FloatArray) -> tuple[int, ...]:
+        """The speech tokens of a Whisper log-mel (128, frames): a quarter as many. Raises ``ClipTooLong``."""
+        ...
+
+
+class ClipEmbedder(Protocol):
+    """Sound to the embedding that says whose voice it is; the reference as for ``ClipTokenizer``."""
+
+    def embed(self, fbank: FloatArray) -> FloatArray:
+        """The speaker embedding (192,) of a mean-free Kaldi filter bank (frames, 80)."""
+        ...
+
+
 class TokenSampler(Protocol):
     """Chooses one speech token. Made per utterance; holds that utterance's random generator."""
 

@@ -1,0 +1,26 @@
+"""Every candidate there is, by stage. A new way to run a stage is a module with ``CANDIDATES`` and a line here."""
+
+from __future__ import annotations
+
+import importlib
+
+from studio.engines.candidate import Candidate
+from studio.engines.stage import Stage
+
+# Plain float32 comes first and is the reference. The order of the rest is that of a list for people:
+# which is fastest is measured.
+MODULES = ("studio.engines.torch_candidates",)
+
+
+def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[Candidate, ...]:
+    """Imports the modules, none of which imports its library."""
+    found: list[Candidate] = []
+    for module in modules:
+        found += importlib.import_module(module).CANDIDATES
+    names = [(candidate.stage, candidate.name) for candidate in found]
+    assert len(set(names)) == len(names), "two candidates of a stage share a name"
+    return tuple(found)
+
+
+def candidates_of(stage: Stage, modules: tuple[str, ...] = MODULES) -> tuple[Candidate, ...]:
+    return tuple(candidate for candidate in all_candidates(modules) if candidate.stage is stage)
