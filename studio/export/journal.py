@@ -19,7 +19,7 @@ from typing import Self
 from studio import paths
 from studio.errors import FolderBusy
 from studio.export.disk import writing
-from studio.project.file_lock import FileLock
+from studio.file_lock import FileLock
 
 # A memory stick counts in steps of two seconds, which shows only once it has been taken out and put back.
 _COARSEST_TIME_NS = 2_000_000_000

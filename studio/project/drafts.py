@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from studio.errors import ProjectInUse, StudioError
+from studio.file_lock import FileLock
 from studio.project import database
-from studio.project.file_lock import FileLock
 from studio.project.script import Script
 from studio.project.storage import Storage
 
