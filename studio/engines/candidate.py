@@ -22,6 +22,7 @@ from studio.engines.stage import Place, Stage
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.stages import ClipEmbedder, ClipTokenizer, FlowDecoder, SpeechLM, Vocoder
+from studio.wording import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ class Usable:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """``reason``: a clause for a person, without a full stop, "onnxruntime has no CUDA provider here"."""
+    """``reason``: a clause for a person, without a full stop: ``wording("{library} is not installed", library=...)``."""
 
-    reason: str
+    reason: Wording
 
 
 class BuildCancelled(Exception):

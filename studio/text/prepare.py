@@ -107,8 +107,10 @@ class IncrementalText:
 def _layout(text: str, form: PromptForm) -> Layout:
     if len(text) > MOST_CHARACTERS:
         raise TextTooLong(
-            f"The text has {len(text):,} characters; one request takes {MOST_CHARACTERS:,}.",
+            "The text has {length:,} characters; one request takes {most:,}.",
             remedy="Speak it in parts, chapter by chapter.",
+            length=len(text),
+            most=MOST_CHARACTERS,
         )
     return Layout.of(text, form.tags)
 

@@ -30,6 +30,8 @@ class Encoder(Protocol):
 
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]: ...
 
+    def encode_speech(self, words: str) -> tuple[int, ...]: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -91,7 +93,7 @@ def _token_ids(spoken: Spoken, tokenizer: Encoder) -> Iterator[int]:
         if part.is_tag:
             yield tokenizer.special_ids[part.text]
         else:
-            yield from tokenizer.encode(part.text, allow_special=False)
+            yield from tokenizer.encode_speech(part.text)
 
 
 def finish(spoken: Spoken, language: Language, ending: BlockEnd) -> Spoken:

@@ -18,6 +18,7 @@ import regex
 from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
 from studio.text.tags import Grade
+from studio.wording import Wording, did_you_mean, wording
 
 STYLES_FILE = "styles.json"
 # A generation's own prefix of an id: v3.dialect.sichuan and dialect.sichuan are one style.
@@ -67,16 +68,18 @@ class Styles:
             if wanted == preset.id or family == preset.family:
                 return preset
         raise UnknownPreset(
-            f"The loaded model has no style “{preset_id}”.{self._did_you_mean(family)}",
+            "The loaded model has no style “{style}”.{did_you_mean}",
             remedy="Choose one of its styles, or describe the style in your own words.",
+            style=preset_id,
+            did_you_mean=self._did_you_mean(family),
         )
 
-    def _did_you_mean(self, family: str) -> str:
+    def _did_you_mean(self, family: str) -> str | Wording:
         families = [preset.family for preset in self.presets]
         last_word = family.rpartition(".")[2]
         near = [known for known in families if known.rpartition(".")[2] == last_word]
         near = near or difflib.get_close_matches(family, families, n=_SUGGESTIONS)
-        return f" Did you mean {' or '.join(near[:_SUGGESTIONS])}?" if near else ""
+        return did_you_mean(near[:_SUGGESTIONS])
 
 
 def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
@@ -87,16 +90,18 @@ def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
     """
     own = folder / STYLES_FILE if folder is not None else None
     if own is not None and own.is_file():
-        return _read(own, remedy="Remove it from the model folder, or mend it.")
+        return _read(own, remedy=wording("Remove it from the model folder, or mend it."))
     path = paths.resources() / "styles" / f"{generation_name}.json"
     if not path.is_file():
         raise MissingModelFile(
-            f"There is no list of styles for {generation_name}.", remedy="Install the program again."
+            "There is no list of styles for {generation}.",
+            remedy="Install the program again.",
+            generation=generation_name,
         )
-    return _read(path, remedy="Install the program again.")
+    return _read(path, remedy=wording("Install the program again."))
 
 
-def _read(path: Path, *, remedy: str) -> Styles:
+def _read(path: Path, *, remedy: Wording) -> Styles:
     try:
         values = json.loads(path.read_text("utf-8"))
         return Styles(
@@ -104,7 +109,9 @@ def _read(path: Path, *, remedy: str) -> Styles:
             tags=tuple(_tag_label(entry) for entry in values.get("tags", ())),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DamagedModelFile(f"{path.name} in {path.parent} is not a list of styles.", remedy=remedy) from error
+        raise DamagedModelFile(
+            "{file} in {folder} is not a list of styles.", remedy=remedy, file=path.name, folder=path.parent
+        ) from error
 
 
 def _preset(entry: dict[str, Any]) -> Preset:

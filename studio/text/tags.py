@@ -109,8 +109,10 @@ def _pauses(text: str) -> Iterator[Mark]:
         seconds = float(match[1]) / (1000 if (match[2] or "").lower() == "ms" else 1)
         if seconds > LONGEST_PAUSE_SECONDS:
             raise StyleNotSupported(
-                f"{match.group()} is too long: a pause lasts at most {LONGEST_PAUSE_SECONDS:g} seconds.",
+                "{tag} is too long: a pause lasts at most {longest:g} seconds.",
                 remedy="Write a shorter pause, or several in a row.",
+                tag=match.group(),
+                longest=LONGEST_PAUSE_SECONDS,
             )
         yield Mark(match.start(), match.end(), MarkKind.PAUSE, seconds=seconds)
 
@@ -152,7 +154,8 @@ def _checked_run(run: list[Mark], tags: TagSet) -> list[Mark]:
         return []
     if any(mark.token not in tags.phones for mark in run):
         raise StyleNotSupported(
-            f"The loaded model does not know pronunciation tokens such as {''.join(mark.token for mark in run)}.",
+            "The loaded model does not know pronunciation tokens such as {tokens}.",
             remedy="Write the word as it sounds, or load a Fun-CosyVoice3 model.",
+            tokens="".join(mark.token for mark in run),
         )
     return run

@@ -17,6 +17,7 @@ from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 from tokenizers.models import BPE
 
 from studio.errors import DamagedModelFile, MissingModelFile
+from studio.text.respellings import RESPELLINGS_FILE, Respellings
 
 # Qwen2 cuts text into words with this pattern before merging bytes (specification B4).
 WORD_PATTERN = (
@@ -36,7 +37,13 @@ class HasSpecialTokens(Protocol):
 class TextTokenizer:
     """Token ids of one model folder. Safe to share between threads."""
 
-    def __init__(self, vocabulary: dict[str, int], merges: list[tuple[str, str]], special_ids: dict[str, int]) -> None:
+    def __init__(
+        self,
+        vocabulary: dict[str, int],
+        merges: list[tuple[str, str]],
+        special_ids: dict[str, int],
+        respellings: Respellings | None = None,
+    ) -> None:
         self._bpe = Tokenizer(BPE(vocab=vocabulary, merges=merges))
         self._bpe.normalizer = normalizers.NFC()
         self._bpe.pre_tokenizer = pre_tokenizers.Sequence(
@@ -47,6 +54,7 @@ class TextTokenizer:
         )
         self._bpe.decoder = decoders.ByteLevel()
         self.special_ids = special_ids
+        self.respellings = respellings
         self.num_tokens = len(vocabulary.keys() | special_ids.keys())
         self._special_values = frozenset(special_ids.values())
         longest_first = sorted(special_ids, key=len, reverse=True)
@@ -61,6 +69,8 @@ class TextTokenizer:
         vocabulary = _read_vocabulary(folder / "vocab.json")
         merges = _read_merges(folder / "merges.txt")
         special_ids = _read_base_specials(folder / "tokenizer_config.json")
+        respellings_path = folder / RESPELLINGS_FILE
+        respellings = Respellings.read(respellings_path) if respellings_path.is_file() else None
         num_tokens = len(vocabulary.keys() | special_ids.keys())
         for token in generation.special_tokens:
             if token in special_ids:
@@ -69,10 +79,10 @@ class TextTokenizer:
             special_ids[token] = num_tokens if known is None else known
             num_tokens += known is None
         try:
-            return cls(vocabulary, merges, special_ids)
+            return cls(vocabulary, merges, special_ids, respellings)
         except Exception as error:  # the library has no narrower one for merges that do not fit
             raise DamagedModelFile(
-                f"vocab.json and merges.txt in {folder} do not fit together.", remedy=_REMEDY
+                "vocab.json and merges.txt in {folder} do not fit together.", remedy=_REMEDY, folder=folder
             ) from error
 
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:
@@ -93,9 +103,17 @@ class TextTokenizer:
             position = match.end()
         return (*ids, *self._encode_plain(text[position:]))
 
+    def encode_speech(self, words: str) -> tuple[int, ...]:
+        """Ids of what is to be said: spelled by sound where the model brings respellings; no special tokens."""
+        return self.encode(self.respellings.respelled(words) if self.respellings else words, allow_special=False)
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ``ids``, special tokens left out."""
         return str(self._bpe.decode([token for token in ids if token not in self._special_values]))
+
+    def num_bytes(self, token: int) -> int:
+        """Of the text an id that is not special stands for; a byte-level vocabulary has a letter for each byte."""
+        return len(self._bpe.id_to_token(token) or "")
 
     def _encode_plain(self, text: str) -> tuple[int, ...]:
         return tuple(self._bpe.encode(text, add_special_tokens=False).ids) if text else ()
@@ -103,7 +121,7 @@ class TextTokenizer:
 
 def _read_text(path: Path) -> str:
     if not path.is_file():
-        raise MissingModelFile(f"{path.name} is missing from {path.parent}.", remedy=_REMEDY)
+        raise MissingModelFile("{file} is missing from {folder}.", remedy=_REMEDY, file=path.name, folder=path.parent)
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -157,4 +175,4 @@ def _read_base_specials(path: Path) -> dict[str, int]:
 
 
 def _damaged(path: Path) -> DamagedModelFile:
-    return DamagedModelFile(f"{path.name} in {path.parent} is damaged.", remedy=_REMEDY)
+    return DamagedModelFile("{file} in {folder} is damaged.", remedy=_REMEDY, file=path.name, folder=path.parent)

@@ -34,3 +34,6 @@ class _RoughEncoder:
 
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:  # noqa: ARG002 - as the real one
         return tuple(range(len(text) // _LETTERS_A_TOKEN + 1))
+
+    def encode_speech(self, words: str) -> tuple[int, ...]:
+        return self.encode(words, allow_special=False)

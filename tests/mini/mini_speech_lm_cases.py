@@ -6,6 +6,7 @@ from pathlib import Path
 
 from recipe.corpus.store import Corpus
 from recipe.shipping.instructions import read_instructions
+from recipe.shipping.respellings import respelled, write_respellings
 from recipe.shipping.text_vocabulary import open_text_vocabulary, write_text_vocabulary
 from recipe.trainers.factored import pair_labels
 from recipe.trainers.speech_lm_lines import Line, read_lines
@@ -18,9 +19,18 @@ TEXTS = [
     "You are a helpful assistant.",
     "Please speak slowly.",
 ]
+# All words of the corpus of tests but "green" and "blue", which stay in letters.
+RESPELLED = {
+    word: respelled(phones.split())
+    for word, phones in {
+        "one": "W AH1 N", "two": "T UW1", "three": "TH R IY1", "four": "F AO1 R", "five": "F AY1 V",
+        "six": "S IH1 K S", "seven": "S EH1 V AH0 N", "red": "R EH1 D", "river": "R IH1 V ER0", "house": "HH AW1 S",
+    }.items()
+}  # fmt: skip
 
 
 def small_vocabulary(folder: Path) -> TextTokenizer:
+    write_respellings(folder, RESPELLED, "of a test")
     write_text_vocabulary(folder, TEXTS * 2, num_merges=40)
     return open_text_vocabulary(folder)
 

@@ -1,31 +1,41 @@
 """The text tokenizer of the bundled voice: ``CosyVoice-BlankEN/`` with a small byte-level vocabulary of its own.
 
-Decided: some four hundred merges, two letters and a bit a token. Because a small network learns to read from
-spellings, not from a list of words; and not fewer, because the program makes no speech shorter than two speech
-tokens a text token (specification E2): fast speech must still be allowed. Special tokens follow in official order.
+Decided: words spelled by sound (``respellings``), and some six hundred merges of two or three sounds each. Because a
+small network learns to read from sounds, not from English spelling; and not fewer, because the program makes no speech
+shorter than two speech tokens a text token (specification E2): fast speech must still be allowed. Special tokens follow
+in official order.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.respellings import RESPELLINGS_FILE, Respellings
 from studio.text.tokenizer import WORD_PATTERN, TextTokenizer
 
-NUM_MERGES = 400
+NUM_MERGES = 600
 # Longer pieces would be whole words, which a voice meets too seldom to learn.
-_LONGEST_PIECE_CHARACTERS = 6
+_LONGEST_PIECE_BYTES = 5
+# The preamble stands before everything that is ever said: it should be short. Wishes come often, too.
+_WEIGHT_OF_PREAMBLE, _WEIGHT_OF_WISH = 2000, 20
+_WRITTEN_SHARE = 0.1  # of the texts are also there in plain letters, for words that no dictionary holds
 _BASE_SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
-_FILES = ("vocab.json", "merges.txt", "tokenizer_config.json")
+_FILES = ("vocab.json", "merges.txt", "tokenizer_config.json", RESPELLINGS_FILE)
 
 
-def write_text_vocabulary(folder: Path, texts: Iterable[str], num_merges: int = NUM_MERGES) -> None:
-    """``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``, learned from ``texts`` as the model will see them."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_text_vocabulary(
+    folder: Path, texts: Iterable[str], wishes: Iterable[str] = (), num_merges: int = NUM_MERGES
+) -> None:
+    """``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``, learned from ``texts`` and ``wishes``.
+
+    ``folder`` holds the respellings already: pieces are pieces of them.
+    """
+    respellings = Respellings.read(folder / RESPELLINGS_FILE)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -40,12 +50,19 @@ def write_text_vocabulary(folder: Path, texts: Iterable[str], num_merges: int = 
         min_frequency=2,
         show_progress=False,
         initial_alphabet=alphabet,
-        max_token_length=_LONGEST_PIECE_CHARACTERS,
+        max_token_length=_LONGEST_PIECE_BYTES,
     )
-    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.train_from_iterator(_as_met(list(texts), list(wishes), respellings), trainer)
     tokenizer.model.save(str(folder))
     num_entries = tokenizer.get_vocab_size(with_added_tokens=False)
     (folder / "tokenizer_config.json").write_text(json.dumps(_settings(num_entries), indent=1), "utf-8")
+
+
+def _as_met(texts: list[str], wishes: list[str], respellings: Respellings) -> Iterator[str]:
+    yield from (respellings.respelled(text) for text in texts)
+    yield from (text.lower() for text in texts[:: round(1 / _WRITTEN_SHARE)])
+    yield from wishes * _WEIGHT_OF_WISH
+    yield from [COSYVOICE3_TEXT.preamble] * _WEIGHT_OF_PREAMBLE
 
 
 def open_text_vocabulary(folder: Path) -> TextTokenizer:

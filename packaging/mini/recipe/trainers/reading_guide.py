@@ -15,6 +15,7 @@ from torch.utils.hooks import RemovableHandle
 from studio.model.speech_lm.qwen2 import Attention, Qwen2, rotate
 
 NOWHERE = -1
+_LEAST_SHARE = 1e-4
 
 
 class ReadingGuide:
@@ -23,7 +24,7 @@ class ReadingGuide:
     Head 0 is pulled to the text that is said, head 1 to the token behind it; ``reach_tokens`` is how near is near.
     """
 
-    def __init__(self, backbone: Qwen2, *, layer: int, num_heads: int = 2, reach_tokens: float = 1.5) -> None:
+    def __init__(self, backbone: Qwen2, *, layer: int, num_heads: int = 2, reach_tokens: float = 0.7) -> None:
         attention = backbone.get_submodule(f"layers.{layer}.self_attn")
         assert isinstance(attention, Attention)
         self._attention, self._num_heads, self._reach = attention, num_heads, reach_tokens
@@ -34,7 +35,7 @@ class ReadingGuide:
         self._handle.remove()
 
     def loss(self, expected: torch.Tensor) -> torch.Tensor:
-        """Mean share of attention that is not near where it should be.
+        """How far attention is from where it should be: minus the logarithm of the share that is near, a mean.
 
         ``expected`` (batch, length): the position of the text token each position should look at, or ``NOWHERE``.
         """
@@ -44,8 +45,9 @@ class ReadingGuide:
         astray = is_somewhere.new_zeros(())
         for head in range(self._num_heads):
             distance = (positions - head - expected[..., None]).float() / self._reach
-            is_far = 1.0 - torch.exp(-0.5 * distance.square())
-            astray = astray + ((self._shares(head, *self._heard) * is_far).sum(dim=-1) * is_somewhere).sum()
+            is_near = torch.exp(-0.5 * distance.square())
+            found = (self._shares(head, *self._heard) * is_near).sum(dim=-1)
+            astray = astray - ((found + _LEAST_SHARE).log() * is_somewhere).sum()
         return astray / (self._num_heads * is_somewhere.sum().clamp(min=1.0))
 
     def _listen(self, _module: nn.Module, inputs: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:

@@ -11,6 +11,7 @@ import torch
 
 from recipe.corpus.store import Corpus
 from recipe.shipping.instructions import Instruction, read_instructions
+from recipe.shipping.respellings import cmu_respellings, write_respellings
 from recipe.shipping.text_vocabulary import (
     copy_text_vocabulary,
     has_text_vocabulary,
@@ -36,7 +37,6 @@ STAGE = "speech_lm"
 VOCABULARY_FOLDER = "text_vocabulary"  # in the work folder; it ships as CosyVoice-BlankEN
 _TOKENS_PER_SECOND = 25.0
 _POOL = 256  # sequences drawn before they are sorted into batches
-_PREAMBLE_SENTENCE = "You are a helpful assistant."
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,9 @@ def train(options: TrainingOptions) -> dict[str, float]:
             intermediate_size=settings.intermediate_size,
         ),
         pair_labels(),
-    ).to(options.device)
+    )
+    network.letters_in.spell(tokenizer)
+    network.to(options.device)
     instructions = read_instructions()
     optimizers = adam_and_muon(
         STAGE,
@@ -157,7 +159,8 @@ def _text_vocabulary(options: TrainingOptions, lines: list[Line]) -> TextTokeniz
             copy_text_vocabulary(options.start_from / "CosyVoice-BlankEN", folder)
         else:
             wishes = [sentence for each in read_instructions().values() for sentence in each.sentences]
-            write_text_vocabulary(folder, [*sorted({line.spoken for line in lines}), *wishes, _PREAMBLE_SENTENCE])
+            write_respellings(folder, *cmu_respellings())
+            write_text_vocabulary(folder, sorted({line.spoken for line in lines}), wishes)
     return open_text_vocabulary(folder)
 
 

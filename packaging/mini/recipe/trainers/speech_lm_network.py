@@ -14,6 +14,7 @@ from torch import nn
 
 from recipe.corpus.tokens import NUM_COLOURS, NUM_PAIRS, NUM_TOKENS
 from recipe.trainers.factored import FactoredTable, PairLabels
+from recipe.trainers.text_letters import TextLetters
 from studio.model.config import QwenConfig, SamplingOptions, SpeechLMConfig
 from studio.model.generations import COSYVOICE3
 from studio.model.speech_lm import SpeechLMNetwork
@@ -85,6 +86,7 @@ class FactoredSpeechLM(nn.Module):
         size = config.backbone.hidden_size
         self.config = config
         self.backbone = Qwen2(config.backbone)
+        self.letters_in = TextLetters(config.backbone.vocabulary_size, size)
         self.marks_in = nn.Parameter(torch.empty(_NUM_MARKS, size).normal_(std=0.02))
         self.tokens_in = FactoredTable(labels, size)
         self.tokens_out = FactoredTable(labels, size)
@@ -99,11 +101,15 @@ class FactoredSpeechLM(nn.Module):
 
     def hidden(self, batch: SequenceBatch) -> torch.Tensor:
         """(n, hidden) at the positions from which something is to be predicted."""
-        table = torch.cat((self.backbone.embed_tokens.weight, self.marks_in, self.tokens_in.pairs()))
+        table = torch.cat((self._text_rows(), self.marks_in, self.tokens_in.pairs()))
         colours = F.pad(self.tokens_in.colour, (0, 0, 0, 1))
         embedded = F.embedding(batch.pairs_or_text, table) + F.embedding(batch.colours, colours)
         hidden: torch.Tensor = self.backbone(embedded)
         return hidden.flatten(0, 1)[batch.predicting]
+
+    def _text_rows(self) -> torch.Tensor:
+        rows: torch.Tensor = self.backbone.embed_tokens.weight + self.letters_in()
+        return rows
 
     def scores(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Of pairs (n, 729), colours (n, 9), and the logarithm of all rows' exponentials together (n,).
@@ -141,6 +147,7 @@ class FactoredSpeechLM(nn.Module):
         network.backbone.load_state_dict(
             {name: tensor.float().cpu() for name, tensor in self.backbone.state_dict().items()}
         )
+        network.backbone.embed_tokens.weight.copy_(self._text_rows())
         layout = self.config.layout
         rows_in, rows_out = network.speech_embedding.weight, network.llm_decoder.weight
         rows_in.zero_()
@@ -158,6 +165,7 @@ class FactoredSpeechLM(nn.Module):
         """Takes over what has shipped."""
         layout = self.config.layout
         self.backbone.load_state_dict(network.backbone.state_dict())
+        self.letters_in.of_place.zero_()
         rows_in, rows_out = network.speech_embedding.weight, network.llm_decoder.weight
         self.tokens_in.take_apart(rows_in[: layout.num_speech_tokens])
         self.marks_in.copy_(rows_in[[layout.sos_row, layout.task_row]])

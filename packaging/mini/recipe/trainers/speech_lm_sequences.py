@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from recipe.corpus.phones import SILENCE
-from recipe.corpus.tokens import NUM_PAIRS, labels_of, pairs_and_colours, shipped_pairs
+from recipe.corpus.tokens import NUM_PAIRS, pairs_and_colours
 from recipe.corpus.utterance import IntArray
 from recipe.shipping.instructions import Instruction
 from recipe.trainers.reading_guide import NOWHERE
+from recipe.trainers.renderings import Renderer
 from recipe.trainers.speech_lm_lines import NORMAL, Line, by_speaker_and_style, concatenated
 from recipe.trainers.speech_lm_network import END, NO_COLOUR, SequenceBatch
 from studio.text.prompt_form import COSYVOICE3_TEXT
@@ -46,6 +46,8 @@ class SequenceSettings:
     prompt_weight: float = 0.5
     spoiled_prompt: float = 0.4
     spoiled_speech: float = 0.04
+    written_share: float = 0.05  # of words in letters instead of sounds: names will come that no dictionary holds
+    tagged_share: float = 0.03  # of words in the phones a person corrects with
     neutral_engine: str = "flite"  # whose pronunciation is spoken where no prompt says otherwise
     neutral_share: float = 0.5  # of prompts and their continuations
 
@@ -83,7 +85,7 @@ class SequenceMaker:
         self._settings, self._random, self._tokenizer = settings, random, tokenizer
         self._start_row, self._task_row = tokenizer.num_tokens, tokenizer.num_tokens + 1
         self._first_pair_row = tokenizer.num_tokens + 2
-        self._num_letters = np.array([len(tokenizer.decode((token,))) for token in range(tokenizer.num_tokens)])
+        self._renderer = Renderer(tokenizer, settings.written_share, settings.tagged_share, random)
         self._stop = tokenizer.encode(".", allow_special=False)
         self._preamble = COSYVOICE3_TEXT.cross_lingual(tokenizer)
         groups = list(by_speaker_and_style(lines).values())
@@ -150,8 +152,8 @@ class SequenceMaker:
             # The second sentence of a paragraph begins with its blank.
             is_following = lines is target and self._random.random() < 0.3
             for line in lines:
-                own = self._tokenizer.encode(" " * is_following + line.spoken, allow_special=False)
-                reading.append(1 + len(text) + self._read_along(line, own))
+                own, places = self._renderer.render(line, " " * is_following)
+                reading.append(1 + len(text) + places)
                 text += own
                 is_following = True
             # A person often leaves out the mark at the end of a transcript.
@@ -175,16 +177,6 @@ class SequenceMaker:
             num_prompt_tokens=len(prompt_tokens),
             reading=np.minimum(np.append(np.concatenate(reading), len(text)), len(text)),
         )
-
-    def _read_along(self, line: Line, text: tuple[int, ...]) -> npt.NDArray[np.int64]:
-        """Which of ``text`` each token of ``line`` says, if letters last as long as there are sounds."""
-        labels = labels_of(line.tokens, shipped_pairs()).astype(np.int64)
-        is_new = (np.diff(labels, prepend=SILENCE) != 0) & (labels != SILENCE)
-        sounds = np.cumsum(is_new)[1::2]
-        letters = np.cumsum(self._num_letters[list(text)])
-        progress = (sounds - 0.5) / max(1, sounds[-1]) * letters[-1]
-        place: npt.NDArray[np.int64] = np.searchsorted(letters, progress).clip(max=len(text) - 1)
-        return place
 
     def _spoiled(self, tokens: IntArray, most: float) -> IntArray:
         """``tokens`` with up to ``most`` of them as a tokenizer might mishear them: a neighbour's sound, any sound, a level."""

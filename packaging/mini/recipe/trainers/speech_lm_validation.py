@@ -48,9 +48,8 @@ def zero_shot_trials(
             continue
         prompt = prompts[random.integers(len(prompts))]
         request = SpeechTokenRequest(
-            text_tokens=tokenizer.encode(line.spoken, allow_special=False),
-            prompt_text_tokens=COSYVOICE3_TEXT.cross_lingual(tokenizer)
-            + tokenizer.encode(prompt.spoken, allow_special=False),
+            text_tokens=tokenizer.encode_speech(line.spoken),
+            prompt_text_tokens=COSYVOICE3_TEXT.cross_lingual(tokenizer) + tokenizer.encode_speech(prompt.spoken),
             prompt_speech_tokens=tuple(prompt.tokens.tolist()),
             max_tokens=_LONGEST_RATIO * len(line.tokens),
         )
@@ -60,7 +59,7 @@ def zero_shot_trials(
 
 def wished(texts: Sequence[str], wish: tuple[int, ...], tokenizer: TextTokenizer) -> list[SpeechTokenRequest]:
     """``texts`` after the prompt text ``wish``, without any prompt speech."""
-    encoded = [tokenizer.encode(text, allow_special=False) for text in texts]
+    encoded = [tokenizer.encode_speech(text) for text in texts]
     return [
         SpeechTokenRequest(
             text_tokens=text, prompt_text_tokens=wish, max_tokens=_MOST_SPEECH_PER_TEXT_TOKEN * len(text)

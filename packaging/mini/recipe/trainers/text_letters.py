@@ -1,0 +1,47 @@
+"""The text table learned in parts: a token's row is its own and one for each of its letters in their places.
+
+Pieces of two or three sounds are met seldom, their letters always; so a new piece is understood from the first time.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from studio.text.tokenizer import TextTokenizer
+
+NUM_PLACES = 6  # the longest pieces have five bytes, tags in brackets count as one sound
+_MOST_LETTERS = 256
+_NONE = 0
+
+
+class TextLetters(nn.Module):
+    """``forward()``: (text rows, size), to be added to the rows of the tokens themselves."""
+
+    letters: torch.Tensor
+
+    def __init__(self, num_rows: int, size: int, deviation: float = 0.02) -> None:
+        super().__init__()
+        self.of_place = nn.Parameter(torch.empty(NUM_PLACES * _MOST_LETTERS, size).normal_(std=deviation))
+        self.register_buffer("letters", torch.zeros(num_rows, NUM_PLACES, dtype=torch.long))
+
+    def spell(self, tokenizer: TextTokenizer) -> None:
+        """Takes over how the ordinary tokens of ``tokenizer`` are spelled; special ones have rows of their own only."""
+        special = frozenset(tokenizer.special_ids.values())
+        pieces = [
+            "" if token in special else tokenizer.decode((token,))[:NUM_PLACES] for token in range(len(self.letters))
+        ]
+        alphabet = {
+            letter: number for number, letter in enumerate(sorted({each for piece in pieces for each in piece}))
+        }
+        self.letters.zero_()
+        for row, piece in enumerate(pieces):
+            for place, letter in enumerate(piece):
+                number = 1 + min(alphabet[letter], _MOST_LETTERS - 2)
+                self.letters[row, place] = place * _MOST_LETTERS + number
+
+    def forward(self) -> torch.Tensor:
+        rows = F.embedding(self.letters, self.of_place) * (self.letters != _NONE)[..., None]
+        summed: torch.Tensor = rows.sum(dim=1)
+        return summed

@@ -1,0 +1,128 @@
+"""The plain stages of ``studio/model`` as candidates: nothing is built, and plain float32 is what all others are held to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.keys import weight_file
+from studio.engines.stage import PlaceKind, Stage
+from studio.errors import UnsupportedPrecision
+from studio.model.config import Precision
+from studio.model.speech_lm.linear import check_support, has_onednn
+from studio.wording import wording
+
+_CODE_VERSION = 1
+# Of a float32 weight file, by precision. The text table and the head stay larger than the layers.
+_WEIGHT_SHARE = {Precision.FLOAT32: 1.1, Precision.BFLOAT16: 0.7, Precision.FLOAT16: 0.7, Precision.INT8: 0.5}
+# Caches and intermediate results of one line, beside the weights.
+_WORKING_BYTES = {
+    Stage.SPEECH_LM: 64 << 20,
+    Stage.FLOW: 600 << 20,
+    Stage.VOCODER: 400 << 20,
+    Stage.SPEECH_TOKENIZER: 500 << 20,
+    Stage.SPEAKER_ENCODER: 200 << 20,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TorchCandidate:
+    """A stage of ``Checkpoint.load_...`` in one precision, on the processor or a graphics card."""
+
+    stage: Stage
+    precision: Precision
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = ()
+    longest_silence_seconds: float = 600.0
+
+    @property
+    def name(self) -> str:
+        return f"torch-{self.precision.value}"
+
+    @property
+    def engine(self) -> str:
+        return "PyTorch"
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        try:
+            check_support(self.precision, torch.device(subject.place.device))
+        except UnsupportedPrecision as error:
+            return Unusable(error.sentence)
+        is_flow_on_cpu = self.stage is Stage.FLOW and subject.place.kind is PlaceKind.CPU
+        if is_flow_on_cpu and self.precision is not Precision.FLOAT32 and not self._is_multiplied_by_processor():
+            return Unusable(wording("this processor does not multiply in {precision}", precision=self.precision.value))
+        return Usable(_memory_bytes(self, subject))
+
+    def _is_multiplied_by_processor(self) -> bool:
+        return self.precision is Precision.BFLOAT16 and has_onednn(self.precision)
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+        return {"torch": torch.__version__}
+
+    def build(self, job: BuildJob) -> None:
+        """Nothing to build: weights are packed when they are loaded."""
+
+    def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
+        checkpoint, device = subject.checkpoint, subject.place.device
+        match self.stage:
+            case Stage.SPEECH_LM:
+                return checkpoint.load_speech_lm(self.precision, device, variant=subject.variant)
+            case Stage.FLOW:
+                return checkpoint.load_flow(self.precision, device)
+            case _:
+                assert self.stage is Stage.VOCODER
+                return checkpoint.load_vocoder(self.precision, device)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderNetwork:
+    """The speech tokenizer or the speaker encoder as the model folder holds it, under ONNX Runtime on the processor."""
+
+    stage: Stage
+    name: str = "onnxruntime-cpu"
+    engine: str = "ONNX Runtime"
+    precision: Precision = Precision.FLOAT32
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = ()
+    longest_silence_seconds: float = 600.0
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        return Usable(_memory_bytes(self, subject))
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+        import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+
+        return {"onnxruntime": onnxruntime.__version__}
+
+    def build(self, job: BuildJob) -> None:
+        """Nothing to build: the file is run as it is."""
+
+    def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
+        num_threads = subject.place.num_threads
+        if self.stage is Stage.SPEECH_TOKENIZER:
+            return subject.checkpoint.load_speech_tokenizer(num_threads)
+        return subject.checkpoint.load_speaker_encoder(num_threads)
+
+
+def _memory_bytes(candidate: TorchCandidate | FolderNetwork, subject: Subject) -> int:
+    path = weight_file(candidate.stage, subject)
+    return int(path.stat().st_size * _WEIGHT_SHARE[candidate.precision]) + _WORKING_BYTES[candidate.stage]
+
+
+# The reference of each stage first.
+CANDIDATES: tuple[Candidate, ...] = (
+    FolderNetwork(Stage.SPEECH_TOKENIZER),
+    FolderNetwork(Stage.SPEAKER_ENCODER),
+    TorchCandidate(Stage.SPEECH_LM, Precision.FLOAT32),
+    TorchCandidate(Stage.SPEECH_LM, Precision.INT8),
+    TorchCandidate(Stage.SPEECH_LM, Precision.FLOAT16),
+    TorchCandidate(Stage.SPEECH_LM, Precision.BFLOAT16),
+    TorchCandidate(Stage.FLOW, Precision.FLOAT32),
+    TorchCandidate(Stage.FLOW, Precision.BFLOAT16),
+    TorchCandidate(Stage.FLOW, Precision.FLOAT16),
+    TorchCandidate(Stage.VOCODER, Precision.FLOAT32),
+)

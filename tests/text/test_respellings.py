@@ -1,0 +1,62 @@
+"""Words reach a model as its own dictionary spells them; nothing else about a text changes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from studio.errors import DamagedModelFile
+from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.respellings import RESPELLINGS_FILE, Respellings, words_of
+from studio.text.spoken import Part, text_tokens
+from studio.text.tokenizer import TextTokenizer
+
+RESPELLINGS = Respellings({"hello": "HXLO", "don't": "DONT", "a": "X"})
+
+
+def test_words_are_spelled_by_sound_and_all_else_stays() -> None:
+    assert RESPELLINGS.respelled("Hello, 你好 – don’t say HELLO! a1") == "HXLO, 你好 – DONT say HXLO! X1"
+
+
+def test_a_word_that_is_not_known_stays_in_small_letters() -> None:
+    assert RESPELLINGS.respelled("Hello Zorblax’s Übermut") == "HXLO zorblax's Übermut"
+
+
+def test_words_are_found_where_they_are_looked_up() -> None:
+    text = "Well, don't – a 2nd time"
+    assert [text[begin:end] for begin, end in words_of(text)] == ["Well", "don't", "a", "nd", "time"]
+
+
+def test_a_list_is_read_without_its_remarks(tmp_path: Path) -> None:
+    path = tmp_path / RESPELLINGS_FILE
+    path.write_text("# whose it is\n\nhello\tHXLO\nworld\tWËLD\n", "utf-8")
+    assert Respellings.read(path).of_word == {"hello": "HXLO", "world": "WËLD"}
+
+
+@pytest.mark.parametrize("content", [b"hello HXLO\n", b"hello\t \n", b"\tHXLO\n", b"hello\t\xff\n"])
+def test_a_damaged_list_is_told(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / RESPELLINGS_FILE
+    path.write_bytes(content)
+    with pytest.raises(DamagedModelFile, match="respellings"):
+        Respellings.read(path)
+
+
+@pytest.mark.reference
+def test_a_folder_that_brings_a_list_has_its_speech_spelled_by_it_and_nothing_else(
+    reference: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "CosyVoice-BlankEN"
+    shutil.copytree(reference / "cosyvoice3" / "checkpoint" / "CosyVoice-BlankEN", folder)
+    plain = TextTokenizer.from_folder(folder, COSYVOICE3_TEXT)
+    (folder / RESPELLINGS_FILE).write_text("hello\tHXLO\n", "utf-8")
+    spelled = TextTokenizer.from_folder(folder, COSYVOICE3_TEXT)
+    assert plain.encode_speech("Hello.") == plain.encode("Hello.", allow_special=False)
+    assert spelled.encode_speech("Hello.") == plain.encode("HXLO.", allow_special=False)
+    assert spelled.encode("Hello.", allow_special=False) == plain.encode("Hello.", allow_special=False)
+    assert COSYVOICE3_TEXT.instruct("Hello.", spelled) == COSYVOICE3_TEXT.instruct("Hello.", plain)
+    spoken = (Part("Hello "), Part("[HH]", is_tag=True), Part(" hello"))
+    expected = plain.encode("HXLO ", allow_special=False)
+    expected += (plain.special_ids["[HH]"], *plain.encode(" HXLO", allow_special=False))
+    assert text_tokens(spoken, spelled) == expected
