@@ -23,7 +23,7 @@ def processor(num_threads: int | None = None) -> Place:
     """The processor, with one thread for each physical core unless told otherwise."""
     return Place(
         kind=PlaceKind.CPU,
-        name=_processor_name(),
+        name=processor_name(),
         num_threads=num_threads or psutil.cpu_count(logical=False) or 1,
         total_bytes=psutil.virtual_memory().total,
         instructions=torch.backends.cpu.get_cpu_capability(),
@@ -93,7 +93,7 @@ def budget_bytes(place: Place) -> int:
     return max(0, free_bytes(place) - _KEPT_FREE_BYTES[place.kind])
 
 
-def _processor_name() -> str:
+def processor_name() -> str:
     known = Path("/proc/cpuinfo")
     if known.is_file():
         for line in known.read_text("utf-8", errors="replace").splitlines():
@@ -103,7 +103,7 @@ def _processor_name() -> str:
 
 
 def _driver_version() -> str:
-    """The driver's version as NVIDIA counts it; where its tool is missing, the CUDA version it speaks."""
+    """The driver's version as NVIDIA counts it; where its tool is missing, the CUDA version torch was made for."""
     tool = shutil.which("nvidia-smi")
     if tool:
         try:
@@ -117,4 +117,4 @@ def _driver_version() -> str:
             return asked.stdout.splitlines()[0].strip()
         except (OSError, subprocess.SubprocessError, IndexError):
             pass
-    return f"cuda-{torch._C._cuda_getDriverVersion()}"
+    return f"cuda-{torch.version.cuda}"

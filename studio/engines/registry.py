@@ -13,10 +13,11 @@ MODULES = ("studio.engines.torch_candidates",)
 
 
 def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[Candidate, ...]:
-    """Imports the modules, none of which imports its library."""
+    """Imports the modules, none of which imports its library; ``module:NAME`` takes another list of it."""
     found: list[Candidate] = []
     for module in modules:
-        found += importlib.import_module(module).CANDIDATES
+        name, _, attribute = module.partition(":")
+        found += getattr(importlib.import_module(name), attribute or "CANDIDATES")
     names = [(candidate.stage, candidate.name) for candidate in found]
     assert len(set(names)) == len(names), "two candidates of a stage share a name"
     return tuple(found)

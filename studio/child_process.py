@@ -1,0 +1,58 @@
+"""What processes of ours have in common: a log of their own, the oldest of which go, and words for how they ended."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from studio import paths
+from studio.wording import Wording, wording
+
+_KEPT_LOGS = 8
+
+
+def new_log_path(name: str) -> Path:
+    """A log for each process, so that two programs never write into one."""
+    folder = paths.log_folder()
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        logs = sorted(folder.glob(f"{name}-*.log"), key=lambda path: path.stat().st_mtime)
+        for path in logs[: max(0, len(logs) - _KEPT_LOGS + 1)]:
+            path.unlink()
+    return folder / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{time.monotonic_ns() % 10**9:09d}.log"
+
+
+def send_output_to(log_path: Path) -> None:
+    """Standard output and error of Python, of libraries written in C and of child processes."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    try:
+        log = os.open(log_path, flags, 0o600)
+    except OSError:  # a read-only disk must not keep the program from speaking
+        log = os.open(os.devnull, flags)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, standard in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(source, standard)
+    os.close(nothing)
+    os.close(log)
+    # A window on Windows has no standard streams at all; elsewhere these are the same as before.
+    sys.stdout, sys.stderr = _writer(1), _writer(2)
+
+
+def end_in_words(exit_code: int) -> Wording:
+    """How a process ended, for a person; ``exit_code`` as ``multiprocessing`` has it."""
+    if exit_code >= 0:
+        return wording("exit status {status}", status=exit_code)
+    number = -exit_code
+    name = signal.Signals(number).name if number in list(signal.Signals) else wording("signal {number}", number=number)
+    # Linux ends what it has no memory for with this one, and leaves no other word.
+    return wording("{signal}, perhaps for want of memory" if name == "SIGKILL" else "{signal}", signal=name)
+
+
+def _writer(standard: int) -> io.TextIOWrapper:
+    binary = io.BufferedWriter(io.FileIO(standard, "w", closefd=False))
+    return io.TextIOWrapper(binary, "utf-8", "backslashreplace", line_buffering=True)

@@ -1,0 +1,89 @@
+"""Which candidate speaks, and why not a faster one. Pure: facts in, choice and words out. No torch.
+
+The fastest candidate that was proven on this machine with these weights is chosen. Every other has a reason in
+words: unusable here, wrong, failed, too large for what is free, slower, or not tried yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from studio.engines.manifest import Attempts, Manifest
+from studio.engines.overview import CandidateView, Standing
+from studio.engines.store import MOST_FAILURES
+from studio.wording import Wording, wording
+
+# A gain below this is within what measuring twice differs by.
+_WORTHWHILE_SPEEDUP = 1.05
+
+
+def choose(candidates: Sequence[CandidateView], *, unfit: frozenset[str] = frozenset()) -> CandidateView:
+    """The fastest that is proven, else the reference, which is the first. ``unfit``: keys that could not be opened."""
+    reference = candidates[0]
+    proven = [view for view in candidates if view.standing is Standing.PROVEN and view.key not in unfit]
+    fastest = max(proven, key=lambda view: view.speedup, default=reference)
+    return fastest if fastest.speedup >= _WORTHWHILE_SPEEDUP * max(1.0, reference.speedup) else reference
+
+
+def standing_of(
+    *,
+    unusable: Wording | None,
+    no_room: Wording | None,
+    manifest: Manifest | None,
+    attempts: Attempts | None,
+    is_being_built: bool,
+    has_failed_now: Wording | None,
+) -> tuple[Standing, Wording | None]:
+    """Where a candidate stands, and why. ``has_failed_now``: in this very process."""
+    if unusable is not None:
+        return Standing.UNUSABLE, unusable
+    if manifest is not None:
+        complaint = manifest.verification.complaint
+        return (Standing.PROVEN, None) if manifest.is_good else (Standing.REFUSED, complaint)
+    if is_being_built:
+        return Standing.ELSEWHERE, wording("another window of the program is trying it")
+    if has_failed_now is not None or (attempts is not None and attempts.num_failures):
+        return _after_failure(attempts, has_failed_now)
+    return (Standing.UNTRIED, wording("it has not been tried yet")) if no_room is None else (Standing.NO_ROOM, no_room)
+
+
+def _after_failure(attempts: Attempts | None, has_failed_now: Wording | None) -> tuple[Standing, Wording]:
+    if attempts is not None and attempts.num_failures >= MOST_FAILURES:
+        return Standing.RESTING, wording(
+            "it failed {count} times and rests until you ask for it; the last time: {reason}",
+            count=attempts.num_failures,
+            reason=attempts.reason,
+        )
+    if has_failed_now is not None:
+        return Standing.RESTING, wording("{reason}; it is tried again at the next start", reason=has_failed_now)
+    assert attempts is not None
+    return Standing.FAILED, attempts.reason
+
+
+def why_not(view: CandidateView, choice: CandidateView) -> Wording:
+    """Why ``view`` does not speak, as a clause. ``choice`` is what does."""
+    if view.key == choice.key:
+        return wording("it is in use")
+    if view.standing is not Standing.PROVEN or view.timing is None:
+        return view.reason or wording("it has not been tried yet")
+    if choice.timing is None:
+        return wording("it could not be opened")
+    if view.speedup >= choice.speedup:
+        if choice.is_reference and view.speedup < _WORTHWHILE_SPEEDUP:
+            return wording("it is no faster than plain float32 ({factor:.2f} times)", factor=view.speedup)
+        return wording("it could not be opened")
+    return wording(
+        "it is slower: {seconds:.3f} s a second of sound, {factor:.2f} times as fast as plain float32",
+        seconds=view.timing.seconds_per_audio_second,
+        factor=view.speedup,
+    )
+
+
+def no_room_for(needed_bytes: int, free_bytes: int, *, is_disk: bool = False) -> Wording | None:
+    """The reason not to try what needs more than is free, or None."""
+    if needed_bytes <= free_bytes:
+        return None
+    needed, free = needed_bytes / 2**30, free_bytes / 2**30
+    if is_disk:
+        return wording("it needs {needed:.1f} GB of disk, and {free:.1f} GB are free", needed=needed, free=free)
+    return wording("it needs {needed:.1f} GB of memory, and {free:.1f} GB may be used now", needed=needed, free=free)

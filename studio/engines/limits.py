@@ -1,0 +1,86 @@
+"""How far from plain float32 an engine may be, stage by stage, and the words for one that is further."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from studio.engines.manifest import Verification
+from studio.engines.stage import Stage
+from studio.model.config import Precision
+from studio.wording import Wording, wording
+
+# Of the mel, root mean square: what each arithmetic gives on sound weights, and a margin. float32 covers other
+# orders of summation and TF32's shortened products; 16 and 8 bits are the project's own gate (E9).
+_MEL_ERROR_LIMITS = {
+    Precision.FLOAT32: 2e-3,
+    Precision.FLOAT16: 1e-2,
+    Precision.BFLOAT16: 1e-2,
+    Precision.INT8: 5e-2,
+}
+# Of the probe sentence. Differences below a decibel are hard to hear even side by side.
+_MEL_DISTANCE_LIMITS_DB = {
+    Precision.FLOAT32: 0.1,
+    Precision.FLOAT16: 0.4,
+    Precision.BFLOAT16: 0.4,
+    Precision.INT8: 0.8,
+}
+# A vocoder's phase may drift by rounding alone, so that samples differ where nothing is heard: its samples are held
+# to a limit in float32 only, its spectrum always.
+_SAMPLE_ERROR_LIMIT = 2e-2
+# Of the centred scores of the next token; see studio/model/speech_lm/quality.py.
+_SCORE_ERROR_LIMITS = {
+    Precision.FLOAT32: 1e-3,
+    Precision.FLOAT16: 5e-3,
+    Precision.BFLOAT16: 3e-2,
+    Precision.INT8: 5e-2,
+}
+_EMBEDDING_ERROR_LIMITS = {
+    Precision.FLOAT32: 1e-3,
+    Precision.FLOAT16: 2e-2,
+    Precision.BFLOAT16: 2e-2,
+    Precision.INT8: 5e-2,
+}
+# Neighbouring codes of a tokenizer can be a rounding apart.
+_LEAST_AGREEMENT = {
+    Precision.FLOAT32: 0.99,
+    Precision.FLOAT16: 0.97,
+    Precision.BFLOAT16: 0.97,
+    Precision.INT8: 0.95,
+}
+
+
+def judged(stage: Stage, precision: Precision, verification: Verification) -> Verification:
+    """``verification`` with the complaint that its numbers deserve, if any."""
+    return replace(verification, complaint=_complaint(stage, precision, verification))
+
+
+def _complaint(stage: Stage, precision: Precision, found: Verification) -> Wording | None:
+    if not found.is_finite:
+        return wording("it computes something that is not a number")
+    error_limit = {
+        Stage.SPEECH_TOKENIZER: math.inf,
+        Stage.SPEAKER_ENCODER: _EMBEDDING_ERROR_LIMITS[precision],
+        Stage.SPEECH_LM: _SCORE_ERROR_LIMITS[precision],
+        Stage.FLOW: _MEL_ERROR_LIMITS[precision],
+        Stage.VOCODER: _SAMPLE_ERROR_LIMIT if precision is Precision.FLOAT32 else math.inf,
+    }[stage]
+    if found.relative_error > error_limit:
+        return wording(
+            "its results differ by {error:.2%} from plain float32, more than {limit:.2%}",
+            error=found.relative_error,
+            limit=error_limit,
+        )
+    if found.mel_distance_db is not None and found.mel_distance_db > _MEL_DISTANCE_LIMITS_DB[precision]:
+        return wording(
+            "its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB",
+            distance=found.mel_distance_db,
+            limit=_MEL_DISTANCE_LIMITS_DB[precision],
+        )
+    if stage is Stage.SPEECH_TOKENIZER and (found.agreement or 0.0) < _LEAST_AGREEMENT[precision]:
+        return wording(
+            "it hears {agreement:.1%} of the tokens alike, fewer than {limit:.0%}",
+            agreement=found.agreement or 0.0,
+            limit=_LEAST_AGREEMENT[precision],
+        )
+    return None

@@ -1,0 +1,319 @@
+"""Finds the fastest engine of each stage that is right, while the program goes on speaking with plain torch.
+
+``overview`` says what is known; ``improve`` tries, one after the other and each in a process of its own, the
+candidates that nothing is known of; ``open_choice`` opens what may speak, and steps down where that fails.
+All may be called from different threads; ``improve`` from one at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+import studio
+from studio.engines.candidate import AnyStage, Subject
+from studio.engines.extent import Extent, usual_extent
+from studio.engines.history import past_phases, remaining_seconds
+from studio.engines.ladder import choose
+from studio.engines.manifest import Manifest, Trouble
+from studio.engines.memory import is_out_of_memory
+from studio.engines.overview import CandidateView, Overview, StageView, Work
+from studio.engines.recording import recording_name
+from studio.engines.registry import MODULES, all_candidates
+from studio.engines.rungs import Rung, being_tried, rungs_of
+from studio.engines.stage import Stage
+from studio.engines.store import EngineStore, Workspace
+from studio.engines.task import LISTENING, TIMING, VERIFYING, Failed, News, Proven, Step, TrialTask, WasCancelled
+from studio.engines.trial_process import TrialProcess
+from studio.errors import StudioError
+from studio.wording import Wording, wording
+
+_log = logging.getLogger(__name__)
+
+
+class Trying(Protocol):
+    """A trial at work; ``trial_process.TrialProcess`` is the real one."""
+
+    def news(self) -> Iterator[News]: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def cancel(self) -> None: ...
+
+
+class StartTrial(Protocol):
+    def __call__(self, task: TrialTask, *, longest_silence_seconds: float) -> Trying: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedStage:
+    """A stage that may speak: what was opened, and which candidate it is."""
+
+    engine: AnyStage
+    view: CandidateView
+
+
+class EngineManager:
+    """Of one model at one place. ``on_change`` is called with every new picture, on whichever thread made it."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        store: EngineStore,
+        *,
+        modules: tuple[str, ...] = MODULES,
+        extent: Extent | None = None,
+        start_trial: StartTrial = TrialProcess,
+        on_change: Callable[[Overview], None] = lambda _overview: None,
+    ) -> None:
+        self.subject = subject
+        self.store = store
+        self._modules = modules
+        self._extent = extent or usual_extent(subject.place)
+        self._start_trial = start_trial
+        self._on_change = on_change
+        self._rungs = rungs_of(all_candidates(modules), subject, store)
+        self._lock = threading.RLock()
+        self._work: Work | None = None
+        self._trial: Trying | None = None
+        self._is_paused = False
+        self._is_cancelled = False
+        self._unfit: set[str] = set()
+        self._notes: list[Wording] = []
+        store.sweep()
+
+    # What is known.
+
+    def overview(self) -> Overview:
+        with self._lock:
+            return Overview(
+                model_name=self.subject.checkpoint.folder.name,
+                place=self.subject.place,
+                stages=tuple(self._stage_view(stage) for stage in Stage if self._rungs_of(stage)),
+                kept_bytes=self.store.num_bytes(),
+                limit_bytes=self.store.limit_bytes,
+                work=self._work,
+                is_paused=self._is_paused,
+                notes=tuple(self._notes),
+            )
+
+    def _stage_view(self, stage: Stage) -> StageView:
+        rungs = self._rungs_of(stage)
+        views = [rung.view(rungs[0]) for rung in rungs]
+        if self._work is not None and self._work.stage is stage:
+            views = [being_tried(view) if view.name == self._work.name else view for view in views]
+        return StageView(stage, choose(views, unfit=frozenset(self._unfit)).name, tuple(views))
+
+    def _rungs_of(self, stage: Stage) -> list[Rung]:
+        return [rung for rung in self._rungs if rung.candidate.stage is stage]
+
+    # Trying.
+
+    def improve(self, stages: Collection[Stage] = tuple(Stage), *, again: Collection[str] = ()) -> Overview:
+        """Tries what nothing is known of, the references first; returns when that is done or was cancelled.
+
+        ``again``: keys that are tried whatever is known of them; a thing that was built before is proven anew.
+        """
+        self._is_cancelled = False
+        waiting = [rung for rung in self._rungs if rung.candidate.stage in stages and self._is_due(rung, again)]
+        waiting.sort(key=lambda rung: not rung.is_reference)
+        for index, rung in enumerate(waiting, start=1):
+            if self._is_cancelled:
+                break
+            if self._is_due(rung, again):
+                self._try(rung, index, len(waiting), is_again=rung.key in again)
+        self._set_work(None)
+        return self.overview()
+
+    def pause(self) -> None:
+        """The trial at work, and those that follow, wait."""
+        self._is_paused = True
+        if trial := self._trial:
+            trial.pause()
+        self._tell()
+
+    def resume(self) -> None:
+        self._is_paused = False
+        if trial := self._trial:
+            trial.resume()
+        self._tell()
+
+    def cancel(self) -> None:
+        """Ends ``improve``; what was at work leaves nothing, and is tried another time."""
+        self._is_cancelled = True
+        if trial := self._trial:
+            trial.cancel()
+
+    def forget(self, keys: Collection[str] | None = None) -> int:
+        """Throws built things and verdicts away, of all candidates of this model or of ``keys``; the bytes that were freed.
+
+        They are made again by the next ``improve``.
+        """
+        mine = {rung.key for rung in self._rungs if rung.key}
+        with self._lock:
+            self._unfit.clear()
+            self._notes.clear()
+            for rung in self._rungs:
+                rung.failed_now = None
+        freed = self.store.clear(mine if keys is None else mine & set(keys))
+        self._tell()
+        return freed
+
+    def _is_due(self, rung: Rung, again: Collection[str]) -> bool:
+        reference = self._rungs_of(rung.candidate.stage)[0]
+        return rung.view(reference).standing.can_be_tried or (bool(rung.key) and rung.key in again)
+
+    def _try(self, rung: Rung, index: int, total: int, *, is_again: bool) -> None:
+        self._set_work(Work(rung.candidate.stage, rung.candidate.name, index, total))
+        try:
+            with self.store.workspace(rung.key) as workspace:
+                if self.store.manifest(rung.key, rung.facts) is not None and not is_again:
+                    return  # somebody else has just done it
+                self.store.begin(rung.key)
+                self._follow(rung, workspace)
+        except BlockingIOError:
+            _log.info("%s is tried by another process", rung.key)
+        except StudioError as error:
+            self._fail(rung, Trouble.FAILED, error.sentence)
+
+    def _follow(self, rung: Rung, workspace: Workspace) -> None:
+        task = TrialTask(
+            model_folder=self.subject.checkpoint.folder,
+            variant=self.subject.variant,
+            place=self.subject.place,
+            stage=rung.candidate.stage,
+            name=rung.candidate.name,
+            modules=self._modules,
+            workspace=workspace.folder,
+            recording=self._recording_path(),
+            timing_cache=self.store.timing_cache(rung.candidate.name),
+            extent=self._extent,
+        )
+        trial = self._start_trial(task, longest_silence_seconds=rung.candidate.longest_silence_seconds)
+        self._trial = trial
+        estimate = _Estimate(rung, past_phases(self.store.all_manifests(), task.stage.value, task.name))
+        try:
+            if self._is_paused:
+                trial.pause()
+            if self._is_cancelled:
+                trial.cancel()
+            for news in trial.news():
+                match news:
+                    case Step():
+                        self._saw(news, estimate)
+                    case Proven():
+                        self.store.install(workspace, _manifest(rung, news))
+                    case Failed(trouble, reason):
+                        self._fail(rung, trouble, reason)
+                    case WasCancelled():
+                        self.store.withdraw(rung.key)
+        finally:
+            self._trial = None
+
+    def _saw(self, step: Step, estimate: _Estimate) -> None:
+        work = self._work
+        if work is not None:
+            remaining = estimate.after(step)
+            self._set_work(Work(work.stage, work.name, work.index, work.total, step, remaining))
+
+    def _fail(self, rung: Rung, trouble: Trouble, reason: Wording) -> None:
+        _log.warning("%s failed: %s", rung.key, reason)
+        rung.failed_now = reason
+        self.store.fail(rung.key, trouble, reason)
+
+    def _recording_path(self) -> Path:
+        return self.store.folder / "recorded" / recording_name(self.subject, self._extent)
+
+    # Speaking.
+
+    def open_choice(self, stage: Stage) -> OpenedStage | None:
+        """The fastest proven engine of ``stage``, opened; None where that is the reference, which need not be opened here.
+
+        One whose files are damaged is thrown away, to be made again; one that does not open, or for which memory
+        is too small now, is passed over with a note. Then comes the next.
+        """
+        while True:
+            with self._lock:
+                view = self._stage_view(stage).choice
+            if view.is_reference:
+                return None
+            rung = next(rung for rung in self._rungs_of(stage) if rung.candidate.name == view.name)
+            if (engine := self._opened(rung)) is not None:
+                return OpenedStage(engine, view)
+
+    def _opened(self, rung: Rung) -> AnyStage | None:
+        manifest = rung.manifest
+        if manifest is None:
+            return None
+        files = self.store.sound_files(manifest)
+        if files is None:
+            self._note(wording("{engine} was damaged on the disk and is made again", engine=_title(rung)))
+            return None
+        try:
+            return rung.candidate.open(files if rung.candidate.phases else None, rung.subject)
+        except Exception as error:  # noqa: BLE001 - a library's border: whatever it is, the next engine speaks
+            _log.exception("%s does not open", rung.key)
+            with self._lock:
+                self._unfit.add(rung.key)
+            if is_out_of_memory(error):
+                self._note(wording("there is not memory enough for {engine} now", engine=_title(rung)))
+            else:
+                self._note(
+                    wording("{engine} does not open ({reason}) and is made again", engine=_title(rung), reason=error)
+                )
+                self.store.discard(rung.key)
+            return None
+
+    def _note(self, note: Wording) -> None:
+        with self._lock:
+            self._notes.append(note)
+        self._tell()
+
+    def _set_work(self, work: Work | None) -> None:
+        with self._lock:
+            self._work = work
+        self._tell()
+
+    def _tell(self) -> None:
+        self._on_change(self.overview())
+
+
+class _Estimate:
+    """The time a trial still needs, as its steps come in."""
+
+    def __init__(self, rung: Rung, past: dict[str, float]) -> None:
+        self._phases = (LISTENING, *rung.candidate.phases, VERIFYING, TIMING)
+        self._past = past
+        self._phase = ""
+        self._since = 0.0
+
+    def after(self, step: Step) -> float | None:
+        now = time.monotonic()
+        if step.phase != self._phase:
+            self._phase, self._since = step.phase, now
+        return remaining_seconds(step, self._phases, self._past, now - self._since)
+
+
+def _manifest(rung: Rung, proven: Proven) -> Manifest:
+    return Manifest(
+        key=rung.key,
+        facts=rung.facts,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        program_version=studio.__version__,
+        verification=proven.verification,
+        timing=proven.timing,
+        phase_seconds=proven.phase_seconds,
+        files=proven.files,
+    )
+
+
+def _title(rung: Rung) -> Wording:
+    return wording("{engine} in {precision}", engine=rung.candidate.engine, precision=rung.candidate.precision.value)

@@ -1,0 +1,196 @@
+"""What is known of a built thing: how it was made, how it was proven, how fast it is. One file beside each. No torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from studio.whole_file import write_whole
+from studio.wording import Wording
+
+FILE_NAME = "manifest.json"
+# Raised when a manifest means something else than before.
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A candidate held to plain float32 on recorded inputs of the very weights.
+
+    ``relative_error`` is root mean square over root mean square, ``max_error`` the largest difference in units
+    of the output. ``mel_distance_db``: mean mel-cepstral distance of the probe sentence, where the stage's output
+    can be heard. ``agreement``: share of equal choices, where it chooses tokens. ``complaint``: why it is refused.
+    """
+
+    is_finite: bool
+    relative_error: float
+    max_error: float
+    num_values: int
+    mel_distance_db: float | None = None
+    agreement: float | None = None
+    complaint: Wording | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Measured in turns with the reference, so that what disturbs one disturbs the other. Seconds a second of sound.
+
+    ``first_seconds``: until the first result of a line.
+    """
+
+    seconds_per_audio_second: float
+    reference_seconds_per_audio_second: float
+    first_seconds: float
+    num_rounds: int
+
+    @property
+    def speedup(self) -> float:
+        return self.reference_seconds_per_audio_second / self.seconds_per_audio_second
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltFile:
+    num_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """``facts`` is everything it depends on (``keys.py``); ``phase_seconds`` tells the next build how long it will take.
+
+    A refused candidate has one too, without files: so it is not built again to be refused again.
+    """
+
+    key: str
+    facts: Mapping[str, str]
+    made_at: str  # ISO 8601, UTC
+    program_version: str
+    verification: Verification
+    timing: Timing | None = None
+    phase_seconds: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, BuiltFile] = field(default_factory=dict)
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(file.num_bytes for file in self.files.values())
+
+    @property
+    def is_good(self) -> bool:
+        return self.verification.complaint is None and self.timing is not None
+
+    def write(self, folder: Path) -> None:
+        """Raises ``DiskFull`` and ``CannotWrite``."""
+        write_json(folder / FILE_NAME, {"version": _VERSION, **as_json(self)})
+
+
+class Trouble(Enum):
+    """What became of a build that left nothing."""
+
+    UNDERWAY = "underway"  # or interrupted, where nobody holds its lock: kill, power cut
+    FAILED = "failed"
+    CRASHED = "crashed"
+    HUNG = "hung"
+    MEMORY = "memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """How often building was tried in vain since it last went well, and what happened the last time."""
+
+    num_failures: int
+    trouble: Trouble
+    reason: Wording
+    last_at: str = ""
+
+    def write(self, path: Path) -> None:
+        """Raises ``DiskFull`` and ``CannotWrite``."""
+        write_json(path, {"version": _VERSION, **as_json(self)})
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """None where there is none that can be understood: missing, damaged, or of another version of the program."""
+    values = _read(folder / FILE_NAME)
+    try:
+        return Manifest(
+            key=str(values["key"]),
+            facts={str(name): str(value) for name, value in values["facts"].items()},
+            made_at=str(values["made_at"]),
+            program_version=str(values["program_version"]),
+            verification=_verification(values["verification"]),
+            timing=None if values["timing"] is None else Timing(**values["timing"]),
+            phase_seconds={str(name): float(seconds) for name, seconds in values["phase_seconds"].items()},
+            files={str(name): BuiltFile(**file) for name, file in values["files"].items()},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def read_attempts(path: Path) -> Attempts | None:
+    values = _read(path)
+    try:
+        return Attempts(
+            num_failures=int(values["num_failures"]),
+            trouble=Trouble(values["trouble"]),
+            reason=_wording(values["reason"]),
+            last_at=str(values["last_at"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def write_json(path: Path, values: Mapping[str, object]) -> None:
+    write_whole(path, json.dumps(values, ensure_ascii=False, indent=1, sort_keys=True).encode())
+
+
+def as_json(value: object) -> Any:
+    """Data classes, enumerations and what is in them as JSON has them; what is not a number becomes null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {part.name: as_json(getattr(value, part.name)) for part in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): as_json(part) for name, part in value.items()}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _verification(values: dict[str, Any]) -> Verification:
+    complaint = values["complaint"]
+    return Verification(
+        is_finite=bool(values["is_finite"]),
+        relative_error=_number(values["relative_error"]),
+        max_error=_number(values["max_error"]),
+        num_values=int(values["num_values"]),
+        mel_distance_db=None if values["mel_distance_db"] is None else float(values["mel_distance_db"]),
+        agreement=None if values["agreement"] is None else float(values["agreement"]),
+        complaint=None if complaint is None else _wording(complaint),
+    )
+
+
+def _number(value: float | None) -> float:
+    return math.inf if value is None else float(value)
+
+
+def _wording(values: dict[str, Any]) -> Wording:
+    facts = {
+        str(name): _wording(fact) if isinstance(fact, dict) else fact
+        for name, fact in values["facts"].items()
+        if isinstance(fact, str | int | float | dict)
+    }
+    return Wording(str(values["template"]), facts)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Empty where it cannot be read."""
+    try:
+        values = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) and values.get("version") == _VERSION else {}

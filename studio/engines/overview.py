@@ -1,0 +1,105 @@
+"""What the manager knows, as a picture to look at: for the terminal, the window and bug reports. No torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from studio.engines.manifest import Timing, Verification
+from studio.engines.stage import Place, Stage
+from studio.engines.task import Step
+from studio.wording import Wording
+
+
+class Standing(Enum):
+    """How far a candidate has come."""
+
+    PROVEN = "proven"
+    UNTRIED = "untried"
+    TRYING = "trying"
+    UNUSABLE = "unusable"  # on this machine
+    REFUSED = "refused"  # it was tried and is wrong
+    FAILED = "failed"  # once; it is tried again at the next start
+    RESTING = "resting"  # failed too often; tried again when asked
+    NO_ROOM = "no-room"  # for want of memory or disk, as long as that lasts
+    ELSEWHERE = "elsewhere"  # another process is trying it
+
+    @property
+    def can_be_tried(self) -> bool:
+        return self in (Standing.UNTRIED, Standing.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateView:
+    """``reason``: a clause that says why it is not (yet) usable. ``made_at``: ISO 8601, empty where nothing is kept."""
+
+    stage: Stage
+    name: str
+    engine: str
+    precision: str
+    key: str
+    standing: Standing
+    is_reference: bool = False
+    needs_build: bool = False
+    reason: Wording | None = None
+    verification: Verification | None = None
+    timing: Timing | None = None
+    num_bytes: int = 0
+    made_at: str = ""
+
+    @property
+    def speedup(self) -> float:
+        """Over plain float32, measured in turns with it; 0 where nobody knows."""
+        return self.timing.speedup if self.standing is Standing.PROVEN and self.timing else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """``chosen``: the name of the candidate that speaks, or would. Candidates in the order of a list for people."""
+
+    stage: Stage
+    chosen: str
+    candidates: tuple[CandidateView, ...]
+
+    @property
+    def choice(self) -> CandidateView:
+        return next(candidate for candidate in self.candidates if candidate.name == self.chosen)
+
+    @property
+    def reference(self) -> CandidateView:
+        return self.candidates[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A trial at work: number ``index`` of ``total`` in this round, counted from 1. ``remaining_seconds`` of None: unknown."""
+
+    stage: Stage
+    name: str
+    index: int
+    total: int
+    step: Step | None = None
+    remaining_seconds: float | None = None
+
+    @property
+    def share(self) -> float:
+        """Of this one trial, 0..1: its parts count alike, for nobody knows better before the first time."""
+        return (self.step.index + self.step.share) / self.step.num_phases if self.step else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """``model_name`` at ``place``; ``kept_bytes`` of all built things on this machine, whichever model's, of ``limit_bytes``."""
+
+    model_name: str
+    place: Place
+    stages: tuple[StageView, ...]
+    kept_bytes: int
+    limit_bytes: int
+    work: Work | None = None
+    is_paused: bool = False
+    notes: tuple[Wording, ...] = field(default=())
+
+    @property
+    def num_untried(self) -> int:
+        return sum(view.standing.can_be_tried for stage in self.stages for view in stage.candidates)

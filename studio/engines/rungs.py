@@ -1,0 +1,117 @@
+"""The candidates of one model at one place, each with what decides about it: usable or not, key, manifest, failures."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from studio.engines.candidate import Candidate, Subject, Unusable, Usable
+from studio.engines.keys import facts_of, key_of
+from studio.engines.ladder import no_room_for, standing_of
+from studio.engines.machine import budget_bytes
+from studio.engines.manifest import Manifest
+from studio.engines.overview import CandidateView, Standing
+from studio.engines.store import EngineStore
+from studio.errors import StudioError
+from studio.wording import Wording
+
+
+@dataclass
+class Rung:
+    """One candidate. What probing found is asked once: a library does not appear while the program runs."""
+
+    candidate: Candidate
+    subject: Subject
+    store: EngineStore
+    is_reference: bool
+    failed_now: Wording | None = None
+
+    @cached_property
+    def probed(self) -> Usable | Unusable:
+        return self.candidate.probe(self.subject)
+
+    @cached_property
+    def _facts(self) -> dict[str, str] | Wording:
+        """The reason where they cannot be had."""
+        try:
+            return facts_of(self.candidate, self.subject)
+        except StudioError as error:
+            return error.sentence
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return self._facts if isinstance(self._facts, dict) else {}
+
+    @cached_property
+    def key(self) -> str:
+        """Empty for what cannot be used here."""
+        return key_of(self.facts) if self.unusable is None else ""
+
+    @cached_property
+    def unusable(self) -> Wording | None:
+        if isinstance(self.probed, Unusable):
+            return self.probed.reason
+        return self._facts if isinstance(self._facts, Wording) else None
+
+    @property
+    def manifest(self) -> Manifest | None:
+        return self.store.manifest(self.key, self.facts) if self.key else None
+
+    def no_room(self, reference: Rung) -> Wording | None:
+        """Why there is not room enough to try it now: it is timed beside the reference."""
+        if not isinstance(self.probed, Usable) or not isinstance(reference.probed, Usable):
+            return None
+        needed = max(
+            self.probed.build_memory_bytes,
+            self.probed.memory_bytes + (0 if self is reference else reference.probed.memory_bytes),
+        )
+        free_disk = shutil.disk_usage(_existing_parent(self.store)).free
+        return no_room_for(needed, budget_bytes(self.subject.place)) or no_room_for(
+            self.probed.build_disk_bytes, free_disk, is_disk=True
+        )
+
+    def view(self, reference: Rung) -> CandidateView:
+        manifest = self.manifest
+        standing, reason = standing_of(
+            unusable=self.unusable,
+            no_room=self.no_room(reference) if manifest is None and self.unusable is None else None,
+            manifest=manifest,
+            attempts=self.store.attempts(self.key) if self.key else None,
+            is_being_built=bool(self.key) and manifest is None and self.store.is_being_built(self.key),
+            has_failed_now=self.failed_now,
+        )
+        return CandidateView(
+            stage=self.candidate.stage,
+            name=self.candidate.name,
+            engine=self.candidate.engine,
+            precision=self.candidate.precision.value,
+            key=self.key or f"{self.candidate.stage.value}-{self.candidate.name}",
+            standing=standing,
+            is_reference=self.is_reference,
+            needs_build=bool(self.candidate.phases),
+            reason=reason,
+            verification=manifest.verification if manifest else None,
+            timing=manifest.timing if manifest else None,
+            num_bytes=manifest.num_bytes if manifest else 0,
+            made_at=manifest.made_at if manifest else "",
+        )
+
+
+def rungs_of(candidates: Iterable[Candidate], subject: Subject, store: EngineStore) -> list[Rung]:
+    """In the order of ``candidates``; of each stage the first is the reference."""
+    rungs: list[Rung] = []
+    for candidate in candidates:
+        is_first = all(rung.candidate.stage is not candidate.stage for rung in rungs)
+        rungs.append(Rung(candidate, subject, store, is_reference=is_first))
+    return rungs
+
+
+def being_tried(view: CandidateView) -> CandidateView:
+    """As it looks while this very process tries it."""
+    return replace(view, standing=Standing.TRYING, reason=None)
+
+
+def _existing_parent(store: EngineStore) -> str:
+    return str(next(place for place in (store.folder, *store.folder.resolve().parents) if place.exists()))

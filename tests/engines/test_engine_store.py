@@ -1,0 +1,167 @@
+"""Built things are there completely or not at all, and the disk does not fill up."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio.engines.manifest import Manifest, Timing, Trouble, Verification, read_manifest
+from studio.engines.store import EngineStore, file_records
+from studio.wording import wording
+
+GOOD = Verification(True, 1e-5, 1e-3, 100)
+FACTS = {"stage": "flow", "name": "plan", "weights": "abc"}
+
+
+def manifest_of(key: str, folder: Path, verification: Verification = GOOD) -> Manifest:
+    return Manifest(
+        key=key,
+        facts=FACTS,
+        made_at="2026-01-01T00:00:00+00:00",
+        program_version="1",
+        verification=verification,
+        timing=Timing(0.1, 0.2, 0.05, 3) if verification.complaint is None else None,
+        phase_seconds={"building": 3.0},
+        files=file_records(folder),
+    )
+
+
+def build(store: EngineStore, key: str, num_bytes: int = 1000) -> None:
+    with store.workspace(key) as workspace:
+        (workspace.folder / "plan.bin").write_bytes(bytes(num_bytes))
+        store.install(workspace, manifest_of(key, workspace.folder))
+
+
+def test_a_manifest_comes_back_as_it_was_written(store: EngineStore) -> None:
+    build(store, "a")
+    found = store.manifest("a", FACTS)
+    assert found is not None
+    assert found == manifest_of("a", store.folder / "built" / "a")
+    assert store.manifest("a", {**FACTS, "weights": "other"}) is None
+
+
+def test_a_refusal_keeps_its_words_and_no_files(store: EngineStore) -> None:
+    complaint = wording("it differs by {error:.2%}", error=0.1)
+    with store.workspace("a") as workspace:
+        (workspace.folder / "plan.bin").write_bytes(b"1")
+        bad = Verification(False, float("inf"), float("nan"), 1, complaint=complaint)
+        store.install(workspace, manifest_of("a", workspace.folder / "nothing", bad))
+    found = store.manifest("a", FACTS)
+    assert found is not None
+    assert not found.is_good
+    assert found.verification.relative_error == float("inf")
+    assert str(found.verification.complaint) == "it differs by 10.00%"
+    assert [path.name for path in (store.folder / "built" / "a").iterdir()] == ["manifest.json"]
+
+
+def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
+    store = EngineStore(tmp_path, limit_bytes=2500)
+    for age, key in enumerate(("old", "older")):
+        build(store, key)
+        os.utime(store.folder / "built" / key / "manifest.json", (1000 - age, 1000 - age))
+    old = store.manifest("older", FACTS)
+    assert old is not None
+    assert store.sound_files(old) is not None  # used just now
+    build(store, "new")
+    assert {manifest.key for manifest in store.all_manifests()} == {"older", "new"}
+    assert store.num_bytes() == 2000
+
+
+def test_what_has_just_been_made_is_kept_even_if_it_alone_is_too_large(tmp_path: Path) -> None:
+    store = EngineStore(tmp_path, limit_bytes=500)
+    build(store, "large")
+    assert store.manifest("large", FACTS) is not None
+
+
+def test_a_damaged_manifest_is_no_manifest(store: EngineStore) -> None:
+    build(store, "a")
+    path = store.folder / "built" / "a" / "manifest.json"
+    for content in (b"", b"{", b"[]", b'{"version": 1}', b'{"version": 99}', path.read_bytes()[:-20]):
+        path.write_bytes(content)
+        assert read_manifest(path.parent) is None
+
+
+def test_what_a_dead_build_left_is_swept_and_what_is_at_work_is_not(store: EngineStore) -> None:
+    left = store.folder / "building" / "dead"
+    left.mkdir(parents=True)
+    (left / "half.bin").write_bytes(b"1")
+    with store.workspace("alive") as workspace:
+        (workspace.folder / "half.bin").write_bytes(b"1")
+        EngineStore(store.folder).sweep()
+        assert not left.exists()
+        assert (workspace.folder / "half.bin").exists()
+    assert not workspace.folder.exists()
+
+
+def test_a_build_is_counted_before_it_begins(store: EngineStore) -> None:
+    assert store.attempts("a") is None
+    store.begin("a")
+    found = store.attempts("a")
+    assert found is not None
+    assert found.num_failures == 1
+    assert "the build was interrupted" in str(found.reason)
+    with store.workspace("a"):
+        at_work = EngineStore(store.folder).attempts("a")
+        assert at_work is not None
+        assert at_work.num_failures == 0
+    store.fail("a", Trouble.CRASHED, wording("it crashed"))
+    store.begin("a")
+    store.withdraw("a")
+    found = store.attempts("a")
+    assert found is not None
+    assert (found.num_failures, str(found.reason)) == (
+        1,
+        "the build was interrupted: the program was killed, or the computer went off",
+    )
+    store.forgive("a")
+    assert store.attempts("a") is None
+
+
+def test_success_forgives_failures(store: EngineStore) -> None:
+    store.begin("a")
+    build(store, "a")
+    assert store.attempts("a") is None
+
+
+def test_killed_in_mid_build_nothing_is_half_made_and_it_does_not_go_on_for_ever(store: EngineStore) -> None:
+    """With a real kill -9 of a process that builds."""
+    program = f"""
+import os, signal
+from pathlib import Path
+from studio.engines.store import EngineStore
+store = EngineStore(Path({str(store.folder)!r}))
+with store.workspace("a") as workspace:
+    store.begin("a")
+    (workspace.folder / "plan.bin").write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    for count in (1, 2):
+        killed = subprocess.run([sys.executable, "-c", program], check=False)
+        assert killed.returncode == -9
+        after = EngineStore(store.folder)
+        after.sweep()
+        assert after.manifest("a", FACTS) is None
+        assert not (store.folder / "building" / "a").exists()
+        found = after.attempts("a")
+        assert found is not None
+        assert found.num_failures == count
+
+
+def test_only_one_builds_at_a_time(store: EngineStore) -> None:
+    with store.workspace("a"), pytest.raises(BlockingIOError), store.workspace("a"):
+        pass
+    assert not store.is_being_built("a")
+
+
+def test_clearing_one_leaves_the_others(store: EngineStore) -> None:
+    build(store, "a")
+    build(store, "b")
+    store.begin("a")
+    assert store.clear({"a"}) == 1000
+    assert store.attempts("a") is None
+    assert {manifest.key for manifest in store.all_manifests()} == {"b"}
+    assert store.clear() == 1000

@@ -1,0 +1,287 @@
+"""From probe to choice, with candidates that are right, wrong, slow, greedy and broken."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import engine_fakes
+import numpy as np
+import pytest
+from engine_bench import MakeManager
+from engine_fakes import ThreadTrial
+
+from studio.engines.candidate import Subject
+from studio.engines.ladder import why_not
+from studio.engines.manager import EngineManager
+from studio.engines.overview import CandidateView, Overview, Standing
+from studio.engines.stage import Stage
+from studio.engines.store import EngineStore
+
+ENCODER = Stage.SPEAKER_ENCODER
+
+
+def views(manager: EngineManager) -> dict[str, CandidateView]:
+    (stage,) = manager.overview().stages
+    return {view.name: view for view in stage.candidates}
+
+
+def chosen(manager: EngineManager) -> str:
+    (stage,) = manager.overview().stages
+    return stage.chosen
+
+
+def test_before_anything_is_known_the_plain_one_speaks(make_manager: MakeManager) -> None:
+    manager = make_manager("RIGHT")
+    assert chosen(manager) == "plain"
+    assert manager.open_choice(ENCODER) is None
+    assert {view.standing for view in views(manager).values()} == {Standing.UNTRIED}
+
+
+def test_the_fastest_that_is_right_is_chosen_and_the_slower_one_says_why_not(make_manager: MakeManager) -> None:
+    manager = make_manager("RIGHT")
+    manager.improve()
+    found = views(manager)
+    assert chosen(manager) == "quick"
+    assert found["quick"].speedup > 1.05 > found["slow"].speedup
+    assert "slower" in str(why_not(found["slow"], found["quick"]))
+    opened = manager.open_choice(ENCODER)
+    assert opened is not None
+    assert opened.view.name == "quick"
+
+
+def test_what_is_known_is_kept_and_nothing_is_tried_twice(make_manager: MakeManager) -> None:
+    make_manager("RIGHT").improve()
+    num_tasks = len(ThreadTrial.tasks)
+    manager = make_manager("RIGHT")
+    assert chosen(manager) == "quick"
+    manager.improve()
+    assert len(ThreadTrial.tasks) == num_tasks
+
+
+@pytest.mark.parametrize(
+    ("name", "standing", "words"),
+    [
+        ("wrong", Standing.REFUSED, "its results differ by 10.00% from plain float32, more than 0.10%"),
+        ("overflowing", Standing.REFUSED, "it computes something that is not a number"),
+        ("greedy", Standing.RESTING, "there was not enough memory for it"),
+        ("failing", Standing.RESTING, "The bricks are too soft."),
+        ("disk", Standing.RESTING, "a file cannot be written or read: the disk is full"),
+        ("absent", Standing.UNUSABLE, "the library is not installed"),
+        ("vast", Standing.NO_ROOM, "it needs 1073741824.0 GB of memory"),
+    ],
+)
+def test_every_refusal_is_kept_in_words(make_manager: MakeManager, name: str, standing: Standing, words: str) -> None:
+    manager = make_manager("BAD")
+    manager.improve()
+    assert chosen(manager) == "plain"
+    view = views(manager)[name]
+    assert view.standing is standing
+    assert words in str(view.reason)
+
+
+def test_what_was_found_wrong_is_not_tried_again_but_what_failed_is_once_more(make_manager: MakeManager) -> None:
+    make_manager("BAD").improve()
+    ThreadTrial.tasks.clear()
+    again = make_manager("BAD")
+    again.improve()
+    assert sorted(task.name for task in ThreadTrial.tasks) == ["disk", "failing", "greedy"]
+    ThreadTrial.tasks.clear()
+    third = make_manager("BAD")
+    third.improve()
+    assert ThreadTrial.tasks == []
+    resting = views(third)["failing"]
+    assert resting.standing is Standing.RESTING
+    assert "it failed 2 times and rests until you ask for it" in str(resting.reason)
+
+
+def test_a_resting_one_is_tried_again_when_asked(make_manager: MakeManager) -> None:
+    for _ in range(2):
+        make_manager("BAD").improve()
+    manager = make_manager("BAD")
+    ThreadTrial.tasks.clear()
+    manager.improve(again=[views(manager)["failing"].key])
+    assert [task.name for task in ThreadTrial.tasks] == ["failing"]
+
+
+def test_a_built_thing_has_a_manifest_and_its_progress_was_counted(
+    make_manager: MakeManager, store: EngineStore
+) -> None:
+    seen: list[Overview] = []
+    manager = make_manager("ONE_BUILT", on_change=seen.append)
+    manager.improve()
+    view = views(manager)["built"]
+    assert view.standing is Standing.PROVEN
+    assert view.num_bytes == len(engine_fakes.PLAN)
+    (manifest,) = [manifest for manifest in store.all_manifests() if manifest.key == view.key]
+    assert manifest.facts["candidate: library"] == "1"
+    assert set(manifest.phase_seconds) >= {"digging", "laying bricks"}
+    shares = [overview.work.share for overview in seen if overview.work and overview.work.name == "built"]
+    assert shares == sorted(shares)
+    assert len(set(shares)) >= 4
+    assert {overview.work.index for overview in seen if overview.work} == {1, 2}
+    assert seen[-1].work is None
+
+
+def test_a_second_build_knows_how_long_it_will_take(make_manager: MakeManager) -> None:
+    make_manager("ONE_BUILT").improve()
+    seen: list[Overview] = []
+    manager = make_manager("ONE_BUILT", on_change=seen.append)
+    manager.improve(again=[views(manager)["built"].key])
+    remaining = [overview.work.remaining_seconds for overview in seen if overview.work and overview.work.step]
+    assert remaining
+    assert None not in remaining
+
+
+@pytest.mark.parametrize("damage", ["flipped", "truncated", "missing"])
+def test_a_damaged_plan_is_found_before_use_and_made_again(
+    make_manager: MakeManager, store: EngineStore, damage: str
+) -> None:
+    make_manager("ONE_BUILT").improve()
+    manager = make_manager("ONE_BUILT")
+    plan = store.folder / "built" / views(manager)["built"].key / "plan.bin"
+    match damage:
+        case "flipped":
+            content = bytearray(plan.read_bytes())
+            content[1234] ^= 1
+            plan.write_bytes(content)
+        case "truncated":
+            plan.write_bytes(plan.read_bytes()[:-1])
+        case "missing":
+            plan.unlink()
+    assert manager.open_choice(ENCODER) is None
+    assert "was damaged on the disk and is made again" in str(manager.overview().notes[0])
+    manager.improve()
+    opened = manager.open_choice(ENCODER)
+    assert opened is not None
+    assert opened.view.name == "built"
+
+
+def test_a_plan_of_another_library_is_left_alone_and_another_is_built(
+    make_manager: MakeManager, store: EngineStore
+) -> None:
+    make_manager("ONE_BUILT").improve()
+    newer = make_manager("OF_A_NEWER_LIBRARY")
+    assert views(newer)["built"].standing is Standing.UNTRIED
+    newer.improve()
+    assert len([manifest for manifest in store.all_manifests() if manifest.files]) == 2
+
+
+def test_a_plan_carried_over_from_another_machine_is_not_used(make_manager: MakeManager, store: EngineStore) -> None:
+    """Under the right name, but made from other facts."""
+    make_manager("ONE_BUILT").improve()
+    manager = make_manager("ONE_BUILT")
+    manifest_path = store.folder / "built" / views(manager)["built"].key / "manifest.json"
+    words = manifest_path.read_text("utf-8")
+    manifest_path.write_text(words.replace('"threads": "1"', '"threads": "64"'), "utf-8")
+    assert views(manager)["built"].standing is Standing.UNTRIED
+    assert manager.open_choice(ENCODER) is None
+
+
+def test_want_of_memory_steps_down_and_says_so(make_manager: MakeManager) -> None:
+    manager = make_manager("TOO_LARGE")
+    manager.improve()
+    assert chosen(manager) == "large"
+    opened = manager.open_choice(ENCODER)
+    assert opened is not None
+    assert opened.view.name == "slower"
+    assert "there is not memory enough for fake in float32 now" in str(manager.overview().notes[0])
+    assert chosen(manager) == "slower"
+
+
+def test_cancelling_leaves_nothing_and_is_not_a_failure(make_manager: MakeManager, store: EngineStore) -> None:
+    has_begun = threading.Event()
+
+    def watch(overview: Overview) -> None:
+        if overview.work and overview.work.name == "built" and overview.work.share > 0.3:
+            has_begun.set()
+
+    manager = make_manager("UNHURRIED", on_change=watch)
+    improving = threading.Thread(target=manager.improve)
+    improving.start()
+    assert has_begun.wait(20)
+    manager.cancel()
+    improving.join(20)
+    assert not improving.is_alive()
+    assert views(manager)["built"].standing is Standing.UNTRIED
+    assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
+    assert chosen(manager) == "plain"
+
+
+def test_a_paused_build_stands_still_and_goes_on(make_manager: MakeManager) -> None:
+    seen: list[float] = []
+    has_begun, is_over = threading.Event(), threading.Event()
+
+    def watch(overview: Overview) -> None:
+        if overview.work and overview.work.name == "built":
+            seen.append(overview.work.share)
+            if overview.work.share > 0.3:
+                has_begun.set()
+
+    manager = make_manager("UNHURRIED", on_change=watch)
+    improving = threading.Thread(target=lambda: (manager.improve(), is_over.set()))
+    improving.start()
+    assert has_begun.wait(20)
+    manager.pause()
+    assert manager.overview().is_paused
+    is_over.wait(0.3)  # a step that was on its way may still come
+    num_seen = len(seen)
+    assert not is_over.wait(0.5)
+    assert len(seen) <= num_seen + 1
+    manager.resume()
+    is_over.wait(0.5)
+    assert len(seen) > num_seen + 1
+    manager.cancel()
+    improving.join(20)
+
+
+def test_two_programs_do_not_build_the_same_thing_twice(make_manager: MakeManager, store: EngineStore) -> None:
+    manager = make_manager("ONE_BUILT")
+    key = views(manager)["built"].key
+    with store.workspace(key):
+        manager.improve()
+        assert views(manager)["built"].standing is Standing.ELSEWHERE
+    assert [task.name for task in ThreadTrial.tasks] == ["plain"]
+    manager.improve()
+    assert views(manager)["built"].standing is Standing.PROVEN
+
+
+def test_forgetting_frees_the_disk_and_everything_is_tried_again(make_manager: MakeManager, store: EngineStore) -> None:
+    manager = make_manager("ONE_BUILT")
+    manager.improve()
+    assert manager.forget() == len(engine_fakes.PLAN)
+    assert store.num_bytes() == 0
+    assert views(manager)["built"].standing is Standing.UNTRIED
+    manager.improve()
+    assert views(manager)["built"].standing is Standing.PROVEN
+
+
+def test_what_was_built_is_thrown_away_when_it_is_found_wrong(
+    make_manager: MakeManager, store: EngineStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        engine_fakes, "ONE_BUILT", (engine_fakes.RIGHT[0], engine_fakes.Built("built", engine_fakes.wrong))
+    )
+    manager = make_manager("ONE_BUILT")
+    manager.improve()
+    assert views(manager)["built"].standing is Standing.REFUSED
+    assert store.num_bytes() == 0
+
+
+def test_the_engine_that_is_opened_does_what_was_proven(make_manager: MakeManager, subject: Subject) -> None:
+    manager = make_manager("ONE_BUILT")
+    manager.improve()
+    opened = manager.open_choice(ENCODER)
+    assert opened is not None
+    fbank = np.ones((10, 80), np.float32)
+    np.testing.assert_array_equal(opened.engine.embed(fbank), engine_fakes.exact(fbank))  # type: ignore[union-attr]
+
+
+def test_a_store_that_cannot_be_written_is_a_sentence_and_plain_torch_speaks(
+    make_manager: MakeManager, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    manager = make_manager("RIGHT", store=EngineStore(tmp_path / "file" / "engines"))
+    manager.improve()
+    assert chosen(manager) == "plain"
+    assert "cannot be written" in str(views(manager)["quick"].reason)

@@ -1,0 +1,130 @@
+"""Trials in real processes: what crashes, hangs or is killed takes nothing along."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from functools import partial
+
+import psutil
+import pytest
+from engine_bench import MakeManager
+from engine_fakes import ThreadTrial
+
+from studio.engines.manager import EngineManager
+from studio.engines.overview import CandidateView, Overview, Standing
+from studio.engines.store import EngineStore
+from studio.engines.task import TrialTask
+from studio.engines.trial_process import TrialProcess
+
+
+def view_of(manager: EngineManager, name: str) -> CandidateView:
+    (stage,) = manager.overview().stages
+    return next(view for view in stage.candidates if view.name == name)
+
+
+def in_process(
+    task: TrialTask, *, longest_silence_seconds: float, cancel_grace_seconds: float = 10.0
+) -> TrialProcess | ThreadTrial:
+    """A process for all but the plain one, whose trial is of no interest here."""
+    if task.name == "plain":
+        return ThreadTrial(task, longest_silence_seconds=longest_silence_seconds)
+    return TrialProcess(
+        task, longest_silence_seconds=longest_silence_seconds, cancel_grace_seconds=cancel_grace_seconds
+    )
+
+
+def children() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+
+
+class Begun:
+    """Set as soon as a build is at work, with its process in ``pid``."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.event = threading.Event()
+
+    def __call__(self, overview: Overview) -> None:
+        if overview.work and overview.work.name == self.name and overview.work.step and overview.work.step.index > 0:
+            self.event.set()
+
+
+def test_a_build_in_a_process_of_its_own_is_proven_and_gives_way(make_manager: MakeManager) -> None:
+    begun = Begun("built")
+    manager = make_manager("UNHURRIED", start_trial=in_process, on_change=begun)
+    improving = threading.Thread(target=manager.improve)
+    improving.start()
+    assert begun.event.wait(60)
+    (process,) = children()
+    assert process.nice() == 19
+    manager.cancel()
+    improving.join(30)
+    assert children() == []
+    assert view_of(manager, "built").standing is Standing.UNTRIED
+    assert view_of(manager, "plain").standing is Standing.PROVEN
+
+
+def test_a_crash_is_a_sentence(make_manager: MakeManager) -> None:
+    manager = make_manager("CRASHING", start_trial=in_process)
+    manager.improve()
+    reason = str(view_of(manager, "crashing").reason)
+    assert "the process that tried it ended (SIGKILL, perhaps for want of memory)" in reason
+
+
+def test_a_hang_is_ended_and_is_a_sentence(make_manager: MakeManager) -> None:
+    manager = make_manager("HANGING", start_trial=in_process)
+    manager.improve()
+    assert "it said nothing for 1 s and was ended" in str(view_of(manager, "hanging").reason)
+    assert children() == []
+
+
+@pytest.mark.slow
+def test_a_library_that_does_not_listen_is_killed_when_cancelled(make_manager: MakeManager) -> None:
+    begun = Begun("deaf")
+    manager = make_manager("DEAF", start_trial=partial(in_process, cancel_grace_seconds=0.5), on_change=begun)
+    improving = threading.Thread(target=manager.improve)
+    improving.start()
+    assert begun.event.wait(60)
+    manager.cancel()
+    improving.join(20)
+    assert not improving.is_alive()
+    assert view_of(manager, "deaf").standing is Standing.UNTRIED
+
+
+@pytest.mark.slow
+def test_killed_from_outside_twice_it_rests(make_manager: MakeManager, store: EngineStore) -> None:
+    for _ in range(2):
+        begun = Begun("built")
+        manager = make_manager("UNHURRIED", start_trial=in_process, on_change=begun)
+        improving = threading.Thread(target=manager.improve)
+        improving.start()
+        assert begun.event.wait(60)
+        (process,) = children()
+        os.kill(process.pid, signal.SIGKILL)
+        improving.join(30)
+    view = view_of(make_manager("UNHURRIED"), "built")
+    assert view.standing is Standing.RESTING
+    assert "it failed 2 times and rests until you ask for it" in str(view.reason)
+    assert store.num_bytes() == 0
+    assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
+
+
+def test_a_trial_ends_with_whoever_started_it(make_manager: MakeManager) -> None:
+    begun = Begun("deaf")
+    manager = make_manager("DEAF", start_trial=in_process, on_change=begun)
+    improving = threading.Thread(target=manager.improve, daemon=True)
+    improving.start()
+    assert begun.event.wait(60)
+    (process,) = children()
+    trial = manager._trial
+    assert isinstance(trial, TrialProcess)
+    trial._connection.close()  # as the system does when a process is gone
+    deadline = time.monotonic() + 10
+    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+        if time.monotonic() > deadline:
+            pytest.fail("the trial outlives the program")
+        time.sleep(0.05)
+    improving.join(20)

@@ -1,0 +1,49 @@
+"""What tests of the manager stand on: a recording for the fake encoder, and how a manager is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import engine_fakes
+import numpy as np
+
+from studio.engines.extent import Extent
+from studio.engines.manager import EngineManager, StartTrial
+from studio.engines.overview import Overview
+from studio.engines.recording import Recording
+from studio.engines.store import EngineStore
+
+EXTENT = Extent(num_tokens=4, num_seeds=1, num_rounds=3, timing_seconds=20.0)
+
+
+class MakeManager(Protocol):
+    def __call__(
+        self,
+        candidates: str,
+        *,
+        start_trial: StartTrial = ...,
+        on_change: Callable[[Overview], None] = ...,
+        store: EngineStore | None = None,
+    ) -> EngineManager: ...
+
+
+def small_recording() -> Recording:
+    """What the fake encoder is held to; of the other stages nothing."""
+    nothing = np.zeros((0,), np.float32)
+    fbank = np.random.default_rng(0).standard_normal((50, 80)).astype(np.float32)
+    return Recording(
+        log_mel=nothing,
+        fbank=fbank,
+        clip_tokens=np.zeros(0, np.int64),
+        embedding=engine_fakes.exact(fbank),
+        clip_mel=nothing,
+        clip_seconds=np.ones(1, np.float32),
+        text_tokens=np.zeros(0, np.int64),
+        prompt_text_tokens=np.zeros(0, np.int64),
+        speech_tokens=np.zeros(0, np.int64),
+        scores=nothing,
+        mel=nothing,
+        whole_mel=nothing,
+        samples=nothing,
+    )

@@ -1,0 +1,216 @@
+"""Candidates of a few lines for tests of the manager, all of one stage: right, wrong, slow, crashing, hanging, greedy.
+
+Each list begins with the plain one, to which the others are held; ``registry`` takes them as ``engine_fakes:NAME``.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from studio.engines.candidate import BuildJob, Subject, Unusable, Usable
+from studio.engines.stage import Stage
+from studio.engines.task import News, Step, TrialTask
+from studio.engines.trying import tried
+from studio.errors import OutOfMemory, UnsupportedPrecision
+from studio.model.config import Precision
+from studio.model.stages import FloatArray
+from studio.wording import wording
+
+PLAN = b"bricks" * 1000
+Embed = Callable[[FloatArray], FloatArray]
+
+
+def plain(fbank: FloatArray) -> FloatArray:
+    time.sleep(0.004)
+    return exact(fbank)
+
+
+def exact(fbank: FloatArray) -> FloatArray:
+    embedding: FloatArray = np.resize(fbank.mean(axis=0), 192).astype(np.float32)
+    return embedding
+
+
+def quick(fbank: FloatArray) -> FloatArray:
+    time.sleep(0.001)
+    return exact(fbank)
+
+
+def slow(fbank: FloatArray) -> FloatArray:
+    time.sleep(0.012)
+    return exact(fbank)
+
+
+def wrong(fbank: FloatArray) -> FloatArray:
+    return 1.1 * exact(fbank)
+
+
+def overflowing(fbank: FloatArray) -> FloatArray:
+    return np.full(192, np.nan, np.float32)
+
+
+def crashing(fbank: FloatArray) -> FloatArray:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return exact(fbank)
+
+
+def greedy(fbank: FloatArray) -> FloatArray:
+    raise MemoryError
+
+
+class Encoder:
+    def __init__(self, embed: Embed) -> None:
+        self.embed = embed
+
+
+@dataclass(frozen=True)
+class Fake:
+    name: str
+    embed: Embed = quick
+    probed: Usable | Unusable = Usable(1)
+    version: str = "1"
+    stage: Stage = Stage.SPEAKER_ENCODER
+    engine: str = "fake"
+    precision: Precision = Precision.FLOAT32
+    code_version: int = 1
+    phases: tuple[str, ...] = ()
+    longest_silence_seconds: float = 60.0
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        return self.probed
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:
+        return {"library": self.version}
+
+    def build(self, job: BuildJob) -> None:
+        raise AssertionError("there is nothing to build")
+
+    def open(self, files: Path | None, subject: Subject) -> Encoder:
+        return Encoder(self.embed)
+
+
+@dataclass(frozen=True)
+class Built(Fake):
+    """Lays bricks into a file, which ``open`` wants to see unchanged."""
+
+    phases: tuple[str, ...] = ("digging", "laying bricks")
+    num_steps: int = 3
+    step_seconds: float = 0.0
+
+    def build(self, job: BuildJob) -> None:
+        job.report("digging", 0, 1)
+        with (job.workspace / "plan.bin").open("wb") as file:
+            for step in range(self.num_steps):
+                job.report("laying bricks", step, self.num_steps)
+                file.write(PLAN[: len(PLAN) // 2])
+                time.sleep(self.step_seconds)
+        (job.workspace / "plan.bin").write_bytes(PLAN)
+        job.report("laying bricks", self.num_steps, self.num_steps)
+
+    def open(self, files: Path | None, subject: Subject) -> Encoder:
+        assert files is not None
+        assert (files / "plan.bin").read_bytes() == PLAN, "the manager looks at files before they are opened"
+        return Encoder(self.embed)
+
+
+class Hanging(Built):
+    def build(self, job: BuildJob) -> None:
+        job.report("digging", 0, 1)
+        time.sleep(600)
+
+
+class Deaf(Built):
+    """Reports, and does not listen: a library that cannot be cancelled."""
+
+    def build(self, job: BuildJob) -> None:
+        job.report("digging", 0, 1)
+        while True:
+            time.sleep(0.05)
+
+
+class Failing(Built):
+    def build(self, job: BuildJob) -> None:
+        raise UnsupportedPrecision("The bricks are too soft.", remedy="Burn them.")
+
+
+class OnFullDisk(Built):
+    def build(self, job: BuildJob) -> None:
+        job.report("digging", 0, 1)
+        raise OSError(28, "No space left on device")
+
+
+class TooLarge(Fake):
+    """Goes through its trial, and then finds no memory in the process that speaks."""
+
+    def open(self, files: Path | None, subject: Subject) -> Encoder:
+        if threading.current_thread().name != "trial":
+            raise OutOfMemory("There is not enough memory.")
+        return Encoder(self.embed)
+
+
+_PLAIN = Fake("plain", plain)
+RIGHT = (_PLAIN, Fake("quick"), Fake("slow", slow))
+ONE_BUILT = (_PLAIN, Built("built"))
+OF_A_NEWER_LIBRARY = (_PLAIN, Built("built", version="2"))
+BAD = (
+    _PLAIN,
+    Fake("wrong", wrong),
+    Fake("overflowing", overflowing),
+    Fake("greedy", greedy),
+    Failing("failing"),
+    OnFullDisk("disk"),
+    Fake("absent", probed=Unusable(wording("the library is not installed"))),
+    Fake("vast", probed=Usable(1 << 60)),
+)
+CRASHING = (_PLAIN, Fake("crashing", crashing))
+HANGING = (_PLAIN, Hanging("hanging", longest_silence_seconds=1.0))
+DEAF = (_PLAIN, Deaf("deaf"))
+UNHURRIED = (_PLAIN, Built("built", num_steps=400, step_seconds=0.05))
+TOO_LARGE = (_PLAIN, TooLarge("large"), Fake("slower", lambda fbank: (time.sleep(0.002), exact(fbank))[1]))
+
+
+class ThreadTrial:
+    """A trial in a thread instead of a process: quick, for what does not crash. Keeps count of the tasks."""
+
+    tasks: list[TrialTask] = []  # noqa: RUF012 - one list for all is the point
+
+    def __init__(self, task: TrialTask, *, longest_silence_seconds: float) -> None:
+        self.task = task
+        self.news_heard: queue.SimpleQueue[News] = queue.SimpleQueue()
+        self.is_cancelled = False
+        self.may_run = threading.Event()
+        self.may_run.set()
+        ThreadTrial.tasks.append(task)
+
+    def news(self) -> Iterator[News]:
+        threading.Thread(target=lambda: self.say(tried(self.task, self)), name="trial", daemon=True).start()  # type: ignore[arg-type]
+        while isinstance(news := self.news_heard.get(timeout=30), Step):
+            yield news
+        yield news
+
+    def pause(self) -> None:
+        self.may_run.clear()
+
+    def resume(self) -> None:
+        self.may_run.set()
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+        self.may_run.set()
+
+    # What ``Obedience`` is for a process.
+
+    def say(self, news: News) -> None:
+        self.news_heard.put(news)
+
+    def may_go_on(self) -> bool:
+        self.may_run.wait()
+        return not self.is_cancelled
