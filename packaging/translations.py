@@ -3,6 +3,7 @@
     python packaging/translations.py            after texts have changed
     python packaging/translations.py --check    fails where something is not translated or not compiled
 
+The window's texts are found by Qt's own tool, those of errors by ``error_sentences.py``.
 The sources are ``resources/translations/studio_*.ts``, edited by hand or with Qt Linguist; the program
 reads the ``.qm`` beside them.
 """
@@ -17,11 +18,13 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
+from error_sentences import as_qt_source, sentences_in
+
 HOUSE = Path(__file__).resolve().parent.parent
 FOLDER = HOUSE / "resources" / "translations"
 # English has one for its plurals alone.
 LANGUAGES = ("en", "zh_CN")
-_PLACEHOLDER = re.compile(r"\{[\w:.%]*\}|%n")
+_PLACEHOLDER = re.compile(r"\{[\w:.,%]*\}|%n")
 # What lupdate is to read besides QT_TRANSLATE_NOOP.
 _ALIAS = "QT_TRANSLATE_NOOP+=_T"
 
@@ -39,12 +42,14 @@ def main(arguments: list[str]) -> int:
 
 def update(path: Path, language: str) -> None:
     """Adds new texts to ``path`` and drops those that are gone."""
-    sources = [*sorted((HOUSE / "studio" / "app").rglob("*.py")), HOUSE / "studio" / "settings.py"]
-    only_plurals = ["-pluralonly"] if language == "en" else []
-    command = [_tool("lupdate"), *map(str, sources), "-ts", str(path), "-no-obsolete", "-locations", "none"]
-    _run(
-        [*command, "-tr-function-alias", _ALIAS, "-source-language", "en", "-target-language", language, *only_plurals]
-    )
+    with tempfile.TemporaryDirectory() as scratch:
+        of_errors = Path(scratch, "errors.py")
+        of_errors.write_text(as_qt_source(sentences_in(HOUSE / "studio")[0]), "utf-8")
+        sources = [*sorted((HOUSE / "studio" / "app").rglob("*.py")), HOUSE / "studio" / "settings.py", of_errors]
+        only_plurals = ["-pluralonly"] if language == "en" else []
+        command = [_tool("lupdate"), *map(str, sources), "-ts", str(path), "-no-obsolete", "-locations", "none"]
+        command += ["-tr-function-alias", _ALIAS, "-source-language", "en", "-target-language", language, *only_plurals]
+        _run(command)
 
 
 def compile_file(source: Path, target: Path) -> None:
@@ -56,7 +61,7 @@ def faults_of(language: str) -> list[str]:
     kept = FOLDER / f"studio_{language}.ts"
     if not kept.is_file():
         return [f"{kept.name} is missing"]
-    faults = []
+    faults = sentences_in(HOUSE / "studio")[1]
     with tempfile.TemporaryDirectory() as scratch:
         fresh, compiled = Path(scratch, kept.name), Path(scratch, "fresh.qm")
         shutil.copyfile(kept, fresh)

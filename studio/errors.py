@@ -10,400 +10,263 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from studio.wording import Wording, wording
+
+ErrorRecord = tuple[str, Wording, Wording]
+
 
 class StudioError(Exception):
     """Something a person did, or a disk, or a device; never a bug of ours.
 
-    ``message`` says what happened, ``remedy`` what to do about it. Both travel between processes:
+    The first sentence says what happened, ``remedy`` what to do about it. Both are templates in plain
+    letters, with a ``{name}`` for each of the ``facts``, so that the window can say them in its own
+    language (``packaging/translations.py`` finds them) and another process can hand them on:
     see :meth:`to_record` and :func:`from_record`.
     """
 
     code: ClassVar[str] = "studio-error"
     exit_status: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, remedy: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+    def __init_subclass__(cls, *, code: str, exit_status: int) -> None:
+        assert code not in type_of_code, f"two errors share the code {code}"
+        cls.code, cls.exit_status = code, exit_status
+        type_of_code[code] = cls
+
+    def __init__(self, sentence: str | Wording, *, remedy: str | Wording = "", **facts: object) -> None:
+        self.sentence = sentence if isinstance(sentence, Wording) else wording(sentence, **facts)
+        self.advice = remedy if isinstance(remedy, Wording) else wording(remedy, **facts)
+        super().__init__(self.message)
+
+    @property
+    def message(self) -> str:
+        return str(self.sentence)
+
+    @property
+    def remedy(self) -> str:
+        return str(self.advice)
+
+    @property
+    def wording(self) -> Wording:
+        """Both sentences."""
+        if not self.advice.template:
+            return self.sentence
+        return Wording("{sentence} {remedy}", {"sentence": self.sentence, "remedy": self.advice})
 
     def __str__(self) -> str:
-        return f"{self.message} {self.remedy}".rstrip()
+        return str(self.wording)
 
     def to_record(self) -> ErrorRecord:
-        return (self.code, self.message, self.remedy)
+        return (self.code, self.sentence, self.advice)
 
 
 type_of_code: dict[str, type[StudioError]] = {}
-ErrorRecord = tuple[str, str, str]
 
 
 def from_record(record: ErrorRecord) -> StudioError:
     """The error another process described; of the same class where this process knows its code."""
-    code, message, remedy = record
-    return type_of_code.get(code, StudioError)(message, remedy=remedy)
+    code, sentence, remedy = record
+    return type_of_code.get(code, StudioError)(sentence, remedy=remedy)
 
 
-def _coded(cls: type[StudioError]) -> type[StudioError]:
-    assert cls.code not in type_of_code, f"two errors share the code {cls.code}"
-    type_of_code[cls.code] = cls
-    return cls
-
-
-@_coded
-class ModelNotFound(StudioError):
+class ModelNotFound(StudioError, code="model-not-found", exit_status=3):
     """The named model folder does not exist or is not a model folder."""
 
-    code = "model-not-found"
-    exit_status = 3
 
-
-@_coded
-class UnknownGeneration(StudioError):
+class UnknownGeneration(StudioError, code="unknown-generation", exit_status=3):
     """The folder's yaml does not describe a generation this program speaks."""
 
-    code = "unknown-generation"
-    exit_status = 3
 
-
-@_coded
-class BadModelSettings(StudioError):
+class BadModelSettings(StudioError, code="bad-model-settings", exit_status=3):
     """The folder's yaml is missing a value, or holds an absurd one."""
 
-    code = "bad-model-settings"
-    exit_status = 3
 
-
-@_coded
-class MissingModelFile(StudioError):
+class MissingModelFile(StudioError, code="missing-model-file", exit_status=3):
     """A file that the model needs is not in its folder."""
 
-    code = "missing-model-file"
-    exit_status = 3
 
-
-@_coded
-class DamagedModelFile(StudioError):
+class DamagedModelFile(StudioError, code="damaged-model-file", exit_status=3):
     """A model file is truncated, is not what its name says, or carries code."""
 
-    code = "damaged-model-file"
-    exit_status = 3
 
-
-@_coded
-class WrongTensors(StudioError):
+class WrongTensors(StudioError, code="wrong-tensors", exit_status=3):
     """A weight file lacks tensors, has tensors nobody knows, or tensors of another shape."""
 
-    code = "wrong-tensors"
-    exit_status = 3
 
-
-@_coded
-class UnsupportedPrecision(StudioError):
+class UnsupportedPrecision(StudioError, code="unsupported-precision", exit_status=3):
     """The asked-for precision or engine cannot run here."""
 
-    code = "unsupported-precision"
-    exit_status = 3
 
-
-@_coded
-class UnreadableClip(StudioError):
+class UnreadableClip(StudioError, code="unreadable-clip", exit_status=4):
     """A file is not sound that we can read."""
 
-    code = "unreadable-clip"
-    exit_status = 4
 
-
-@_coded
-class ClipTooShort(StudioError):
+class ClipTooShort(StudioError, code="clip-too-short", exit_status=4):
     """Too little sound to learn a voice from."""
 
-    code = "clip-too-short"
-    exit_status = 4
 
-
-@_coded
-class ClipTooLong(StudioError):
+class ClipTooLong(StudioError, code="clip-too-long", exit_status=4):
     """More sound than the model takes as a prompt."""
 
-    code = "clip-too-long"
-    exit_status = 4
 
-
-@_coded
-class SilentClip(StudioError):
+class SilentClip(StudioError, code="silent-clip", exit_status=4):
     """The clip holds no speech: it is silent."""
 
-    code = "silent-clip"
-    exit_status = 4
 
-
-@_coded
-class BrokenClip(StudioError):
+class BrokenClip(StudioError, code="broken-clip", exit_status=4):
     """The clip holds numbers that are not sound (NaN, infinity)."""
 
-    code = "broken-clip"
-    exit_status = 4
 
-
-@_coded
-class LowSampleRate(StudioError):
+class LowSampleRate(StudioError, code="low-sample-rate", exit_status=4):
     """The clip's sample rate is too low for the model."""
 
-    code = "low-sample-rate"
-    exit_status = 4
 
-
-@_coded
-class NoAudioDevice(StudioError):
+class NoAudioDevice(StudioError, code="no-audio-device", exit_status=5):
     """There is no sound card, or it vanished."""
 
-    code = "no-audio-device"
-    exit_status = 5
 
-
-@_coded
-class NothingToSpeak(StudioError):
+class NothingToSpeak(StudioError, code="nothing-to-speak", exit_status=6):
     """The text holds nothing that can be spoken."""
 
-    code = "nothing-to-speak"
-    exit_status = 6
 
-
-@_coded
-class TextTooLong(StudioError):
+class TextTooLong(StudioError, code="text-too-long", exit_status=6):
     """More text than one request may hold."""
 
-    code = "text-too-long"
-    exit_status = 6
 
-
-@_coded
-class UnknownPreset(StudioError):
+class UnknownPreset(StudioError, code="unknown-preset", exit_status=6):
     """No style preset of that name exists for the loaded model."""
 
-    code = "unknown-preset"
-    exit_status = 6
 
-
-@_coded
-class StyleNotSupported(StudioError):
+class StyleNotSupported(StudioError, code="style-not-supported", exit_status=6):
     """The loaded model does not know the asked-for style, tag or mode."""
 
-    code = "style-not-supported"
-    exit_status = 6
 
-
-@_coded
-class VoiceNotFound(StudioError):
+class VoiceNotFound(StudioError, code="voice-not-found", exit_status=7):
     """No voice of that name, and no such file."""
 
-    code = "voice-not-found"
-    exit_status = 7
 
-
-@_coded
-class VoiceExists(StudioError):
+class VoiceExists(StudioError, code="voice-exists", exit_status=7):
     """A voice of that name exists already."""
 
-    code = "voice-exists"
-    exit_status = 7
 
-
-@_coded
-class BadVoiceFile(StudioError):
+class BadVoiceFile(StudioError, code="bad-voice-file", exit_status=7):
     """A voice archive is damaged, hostile or not one of ours."""
 
-    code = "bad-voice-file"
-    exit_status = 7
 
-
-@_coded
-class OffGridCut(StudioError):
+class OffGridCut(StudioError, code="off-grid-cut", exit_status=1):
     """A chunk boundary that the exact streaming flow cannot cut at."""
 
-    code = "off-grid-cut"
-    exit_status = 1
 
-
-@_coded
-class NoSpeechMade(StudioError):
+class NoSpeechMade(StudioError, code="no-speech-made", exit_status=8):
     """The model ended the utterance before it said anything."""
 
-    code = "no-speech-made"
-    exit_status = 8
 
-
-@_coded
-class SequenceTooLong(StudioError):
+class SequenceTooLong(StudioError, code="sequence-too-long", exit_status=8):
     """Prompt and text together exceed what the model can hold."""
 
-    code = "sequence-too-long"
-    exit_status = 8
 
-
-@_coded
-class ModelOverflow(StudioError):
+class ModelOverflow(StudioError, code="model-overflow", exit_status=8):
     """A network computed something that is not a number."""
 
-    code = "model-overflow"
-    exit_status = 8
 
-
-@_coded
-class OutOfMemory(StudioError):
+class OutOfMemory(StudioError, code="out-of-memory", exit_status=8):
     """The computer's or the GPU's memory does not suffice."""
 
-    code = "out-of-memory"
-    exit_status = 8
 
-
-@_coded
-class WorkerDied(StudioError):
+class WorkerDied(StudioError, code="worker-died", exit_status=9):
     """The process that speaks ended unexpectedly."""
 
-    code = "worker-died"
-    exit_status = 9
 
-
-@_coded
-class WorkerBusy(StudioError):
+class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
     """The worker does not answer in time."""
 
-    code = "worker-busy"
-    exit_status = 9
 
-
-@_coded
-class DiskFull(StudioError):
+class DiskFull(StudioError, code="disk-full", exit_status=10):
     """There is no room left on the disk."""
 
-    code = "disk-full"
-    exit_status = 10
 
-
-@_coded
-class CannotWrite(StudioError):
+class CannotWrite(StudioError, code="cannot-write", exit_status=10):
     """A file or folder cannot be written."""
 
-    code = "cannot-write"
-    exit_status = 10
 
-
-@_coded
-class InternalError(StudioError):
+class InternalError(StudioError, code="internal-error", exit_status=70):
     """The one exception to "never a bug of ours": how such a bug travels between processes. The log has the rest."""
 
-    code = "internal-error"
-    exit_status = 70
 
-
-@_coded
-class IncompleteInstallation(StudioError):
+class IncompleteInstallation(StudioError, code="incomplete-installation", exit_status=70):
     """A library the program needs is missing or cannot be loaded."""
 
-    code = "incomplete-installation"
-    exit_status = 70
 
-
-@_coded
-class UnreadableText(StudioError):
+class UnreadableText(StudioError, code="unreadable-text", exit_status=6):
     """A text file cannot be opened or is not text."""
 
-    code = "unreadable-text"
-    exit_status = 6
 
-
-@_coded
-class DamagedLibrary(StudioError):
+class DamagedLibrary(StudioError, code="damaged-library", exit_status=7):
     """The list of the user's voices cannot be read."""
 
-    code = "damaged-library"
-    exit_status = 7
 
-
-@_coded
-class UnusableSetting(StudioError):
+class UnusableSetting(StudioError, code="unusable-setting", exit_status=2):
     """A setting of a request lies outside what is possible."""
 
-    code = "unusable-setting"
-    exit_status = 2
 
-
-@_coded
-class BadVoiceName(StudioError):
+class BadVoiceName(StudioError, code="bad-voice-name", exit_status=7):
     """A voice cannot be called that."""
 
-    code = "bad-voice-name"
-    exit_status = 7
 
-
-@_coded
-class VoiceOfAnotherModel(StudioError):
+class VoiceOfAnotherModel(StudioError, code="voice-of-another-model", exit_status=7):
     """A stored voice without a recording, made for another generation of models."""
 
-    code = "voice-of-another-model"
-    exit_status = 7
 
-
-@_coded
-class BadPronunciation(StudioError):
+class BadPronunciation(StudioError, code="bad-pronunciation", exit_status=6):
     """A pronunciation cannot be said with the sounds the models know."""
 
-    code = "bad-pronunciation"
-    exit_status = 6
 
-
-@_coded
-class UnreadableProject(StudioError):
+class UnreadableProject(StudioError, code="unreadable-project", exit_status=11):
     """A project file is missing, damaged, or not a project."""
 
-    code = "unreadable-project"
-    exit_status = 11
 
-
-@_coded
-class ProjectInUse(StudioError):
+class ProjectInUse(StudioError, code="project-in-use", exit_status=11):
     """A working copy is open in another window of the program."""
 
-    code = "project-in-use"
-    exit_status = 11
 
-
-@_coded
-class ProjectChangedElsewhere(StudioError):
+class ProjectChangedElsewhere(StudioError, code="project-changed-elsewhere", exit_status=11):
     """A project's file is no longer the one that was opened."""
 
-    code = "project-changed-elsewhere"
-    exit_status = 11
 
-
-@_coded
-class TakeNotFound(StudioError):
+class TakeNotFound(StudioError, code="take-not-found", exit_status=11):
     """A take, or its sound, is not in the project."""
 
-    code = "take-not-found"
-    exit_status = 11
 
-
-@_coded
-class UnreadableScript(StudioError):
+class UnreadableScript(StudioError, code="unreadable-script", exit_status=6):
     """A document cannot be read as a script."""
 
-    code = "unreadable-script"
-    exit_status = 6
 
-
-@_coded
-class FolderBusy(StudioError):
+class FolderBusy(StudioError, code="folder-busy", exit_status=10):
     """Another export is writing into the same folder."""
 
-    code = "folder-busy"
-    exit_status = 10
 
-
-@_coded
-class NoScreen(StudioError):
+class NoScreen(StudioError, code="no-screen", exit_status=12):
     """The window was asked for where nothing can be shown."""
 
-    code = "no-screen"
-    exit_status = 12
+
+class ModelBusy(StudioError, code="model-busy", exit_status=3):
+    """Another program is installing, checking or removing the same model."""
+
+
+class BadModelArchive(StudioError, code="bad-model-archive", exit_status=3):
+    """A model archive is damaged, hostile or holds no model."""
+
+
+class BadModelName(StudioError, code="bad-model-name", exit_status=3):
+    """A model cannot be called that, or another one is."""
+
+
+class SourceUnreachable(StudioError, code="source-unreachable", exit_status=13):
+    """The place models come from does not answer, or not any more."""
+
+
+class SourceRefused(StudioError, code="source-refused", exit_status=13):
+    """The place models come from does not hand out what was asked for."""
+
+
+class WrongDownload(StudioError, code="wrong-download", exit_status=13):
+    """What arrived is not the file that was published."""

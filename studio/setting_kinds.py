@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from studio.errors import UnusableSetting
+from studio.wording import Wording, wording
 
 T = TypeVar("T")
 
@@ -19,6 +20,7 @@ class Page(Enum):
     WINDOW = "window"
     SCRIPT = "script"
     SPEAKING = "speaking"
+    MODELS = "models"
     EXPORT = "export"
 
 
@@ -40,15 +42,20 @@ class Setting(Generic[T]):
         """``value`` if it is one of those possible. Raises ``UnusableSetting``."""
         raise NotImplementedError
 
-    def _refuse(self, value: object, remedy: str) -> UnusableSetting:
-        return UnusableSetting(f"{value!r} is not possible for “{self.title or self.key}”.", remedy=remedy)
+    def _refuse(self, value: object, remedy: Wording) -> UnusableSetting:
+        return UnusableSetting(
+            "{value} is not possible for “{setting}”.",
+            remedy=remedy,
+            value=repr(value),
+            setting=Wording(self.title or self.key),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Truth(Setting[bool]):
     def checked(self, value: object) -> bool:
         if not isinstance(value, bool):
-            raise self._refuse(value, "Choose yes or no.")
+            raise self._refuse(value, wording("Choose yes or no."))
         return value
 
 
@@ -63,7 +70,7 @@ class Whole(Setting[int]):
 
     def checked(self, value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not self.low <= value <= self.high:
-            raise self._refuse(value, f"Choose {self.low} to {self.high}.")
+            raise self._refuse(value, wording("Choose {lowest} to {highest}.", lowest=self.low, highest=self.high))
         return value
 
 
@@ -79,7 +86,7 @@ class Number(Setting[float]):
     def checked(self, value: object) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         if not is_number or not self.low <= float(value) <= self.high:  # type: ignore[arg-type]  # it is a number
-            raise self._refuse(value, f"Choose {self.low:g} to {self.high:g}.")
+            raise self._refuse(value, wording("Choose {lowest:g} to {highest:g}.", lowest=self.low, highest=self.high))
         return float(value)  # type: ignore[arg-type]  # see above
 
 
@@ -98,7 +105,7 @@ class Choice(Setting[T]):
             if option.value == value and type(option.value) is type(value):
                 return option.value
         possible = ", ".join(str(option.value) for option in self.options)
-        raise self._refuse(value, f"Choose one of {possible}.")
+        raise self._refuse(value, wording("Choose one of {known}.", known=possible))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -110,7 +117,7 @@ class Text(Setting[str]):
 
     def checked(self, value: object) -> str:
         if not isinstance(value, str) or len(value) > self.longest or not (value.strip() or self.may_be_empty):
-            raise self._refuse(value, f"Write 1 to {self.longest} letters.")
+            raise self._refuse(value, wording("Write 1 to {longest} letters.", longest=self.longest))
         return value
 
 
@@ -137,11 +144,11 @@ class KeyTable(Setting[Mapping[str, tuple[str, ...]]]):
 
     def checked(self, value: object) -> Mapping[str, tuple[str, ...]]:
         if not isinstance(value, Mapping):
-            raise self._refuse(value, "Write names with lists of words.")
+            raise self._refuse(value, wording("Write names with lists of words."))
         table: dict[str, tuple[str, ...]] = {}
         for name, words in value.items():
             is_fine = isinstance(name, str) and isinstance(words, list | tuple)
             if not is_fine or not all(isinstance(word, str) for word in words):
-                raise self._refuse(value, "Write names with lists of words.")
+                raise self._refuse(value, wording("Write names with lists of words."))
             table[name] = tuple(words)
         return table

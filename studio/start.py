@@ -13,7 +13,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from studio.errors import IncompleteInstallation, NoScreen, StudioError
+from studio.app.screen import require_screen
+from studio.errors import IncompleteInstallation, StudioError
 
 _USAGE_ERROR = 2
 
@@ -33,28 +34,21 @@ def _open_window(arguments: list[str]) -> int:
         sys.stderr.write("usage: timbre app [FILE]\n")
         return _USAGE_ERROR
     try:
-        _require_screen()
+        platform = require_screen(os.environ)
+        if platform is not None:
+            os.environ["QT_QPA_PLATFORM"] = platform
         try:
             from studio.app.main import run_app  # noqa: PLC0415 - the command line needs no Qt
         except ImportError as error:
             raise IncompleteInstallation(
-                f"The window cannot be shown: {error}.",
+                "The window cannot be shown: {reason}.",
                 remedy="Start with packaging/run.py once, which says what is missing; `timbre --help` works without.",
+                reason=error,
             ) from error
         return run_app(arguments[0] if arguments else None)
     except StudioError as error:
         sys.stderr.write(f"timbre: {error} ({error.code})\n")
         return error.exit_status
-
-
-def _require_screen() -> None:
-    """Qt would end the process without a word that helps."""
-    has_screen = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
-    if sys.platform.startswith("linux") and not has_screen:
-        raise NoScreen(
-            "There is no screen here to show the window on.",
-            remedy="`timbre --help` lists what works in a terminal.",
-        )
 
 
 if __name__ == "__main__":

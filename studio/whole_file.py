@@ -30,8 +30,13 @@ def write_whole(path: Path, content: bytes) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
-                f"The disk is full: {path.name} could not be written.", remedy="Free some space and try again."
+                "The disk is full: {file} could not be written.",
+                remedy="Free some space and try again.",
+                file=path.name,
             ) from error
         raise CannotWrite(
-            f"{path} cannot be written ({error.strerror or error}).", remedy="Check the permissions of its folder."
+            "{path} cannot be written ({reason}).",
+            remedy="Check the permissions of its folder.",
+            path=path,
+            reason=error,
         ) from error

@@ -131,6 +131,16 @@
     </message>
 </context>
 <context>
+    <name>ScriptView</name>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n line</numerusform>
+            <numerusform>%n lines</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>TaskReporter</name>
     <message numerus="yes">
         <source>%n waiting</source>

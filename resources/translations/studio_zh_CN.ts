@@ -208,6 +208,14 @@
         <translation>与之前的版本对比</translation>
     </message>
     <message>
+        <source>Compare takes by ear…</source>
+        <translation>盲听比较版本…</translation>
+    </message>
+    <message>
+        <source>The selected takes of the line, or all: equally loud, names hidden until one is preferred</source>
+        <translation>比较此行选中的或全部版本：音量一致，选定之前不显示是哪个版本</translation>
+    </message>
+    <message>
         <source>New voice from files…</source>
         <translation>从文件新建声音…</translation>
     </message>
@@ -241,6 +249,109 @@
     <message>
         <source>Voices</source>
         <translation>声音</translation>
+    </message>
+</context>
+<context>
+    <name>CompareDialog</name>
+    <message>
+        <source>Next (X)</source>
+        <translation>下一个 (X)</translation>
+    </message>
+    <message>
+        <source>All in turn (R)</source>
+        <translation>依次播放 (R)</translation>
+    </message>
+    <message>
+        <source>Hide which take is which until I prefer one</source>
+        <translation>选定之前隐藏各是哪个版本</translation>
+    </message>
+    <message>
+        <source>Reading the takes…</source>
+        <translation>正在读取各版本…</translation>
+    </message>
+    <message>
+        <source>Prefer this one</source>
+        <translation>选这个</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Compare takes</source>
+        <translation>比较版本</translation>
+    </message>
+    <message>
+        <source>{letters}: hear that one, from the place where the other is. X: the next. Space: play or stop. R: all in turn. Enter: prefer.</source>
+        <translation>{letters}：从当前位置改听那一个。X：下一个。空格：播放或停止。R：依次播放。回车：选定。</translation>
+    </message>
+    <message>
+        <source>Place in the take</source>
+        <translation>版本中的位置</translation>
+    </message>
+    <message>
+        <source>The one that is heard becomes the take of the line; undo takes it back.</source>
+        <translation>正在听的成为此行采用的版本；可以撤销。</translation>
+    </message>
+    <message>
+        <source>is heard now</source>
+        <translation>正在播放</translation>
+    </message>
+    <message>
+        <source>heard</source>
+        <translation>已听过</translation>
+    </message>
+    <message>
+        <source>not heard yet</source>
+        <translation>还没有听</translation>
+    </message>
+    <message>
+        <source>Take {number}</source>
+        <translation>版本 {number}</translation>
+    </message>
+    <message>
+        <source>(chosen)</source>
+        <translation>（已采用）</translation>
+    </message>
+    <message>
+        <source>kept</source>
+        <translation>已保留</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已中断</translation>
+    </message>
+    <message>
+        <source>seed {seed}</source>
+        <translation>种子 {seed}</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Play</source>
+        <translation>播放</translation>
+    </message>
+    <message>
+        <source>Prefer {letter}</source>
+        <translation>选 {letter}</translation>
+    </message>
+    <message>
+        <source>All are equally loud as they are.</source>
+        <translation>各版本原本音量一致。</translation>
+    </message>
+    <message>
+        <source>Made equally loud: the loudest is played {difference} quieter than it is.</source>
+        <translation>音量已调一致：最响的一个降低了 {difference}。</translation>
+    </message>
+    <message>
+        <source>{letter} is take {number}, which was chosen already.</source>
+        <translation>{letter} 是版本 {number}，原本就已采用。</translation>
+    </message>
+    <message>
+        <source>{letter} is take {number}: it is the take of the line now.</source>
+        <translation>{letter} 是版本 {number}，现已成为此行采用的版本。</translation>
     </message>
 </context>
 <context>
@@ -495,6 +606,26 @@
         <source>Drop it to add its lines to the script</source>
         <translation>松开以把内容添加到脚本</translation>
     </message>
+    <message>
+        <source>This line has no voice that could say it</source>
+        <translation>此行没有可用来朗读它的声音</translation>
+    </message>
+    <message>
+        <source>Drop it to have {name} said again in the voice of {voice}</source>
+        <translation>松开后，用“{voice}”的声音重说 {name}</translation>
+    </message>
+    <message>
+        <source>Drop them to have each said again in the voice of {voice}</source>
+        <translation>松开后，用“{voice}”的声音逐个重说</translation>
+    </message>
+    <message>
+        <source>Drop it to make a voice of {name} for line {number}</source>
+        <translation>松开后，用 {name} 为第 {number} 行制作声音</translation>
+    </message>
+    <message>
+        <source>With Ctrl: say it again in the voice of {voice}</source>
+        <translation>按住 Ctrl：用“{voice}”的声音重说</translation>
+    </message>
 </context>
 <context>
     <name>EditDialog</name>
@@ -506,180 +637,1976 @@
 <context>
     <name>Errors</name>
     <message>
-        <source>The model was not found.</source>
-        <translation>找不到模型。</translation>
+        <source>{sentence} {remedy}</source>
+        <translation>{sentence}{remedy}</translation>
     </message>
     <message>
-        <source>This kind of model is not known.</source>
-        <translation>不认识这种模型。</translation>
+        <source> Did you mean {names}?</source>
+        <translation>您是不是想用 {names}？</translation>
     </message>
     <message>
-        <source>The model&apos;s settings are faulty.</source>
-        <translation>模型的设置有误。</translation>
+        <source> Its log: {path}</source>
+        <translation>其日志：{path}</translation>
     </message>
     <message>
-        <source>A file of the model is missing.</source>
-        <translation>缺少一个模型文件。</translation>
+        <source> You have {names}.</source>
+        <translation>现有：{names}。</translation>
     </message>
     <message>
-        <source>A file of the model is damaged.</source>
-        <translation>一个模型文件已损坏。</translation>
+        <source>8-bit weights run on the processor only, not on a graphics card.</source>
+        <translation>8 位权重只能在处理器上运行，不能在显卡上运行。</translation>
     </message>
     <message>
-        <source>The model&apos;s weights do not fit together.</source>
-        <translation>模型的权重不匹配。</translation>
+        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid}.</source>
+        <translation>有一块会超出流模型的网格（{grid}）{beyond} 个 token。</translation>
     </message>
     <message>
-        <source>This computer cannot run the model in that way.</source>
-        <translation>这台电脑无法以这种方式运行模型。</translation>
+        <source>A first hop of {hop} tokens does not end on the grid of this voice.</source>
+        <translation>首块 {hop} 个 token 没有落在此声音的网格上。</translation>
     </message>
     <message>
-        <source>The recording cannot be read.</source>
-        <translation>无法读取录音。</translation>
+        <source>A line has either a style from the list or one in your own words.</source>
+        <translation>一行只能使用列表中的风格，或您自己写的风格，不能两者都用。</translation>
     </message>
     <message>
-        <source>The recording is too short.</source>
-        <translation>录音太短。</translation>
+        <source>A loudness of {lufs:g} LUFS is not possible.</source>
+        <translation>响度不能是 {lufs:g} LUFS。</translation>
     </message>
     <message>
-        <source>The recording is too long.</source>
-        <translation>录音太长。</translation>
+        <source>A model cannot be called “{name}”.</source>
+        <translation>模型不能叫做“{name}”。</translation>
     </message>
     <message>
-        <source>The recording is silent.</source>
+        <source>A part of the program cannot be loaded: {reason}.</source>
+        <translation>程序的一部分无法加载：{reason}。</translation>
+    </message>
+    <message>
+        <source>A pause of {seconds:g} s is not possible.</source>
+        <translation>停顿不能是 {seconds:g} 秒。</translation>
+    </message>
+    <message>
+        <source>A pronunciation has 1 to 200 letters.</source>
+        <translation>发音应为 1 到 200 个字符。</translation>
+    </message>
+    <message>
+        <source>A sample rate of {sample_rate} Hz is not offered.</source>
+        <translation>不提供 {sample_rate} Hz 的采样率。</translation>
+    </message>
+    <message>
+        <source>A seed of {seed} is not possible.</source>
+        <translation>种子不能是 {seed}。</translation>
+    </message>
+    <message>
+        <source>A speed of {speed:g} is not possible.</source>
+        <translation>语速不能是 {speed:g}。</translation>
+    </message>
+    <message>
+        <source>A true-peak limit of {peak:g} dBTP is not possible.</source>
+        <translation>真峰值上限不能是 {peak:g} dBTP。</translation>
+    </message>
+    <message>
+        <source>A word of the dictionary has 1 to {longest} letters.</source>
+        <translation>词典中的词应为 1 到 {longest} 个字符。</translation>
+    </message>
+    <message>
+        <source>A {suffix} file cannot hold sound of {sample_rate} Hz.</source>
+        <translation>{suffix} 文件不能容纳 {sample_rate} Hz 的声音。</translation>
+    </message>
+    <message>
+        <source>Add it again from its recording.</source>
+        <translation>请用录音重新添加。</translation>
+    </message>
+    <message>
+        <source>After the colon comes a number, as in {{field}:20}.</source>
+        <translation>冒号后面应是数字，例如 {{field}:20}。</translation>
+    </message>
+    <message>
+        <source>Another export is writing into {folder}.</source>
+        <translation>另一个导出正在写入 {folder}。</translation>
+    </message>
+    <message>
+        <source>Another program is busy with the library of voices.</source>
+        <translation>另一个程序正在使用声音库。</translation>
+    </message>
+    <message>
+        <source>Ask again: another is started by itself.</source>
+        <translation>请再试一次：会自动启动一个新的。</translation>
+    </message>
+    <message>
+        <source>Ask again: another is started by itself.{log}</source>
+        <translation>请再试一次：会自动启动一个新的。{log}</translation>
+    </message>
+    <message>
+        <source>Ask whoever made it for another.</source>
+        <translation>请向制作者另要一份。</translation>
+    </message>
+    <message>
+        <source>Ask whoever made it to export the voice again.</source>
+        <translation>请制作者重新导出该声音。</translation>
+    </message>
+    <message>
+        <source>Build the engine again.</source>
+        <translation>请重新构建引擎。</translation>
+    </message>
+    <message>
+        <source>Change the permissions of the file, or copy it.</source>
+        <translation>请修改文件的权限，或复制一份。</translation>
+    </message>
+    <message>
+        <source>Check its name and folder.</source>
+        <translation>请检查其名称和文件夹。</translation>
+    </message>
+    <message>
+        <source>Check its name and that the file may be read.</source>
+        <translation>请检查其名称，以及文件是否允许读取。</translation>
+    </message>
+    <message>
+        <source>Check its permissions.</source>
+        <translation>请检查其权限。</translation>
+    </message>
+    <message>
+        <source>Check that it is connected and play again, or write to a file instead.</source>
+        <translation>请检查设备是否已连接，然后重新播放，或改为写入文件。</translation>
+    </message>
+    <message>
+        <source>Check that it is connected, choose one, and record again.</source>
+        <translation>请检查是否已连接，选择一个，然后重新录音。</translation>
+    </message>
+    <message>
+        <source>Check that the file may be read.</source>
+        <translation>请检查文件是否允许读取。</translation>
+    </message>
+    <message>
+        <source>Check the folder&apos;s permissions.</source>
+        <translation>请检查文件夹的权限。</translation>
+    </message>
+    <message>
+        <source>Check the microphone and record it again.</source>
+        <translation>请检查麦克风并重新录音。</translation>
+    </message>
+    <message>
+        <source>Check the path and that the file may be read.</source>
+        <translation>请检查路径，以及文件是否允许读取。</translation>
+    </message>
+    <message>
+        <source>Check the permissions of its folder, or choose another.</source>
+        <translation>请检查其文件夹的权限，或另选一个。</translation>
+    </message>
+    <message>
+        <source>Check the permissions of its folder.</source>
+        <translation>请检查其文件夹的权限。</translation>
+    </message>
+    <message>
+        <source>Check the permissions of the folder.</source>
+        <translation>请检查文件夹的权限。</translation>
+    </message>
+    <message>
+        <source>Check the permissions of {folder}.</source>
+        <translation>请检查 {folder} 的权限。</translation>
+    </message>
+    <message>
+        <source>Check the spelling of its name and folder.</source>
+        <translation>请检查名称和文件夹的拼写。</translation>
+    </message>
+    <message>
+        <source>Choose -20 to 0; -1 is usual.</source>
+        <translation>请选择 -20 到 0；通常为 -1。</translation>
+    </message>
+    <message>
+        <source>Choose 0 to {longest:g}.</source>
+        <translation>请选择 0 到 {longest:g}。</translation>
+    </message>
+    <message>
+        <source>Choose CosyVoice2-0.5B or Fun-CosyVoice3-0.5B-2512.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a .timbre file.</source>
+        <translation>请选择一个 .timbre 文件。</translation>
+    </message>
+    <message>
+        <source>Choose a file for each line, a joined file, or both.</source>
+        <translation>请选择每行一个文件、一个合并文件，或两者都要。</translation>
+    </message>
+    <message>
+        <source>Choose a file in it.</source>
+        <translation>请选择其中的一个文件。</translation>
+    </message>
+    <message>
+        <source>Choose a folder nearer to the root.</source>
+        <translation>请选择层级更浅的文件夹。</translation>
+    </message>
+    <message>
+        <source>Choose a longer recording.</source>
+        <translation>请选择更长的录音。</translation>
+    </message>
+    <message>
+        <source>Choose a name that ends in one of {known}.</source>
+        <translation>请选择以下列之一结尾的名称：{known}。</translation>
+    </message>
+    <message>
+        <source>Choose a recording, or a film that has a sound track.</source>
+        <translation>请选择录音，或带有音轨的影片。</translation>
+    </message>
+    <message>
+        <source>Choose a {own} model with --model, or make the voice from a recording.</source>
+        <translation>请用 --model 选择 {own} 模型，或用录音制作声音。</translation>
+    </message>
+    <message>
+        <source>Choose another file.</source>
+        <translation>请另选一个文件。</translation>
+    </message>
+    <message>
+        <source>Choose another folder, or allow these files to be replaced.</source>
+        <translation>请另选文件夹，或允许替换这些文件。</translation>
+    </message>
+    <message>
+        <source>Choose another folder, or allow writing there.</source>
+        <translation>请另选文件夹，或允许在那里写入。</translation>
+    </message>
+    <message>
+        <source>Choose another folder.</source>
+        <translation>请另选一个文件夹。</translation>
+    </message>
+    <message>
+        <source>Choose another name, or remove that one.</source>
+        <translation>请另选名称，或删除已有的那个。</translation>
+    </message>
+    <message>
+        <source>Choose another name.</source>
+        <translation>请另选一个名称。</translation>
+    </message>
+    <message>
+        <source>Choose another source (Settings, Models), or update the program.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another source (Settings, Models).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another voice.</source>
+        <translation>请另选一个声音。</translation>
+    </message>
+    <message>
+        <source>Choose bfloat16 or float16 for the graphics card.</source>
+        <translation>显卡请选择 bfloat16 或 float16。</translation>
+    </message>
+    <message>
+        <source>Choose float32 for the flow.</source>
+        <translation>流模型请选择 float32。</translation>
+    </message>
+    <message>
+        <source>Choose float32 or bfloat16 for the flow.</source>
+        <translation>流模型请选择 float32 或 bfloat16。</translation>
+    </message>
+    <message>
+        <source>Choose float32 or float16.</source>
+        <translation>请选择 float32 或 float16。</translation>
+    </message>
+    <message>
+        <source>Choose float32; if that fails too, download the model again.</source>
+        <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
+    </message>
+    <message>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
+        <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
+    </message>
+    <message>
+        <source>Choose one of its styles, or describe the style in your own words.</source>
+        <translation>请选择它的某个风格，或用您自己的话描述风格。</translation>
+    </message>
+    <message>
+        <source>Choose one of {known}, or copy and paste its words.</source>
+        <translation>请选择以下之一：{known}，或复制粘贴其中的文字。</translation>
+    </message>
+    <message>
+        <source>Choose one of {known}.</source>
+        <translation>请选择以下之一：{known}。</translation>
+    </message>
+    <message>
+        <source>Choose one of: {places}.</source>
+        <translation>请选择以下之一：{places}。</translation>
+    </message>
+    <message>
+        <source>Choose one that is installed.</source>
+        <translation>请选择一个已安装的模型。</translation>
+    </message>
+    <message>
+        <source>Choose one that was installed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose one, or drop a recording of a voice on the window.</source>
+        <translation>请选择一个声音，或把一段录音拖到窗口上。</translation>
+    </message>
+    <message>
+        <source>Choose other lines, or another script.</source>
+        <translation>请选择其他行，或另一个脚本。</translation>
+    </message>
+    <message>
+        <source>Choose the model it was stored with, then import it again.</source>
+        <translation>请选择当初保存它的模型，然后重新导入。</translation>
+    </message>
+    <message>
+        <source>Choose the spk2info.pt of a model folder.</source>
+        <translation>请选择模型文件夹中的 spk2info.pt。</translation>
+    </message>
+    <message>
+        <source>Choose where the files go.</source>
+        <translation>请选择文件存放的位置。</translation>
+    </message>
+    <message>
+        <source>Choose yes or no.</source>
+        <translation>请选择是或否。</translation>
+    </message>
+    <message>
+        <source>Choose {known}.</source>
+        <translation>请选择 {known}。</translation>
+    </message>
+    <message>
+        <source>Choose {lowest:g} to {highest:g}.</source>
+        <translation>请选择 {lowest:g} 到 {highest:g}。</translation>
+    </message>
+    <message>
+        <source>Choose {lowest} to {highest}.</source>
+        <translation>请选择 {lowest} 到 {highest}。</translation>
+    </message>
+    <message>
+        <source>Choose {quietest:g} to {loudest:g}; -16 is usual for podcasts, -19 for audiobooks.</source>
+        <translation>请选择 {quietest:g} 到 {loudest:g}；播客通常为 -16，有声书为 -19。</translation>
+    </message>
+    <message>
+        <source>Close every { with a }.</source>
+        <translation>请让每个 { 都有对应的 }。</translation>
+    </message>
+    <message>
+        <source>Close it, or try again in a moment.</source>
+        <translation>请关闭它，或稍后再试。</translation>
+    </message>
+    <message>
+        <source>Close other programs, or split it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close other programs, use a shorter text or clip, or choose a smaller precision.</source>
+        <translation>请关闭其他程序，使用更短的文本或录音，或选择更低的精度。</translation>
+    </message>
+    <message>
+        <source>Connect a microphone, choose another, or make the voice from a file.</source>
+        <translation>请连接麦克风，另选一个，或用文件制作声音。</translation>
+    </message>
+    <message>
+        <source>Connect it, and play again.</source>
+        <translation>请连接它，然后重新播放。</translation>
+    </message>
+    <message>
+        <source>Connect it, or choose another in the settings.</source>
+        <translation>请连接它，或在设置中另选一个。</translation>
+    </message>
+    <message>
+        <source>Connect loudspeakers or headphones, or write to a file instead.</source>
+        <translation>请连接扬声器或耳机，或改为写入文件。</translation>
+    </message>
+    <message>
+        <source>Copy it again.</source>
+        <translation>请重新复制。</translation>
+    </message>
+    <message>
+        <source>Copy or download it again.</source>
+        <translation>请重新复制或下载。</translation>
+    </message>
+    <message>
+        <source>Copy or export it again; a zip or tar archive is needed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cut out 5 to 15 s in which the voice speaks without a break.</source>
+        <translation>请截取 5 到 15 秒连续说话的部分。</translation>
+    </message>
+    <message>
+        <source>Cut out the part that is needed and use that.</source>
+        <translation>请截取需要的部分来使用。</translation>
+    </message>
+    <message>
+        <source>Cut the recording into shorter ones.</source>
+        <translation>请把录音切成较短的几段。</translation>
+    </message>
+    <message>
+        <source>Cut where prompt and spoken tokens together are a multiple of it.</source>
+        <translation>请在提示与已说 token 的总数为其整数倍处切分。</translation>
+    </message>
+    <message>
+        <source>Do not use it.</source>
+        <translation>请不要使用它。</translation>
+    </message>
+    <message>
+        <source>Do not use it; download the model again from a source you trust.</source>
+        <translation>请不要使用它；请从可信的来源重新下载模型。</translation>
+    </message>
+    <message>
+        <source>Download the model again, or mend the file by hand.</source>
+        <translation>请重新下载模型，或手动修复该文件。</translation>
+    </message>
+    <message>
+        <source>Download the model again, or repair its folder.</source>
+        <translation>请重新下载模型，或修复其文件夹。</translation>
+    </message>
+    <message>
+        <source>Download the model again.</source>
+        <translation>请重新下载模型。</translation>
+    </message>
+    <message>
+        <source>Drop a recording of a voice on the window.</source>
+        <translation>请把一段录音拖到窗口上。</translation>
+    </message>
+    <message>
+        <source>Drop recordings such as WAV, FLAC, MP3 or M4A.</source>
+        <translation>请拖入 WAV、FLAC、MP3 或 M4A 等录音。</translation>
+    </message>
+    <message>
+        <source>Export it and import it under a name of your own.</source>
+        <translation>请将它导出，再以您自己的名称导入。</translation>
+    </message>
+    <message>
+        <source>Export the model again there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Free some space and export again: what is done stays.</source>
+        <translation>请腾出一些空间后重新导出：已完成的会保留。</translation>
+    </message>
+    <message>
+        <source>Free some space and start it again: what is there stays.</source>
+        <translation>请腾出一些空间后重新开始：已有的会保留。</translation>
+    </message>
+    <message>
+        <source>Free some space and try again.</source>
+        <translation>请腾出一些空间后重试。</translation>
+    </message>
+    <message>
+        <source>Free some space and try again; nothing is lost.</source>
+        <translation>请腾出一些空间后重试；没有丢失任何内容。</translation>
+    </message>
+    <message>
+        <source>Free some space, or keep models on a larger disk (Settings, Models).</source>
+        <translation>请腾出一些空间，或把模型放在更大的磁盘上（设置，模型）。</translation>
+    </message>
+    <message>
+        <source>Free some space, or name another folder.</source>
+        <translation>请腾出一些空间，或指定另一个文件夹。</translation>
+    </message>
+    <message>
+        <source>Give a folder or an archive.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give a folder, or one of: {known}.</source>
+        <translation>请给出一个文件夹，或以下之一：{known}。</translation>
+    </message>
+    <message>
+        <source>Give a recording of the voice, or the name of one, with --voice.</source>
+        <translation>请用 --voice 给出声音的录音或名称。</translation>
+    </message>
+    <message>
+        <source>Give it a tone or stress number, or use an alias.</source>
+        <translation>请加上声调或重音数字，或使用替代读法。</translation>
+    </message>
+    <message>
+        <source>Give the folder that holds llm.pt, flow.pt and hift.pt, or an archive of it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give the folder that holds llm.pt, flow.pt and hift.pt.</source>
+        <translation>请给出包含 llm.pt、flow.pt 和 hift.pt 的文件夹。</translation>
+    </message>
+    <message>
+        <source>Give the model another name if it is meant to differ, else download it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give this one another name, or remove that one first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go on in that window, or close it.</source>
+        <translation>请在那个窗口中继续，或关闭它。</translation>
+    </message>
+    <message>
+        <source>Import it in parts, chapter by chapter.</source>
+        <translation>请分部分导入，一章一章来。</translation>
+    </message>
+    <message>
+        <source>Import it in parts.</source>
+        <translation>请分部分导入。</translation>
+    </message>
+    <message>
+        <source>In {file}, a mel frame is {hop} samples for the prompt and {factor} for the vocoder.</source>
+        <translation>{file} 中，一个梅尔帧在提示里是 {hop} 个采样，在声码器里是 {factor} 个。</translation>
+    </message>
+    <message>
+        <source>In {file}, language model and flow disagree about the number of speech tokens ({lm_tokens} and {flow_tokens}).</source>
+        <translation>{file} 中，语言模型与流模型的语音 token 数不一致（{lm_tokens} 与 {flow_tokens}）。</translation>
+    </message>
+    <message>
+        <source>In {file}, {key} multiplies what is no number.</source>
+        <translation>{file} 中，{key} 把不是数字的东西相乘。</translation>
+    </message>
+    <message>
+        <source>In {file}, {key} refers to itself.</source>
+        <translation>{file} 中，{key} 引用了自己。</translation>
+    </message>
+    <message>
+        <source>In {file}, {key} refers to {reference}, which is not there.</source>
+        <translation>{file} 中，{key} 引用了不存在的 {reference}。</translation>
+    </message>
+    <message>
+        <source>In {file}, {key} {what}.</source>
+        <translation>{file} 中，{key} {what}。</translation>
+    </message>
+    <message>
+        <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or make the voice from a file.</source>
+        <translation>请安装它（Debian、Ubuntu：apt-get install libportaudio2），或用文件制作声音。</translation>
+    </message>
+    <message>
+        <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or write to a file instead.</source>
+        <translation>请安装它（Debian、Ubuntu：apt-get install libportaudio2），或改为写入文件。</translation>
+    </message>
+    <message>
+        <source>Install it with: pip install &quot;timbre-studio[media]&quot;, or save the sound as WAV, FLAC or MP3.</source>
+        <translation>请安装：pip install &quot;timbre-studio[media]&quot;，或把声音另存为 WAV、FLAC 或 MP3。</translation>
+    </message>
+    <message>
+        <source>Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install the model again, or import it from where it is whole.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install the program again.</source>
+        <translation>请重新安装程序。</translation>
+    </message>
+    <message>
+        <source>It may have been moved or renamed.</source>
+        <translation>它可能已被移动或改名。</translation>
+    </message>
+    <message>
+        <source>It was saved without scaling: export it again, as 16-bit WAV for example.</source>
+        <translation>保存时没有缩放：请重新导出，例如导出为 16 位 WAV。</translation>
+    </message>
+    <message>
+        <source>Line {number} has not been spoken.</source>
+        <translation>第 {number} 行尚未朗读。</translation>
+    </message>
+    <message>
+        <source>Load a model first.</source>
+        <translation>请先加载模型。</translation>
+    </message>
+    <message>
+        <source>Make it, or choose another.</source>
+        <translation>请新建它，或另选一个。</translation>
+    </message>
+    <message>
+        <source>Make the voice again from a recording.</source>
+        <translation>请用录音重新制作声音。</translation>
+    </message>
+    <message>
+        <source>Make the voice again from its recording.</source>
+        <translation>请用它的录音重新制作声音。</translation>
+    </message>
+    <message>
+        <source>Make the voice from a recording.</source>
+        <translation>请用录音制作声音。</translation>
+    </message>
+    <message>
+        <source>Mend it, or begin a new one: this one is kept.</source>
+        <translation>请修复它，或新建一个：原来的会保留。</translation>
+    </message>
+    <message>
+        <source>Mend that row and import again.</source>
+        <translation>请修正该行后重新导入。</translation>
+    </message>
+    <message>
+        <source>Move it away and add the voices again: their recordings are beside it, in clips.</source>
+        <translation>请把它移走并重新添加声音：录音就在旁边的 clips 里。</translation>
+    </message>
+    <message>
+        <source>Name one of the files in it.</source>
+        <translation>请指定其中的一个文件。</translation>
+    </message>
+    <message>
+        <source>No file would be made.</source>
+        <translation>不会生成任何文件。</translation>
+    </message>
+    <message>
+        <source>No folder is chosen.</source>
+        <translation>没有选择文件夹。</translation>
+    </message>
+    <message>
+        <source>No microphone can be used here ({reason}).</source>
+        <translation>这里没有可用的麦克风（{reason}）。</translation>
+    </message>
+    <message>
+        <source>No model is loaded.</source>
+        <translation>没有加载模型。</translation>
+    </message>
+    <message>
+        <source>No sound card can be used here ({reason}).</source>
+        <translation>这里没有可用的声卡（{reason}）。</translation>
+    </message>
+    <message>
+        <source>No voice was chosen.{known}</source>
+        <translation>没有选择声音。{known}</translation>
+    </message>
+    <message>
+        <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open a .timbre file, or import the text in it.</source>
+        <translation>请打开 .timbre 文件，或导入其中的文本。</translation>
+    </message>
+    <message>
+        <source>Prompt, text and speech together are {tokens} tokens; the model holds {most}.</source>
+        <translation>提示、文本与语音共 {tokens} 个 token；模型最多容纳 {most} 个。</translation>
+    </message>
+    <message>
+        <source>Reading {suffix} files such as {file} needs the media extra, which is not installed.</source>
+        <translation>读取 {file} 这样的 {suffix} 文件需要 media 附加组件，它尚未安装。</translation>
+    </message>
+    <message>
+        <source>Record or save it again.</source>
+        <translation>请重新录音或重新保存。</translation>
+    </message>
+    <message>
+        <source>Remove it from the model folder, or mend it.</source>
+        <translation>请把它从模型文件夹中删除，或修复它。</translation>
+    </message>
+    <message>
+        <source>Remove one of the two.</source>
+        <translation>请删除两者之一。</translation>
+    </message>
+    <message>
+        <source>Remove one of them.</source>
+        <translation>请去掉其中一个。</translation>
+    </message>
+    <message>
+        <source>Remove the voice and add it again.</source>
+        <translation>请删除该声音并重新添加。</translation>
+    </message>
+    <message>
+        <source>Row {number} of {name}: {reason}</source>
+        <translation>{name} 的第 {number} 行：{reason}</translation>
+    </message>
+    <message>
+        <source>Run the set-up again; `timbre doctor` says more.</source>
+        <translation>请重新运行安装；`timbre doctor` 会给出更多信息。</translation>
+    </message>
+    <message>
+        <source>Save it again as .docx, or as text.</source>
+        <translation>请重新保存为 .docx 或文本。</translation>
+    </message>
+    <message>
+        <source>Save it again as CSV.</source>
+        <translation>请重新保存为 CSV。</translation>
+    </message>
+    <message>
+        <source>Save it as UTF-8 text.</source>
+        <translation>请保存为 UTF-8 文本。</translation>
+    </message>
+    <message>
+        <source>Save it as WAV, FLAC or MP3 and add it again.</source>
+        <translation>请保存为 WAV、FLAC 或 MP3 后重新添加。</translation>
+    </message>
+    <message>
+        <source>Save it as an ordinary .docx without password.</source>
+        <translation>请保存为不带密码的普通 .docx。</translation>
+    </message>
+    <message>
+        <source>Save it as text in UTF-8, or copy and paste its words.</source>
+        <translation>请保存为 UTF-8 文本，或复制粘贴其中的文字。</translation>
+    </message>
+    <message>
+        <source>Save the sound to a file and use that.</source>
+        <translation>请把声音保存为文件后使用。</translation>
+    </message>
+    <message>
+        <source>Save under another name to keep both.</source>
+        <translation>请另存为其他名称，以保留两者。</translation>
+    </message>
+    <message>
+        <source>Say with --model which model it was stored with.</source>
+        <translation>请用 --model 指明它是用哪个模型保存的。</translation>
+    </message>
+    <message>
+        <source>Something unexpected happened: {reason}.</source>
+        <translation>发生了意外：{reason}。</translation>
+    </message>
+    <message>
+        <source>Something went wrong inside the program ({kind}: {reason}).</source>
+        <translation>程序内部出错（{kind}：{reason}）。</translation>
+    </message>
+    <message>
+        <source>Sound cannot be played: the PortAudio library is missing.</source>
+        <translation>无法播放声音：缺少 PortAudio 库。</translation>
+    </message>
+    <message>
+        <source>Sound cannot be recorded: the PortAudio library is missing.</source>
+        <translation>无法录音：缺少 PortAudio 库。</translation>
+    </message>
+    <message>
+        <source>Speak it and export again.</source>
+        <translation>请朗读后重新导出。</translation>
+    </message>
+    <message>
+        <source>Speak it in parts, chapter by chapter.</source>
+        <translation>请分部分朗读，一章一章来。</translation>
+    </message>
+    <message>
+        <source>Speak shorter sentences, or use a shorter reference clip.</source>
+        <translation>请使用更短的句子，或更短的参考录音。</translation>
+    </message>
+    <message>
+        <source>Speak the line again.</source>
+        <translation>请重新朗读此行。</translation>
+    </message>
+    <message>
+        <source>Split the sentence.</source>
+        <translation>请拆分句子。</translation>
+    </message>
+    <message>
+        <source>Start the program again.</source>
+        <translation>请重新启动程序。</translation>
+    </message>
+    <message>
+        <source>Start the program on the desktop itself; `timbre --help` lists what works in a terminal.</source>
+        <translation>请在桌面环境中启动本程序；`timbre --help` 列出终端中可用的命令。</translation>
+    </message>
+    <message>
+        <source>Start with packaging/run.py once, which says what is missing; `timbre --help` works without.</source>
+        <translation>请用 packaging/run.py 启动一次，它会说明缺少什么；`timbre --help` 不受影响。</translation>
+    </message>
+    <message>
+        <source>Take {shortest}, or {shortest} plus a multiple of {grid}.</source>
+        <translation>请取 {shortest}，或 {shortest} 加 {grid} 的整数倍。</translation>
+    </message>
+    <message>
+        <source>The alias of “{written}” cannot be read aloud.</source>
+        <translation>“{written}”的替代读法无法朗读。</translation>
+    </message>
+    <message>
+        <source>The clip has {sample_rate} samples a second; at least {lowest} are needed.</source>
+        <translation>录音每秒 {sample_rate} 个采样；至少需要 {lowest} 个。</translation>
+    </message>
+    <message>
+        <source>The clip holds numbers that are not sound (NaN or infinity).</source>
+        <translation>录音中含有不是声音的数值（NaN 或无穷大）。</translation>
+    </message>
+    <message>
+        <source>The clip holds only {seconds:.2f} s of sound; a voice needs at least {least} s, and 5 to 15 s to be learnt well.</source>
+        <translation>录音只有 {seconds:.2f} 秒声音；至少需要 {least} 秒，5 到 15 秒才能学得好。</translation>
+    </message>
+    <message>
+        <source>The clip is empty.</source>
+        <translation>录音是空的。</translation>
+    </message>
+    <message>
+        <source>The clip is silent.</source>
         <translation>录音没有声音。</translation>
     </message>
     <message>
-        <source>The recording is broken.</source>
-        <translation>录音已损坏。</translation>
+        <source>The clip lasts {seconds:.1f} s; a voice is learnt from at most {longest:.0f} s.</source>
+        <translation>录音长 {seconds:.1f} 秒；最多用 {longest:.0f} 秒来学习声音。</translation>
     </message>
     <message>
-        <source>The recording&apos;s sample rate is too low.</source>
-        <translation>录音的采样率太低。</translation>
+        <source>The clip&apos;s samples reach {largest:.0f} where 1 is the loudest there is.</source>
+        <translation>录音的采样值达到 {largest:.0f}，而最大只能是 1。</translation>
     </message>
     <message>
-        <source>There is no usable sound device.</source>
-        <translation>没有可用的声音设备。</translation>
+        <source>The description of a built engine cannot be read.</source>
+        <translation>无法读取已构建引擎的说明。</translation>
     </message>
     <message>
-        <source>There is no screen.</source>
-        <translation>没有屏幕。</translation>
+        <source>The disk is full: the voice could not be saved.</source>
+        <translation>磁盘已满：无法保存声音。</translation>
     </message>
     <message>
-        <source>There is nothing to be spoken.</source>
-        <translation>没有可朗读的内容。</translation>
+        <source>The disk is full: {file} could not be completed.</source>
+        <translation>磁盘已满：无法写完 {file}。</translation>
     </message>
     <message>
-        <source>The text is too long.</source>
-        <translation>文本太长。</translation>
+        <source>The disk is full: {file} could not be written.</source>
+        <translation>磁盘已满：无法写入 {file}。</translation>
     </message>
     <message>
-        <source>The text cannot be read.</source>
-        <translation>无法读取文本。</translation>
+        <source>The disk is full: {path} could not be written.</source>
+        <translation>磁盘已满：无法写入 {path}。</translation>
     </message>
     <message>
-        <source>The model does not know this style.</source>
-        <translation>模型不认识这种风格。</translation>
+        <source>The flow cannot run in {name}.</source>
+        <translation>流模型无法以 {name} 运行。</translation>
     </message>
     <message>
-        <source>The model cannot do that.</source>
-        <translation>模型做不到这一点。</translation>
+        <source>The flow cannot run in {precision}.</source>
+        <translation>流模型无法以 {precision} 运行。</translation>
     </message>
     <message>
-        <source>The voice was not found.</source>
-        <translation>找不到声音。</translation>
+        <source>The folder mixes files of different models: download the model again.</source>
+        <translation>文件夹中混有不同模型的文件：请重新下载模型。</translation>
     </message>
     <message>
-        <source>There is a voice of that name already.</source>
-        <translation>已有同名的声音。</translation>
+        <source>The list of voices, {path}, cannot be used ({reason}).</source>
+        <translation>无法使用声音列表 {path}（{reason}）。</translation>
     </message>
     <message>
-        <source>The voice file cannot be used.</source>
-        <translation>无法使用此声音文件。</translation>
+        <source>The list of voices, {path}, is damaged ({reason}).</source>
+        <translation>声音列表 {path} 已损坏（{reason}）。</translation>
     </message>
     <message>
-        <source>A voice cannot be called that.</source>
-        <translation>声音不能用这个名称。</translation>
+        <source>The loaded model does not know pronunciation tokens such as {tokens}.</source>
+        <translation>已加载的模型不认识 {tokens} 这样的发音记号。</translation>
     </message>
     <message>
-        <source>The voice belongs to another kind of model.</source>
-        <translation>此声音属于另一种模型。</translation>
+        <source>The loaded model has no style “{style}”.{did_you_mean}</source>
+        <translation>已加载的模型没有风格“{style}”。{did_you_mean}</translation>
     </message>
     <message>
-        <source>The list of voices is damaged.</source>
-        <translation>声音列表已损坏。</translation>
+        <source>The log has the rest.</source>
+        <translation>详情见日志。</translation>
     </message>
     <message>
-        <source>The model said nothing.</source>
-        <translation>模型没有发出声音。</translation>
+        <source>The log has the rest; please report it.</source>
+        <translation>详情见日志；请报告此问题。</translation>
     </message>
     <message>
-        <source>The text is too long for the model.</source>
-        <translation>文本对模型来说太长。</translation>
+        <source>The log tab has the rest.</source>
+        <translation>详情见“日志”标签页。</translation>
     </message>
     <message>
-        <source>The model computed something impossible.</source>
-        <translation>模型计算出现异常。</translation>
+        <source>The microphone vanished.</source>
+        <translation>麦克风消失了。</translation>
     </message>
     <message>
-        <source>There is not enough memory.</source>
-        <translation>内存不足。</translation>
+        <source>The model ended the sentence before it said anything.</source>
+        <translation>模型还没有说出任何内容就结束了这句话。</translation>
     </message>
     <message>
-        <source>The process that speaks has ended.</source>
-        <translation>朗读进程已结束。</translation>
+        <source>The models know no sound {token}, which “{typed}” needs.</source>
+        <translation>模型不认识“{typed}”所需的音 {token}。</translation>
     </message>
     <message>
-        <source>The process that speaks does not answer.</source>
-        <translation>朗读进程没有响应。</translation>
+        <source>The name pattern is empty.</source>
+        <translation>文件名格式是空的。</translation>
     </message>
     <message>
-        <source>The disk is full.</source>
-        <translation>磁盘已满。</translation>
+        <source>The name pattern makes too many folders.</source>
+        <translation>文件名格式会产生太多文件夹。</translation>
     </message>
     <message>
-        <source>It cannot be written.</source>
-        <translation>无法写入。</translation>
+        <source>The name pattern {pattern} has a brace without its partner.</source>
+        <translation>文件名格式 {pattern} 中的花括号不成对。</translation>
     </message>
     <message>
-        <source>A setting cannot be used.</source>
-        <translation>某项设置无法使用。</translation>
+        <source>The path of {folder} is too long for file names in it.</source>
+        <translation>{folder} 的路径太长，容不下文件名。</translation>
     </message>
     <message>
-        <source>This is a fault of the program.</source>
-        <translation>这是程序的错误。</translation>
+        <source>The process that speaks did not answer within {seconds:g} seconds.</source>
+        <translation>朗读进程在 {seconds:g} 秒内没有响应。</translation>
     </message>
     <message>
-        <source>The installation is incomplete.</source>
-        <translation>安装不完整。</translation>
+        <source>The process that speaks ended unexpectedly ({how}).</source>
+        <translation>朗读进程意外结束（{how}）。</translation>
     </message>
     <message>
-        <source>The project cannot be read.</source>
-        <translation>无法读取项目。</translation>
+        <source>The process that speaks was closed.</source>
+        <translation>朗读进程已关闭。</translation>
     </message>
     <message>
-        <source>The text file cannot be read.</source>
-        <translation>无法读取文本文件。</translation>
+        <source>The program that wrote it failed: export it again, as 16-bit WAV for example.</source>
+        <translation>写出它的程序出了错：请重新导出，例如导出为 16 位 WAV。</translation>
     </message>
     <message>
-        <source>The project is open elsewhere.</source>
-        <translation>项目已在别处打开。</translation>
+        <source>The pronunciation dictionary, {path}, is damaged.</source>
+        <translation>发音词典 {path} 已损坏。</translation>
     </message>
     <message>
-        <source>The project was changed elsewhere.</source>
-        <translation>项目已在别处被修改。</translation>
+        <source>The random model cannot be written to {folder} ({reason}).</source>
+        <translation>无法把随机模型写入 {folder}（{reason}）。</translation>
     </message>
     <message>
-        <source>The take was not found.</source>
-        <translation>找不到该版本。</translation>
+        <source>The recording in {file} cannot be used.</source>
+        <translation>无法使用 {file} 中的录音。</translation>
     </message>
     <message>
-        <source>The pronunciation cannot be used.</source>
-        <translation>无法使用该发音。</translation>
+        <source>The recording lasts {seconds:.1f} s; the model listens to at most {longest:.0f} s at once.</source>
+        <translation>录音长 {seconds:.1f} 秒；模型一次最多听 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The folder is in use.</source>
-        <translation>文件夹正在使用中。</translation>
+        <source>The recording of {name} is gone.</source>
+        <translation>{name} 的录音不见了。</translation>
+    </message>
+    <message>
+        <source>The recording {file} cannot be read ({reason}).</source>
+        <translation>无法读取录音 {file}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The screen {name}, which {variable} names, cannot be reached from here.</source>
+        <translation>无法连接 {variable} 所指的屏幕 {name}。</translation>
+    </message>
+    <message>
+        <source>The sound device does not answer any more.</source>
+        <translation>声音设备不再响应。</translation>
+    </message>
+    <message>
+        <source>The sound device vanished while it was playing.</source>
+        <translation>声音设备在播放时消失了。</translation>
+    </message>
+    <message>
+        <source>The sound device {name} is not connected.</source>
+        <translation>声音设备 {name} 未连接。</translation>
+    </message>
+    <message>
+        <source>The sound lasts {seconds:.2f} s: too little to hear anything in it.</source>
+        <translation>声音只有 {seconds:.2f} 秒：太短，听不出什么。</translation>
+    </message>
+    <message>
+        <source>The sound of this take is not in the project.</source>
+        <translation>项目中没有此版本的声音。</translation>
+    </message>
+    <message>
+        <source>The speech language model computed something that is not a number.</source>
+        <translation>语音语言模型算出了不是数字的结果。</translation>
+    </message>
+    <message>
+        <source>The stored voice {name} holds only a speaker embedding, which these models cannot speak from.</source>
+        <translation>保存的声音 {name} 只有说话人向量，这些模型无法只凭它朗读。</translation>
+    </message>
+    <message>
+        <source>The stored voice {name} is damaged.</source>
+        <translation>保存的声音 {name} 已损坏。</translation>
+    </message>
+    <message>
+        <source>The stored voice {name} lacks {key}.</source>
+        <translation>保存的声音 {name} 缺少 {key}。</translation>
+    </message>
+    <message>
+        <source>The text could not be spelled out ({reason}).</source>
+        <translation>无法得出文本的读法（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The text has {length:,} characters; one request takes {most:,}.</source>
+        <translation>文本有 {length:,} 个字符；一次最多 {most:,} 个。</translation>
+    </message>
+    <message>
+        <source>The text is empty.</source>
+        <translation>文本是空的。</translation>
+    </message>
+    <message>
+        <source>The transcript of the stored voice {name} is damaged.</source>
+        <translation>保存的声音 {name} 的文字稿已损坏。</translation>
+    </message>
+    <message>
+        <source>The window cannot be shown: {reason}.</source>
+        <translation>无法显示窗口：{reason}。</translation>
+    </message>
+    <message>
+        <source>There are no lines to export.</source>
+        <translation>没有可导出的行。</translation>
+    </message>
+    <message>
+        <source>There is a model {name} already.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is a voice named {name} already.</source>
+        <translation>已有名为 {name} 的声音。</translation>
+    </message>
+    <message>
+        <source>There is no file {choice}.</source>
+        <translation>没有文件 {choice}。</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <translation>没有文件 {path}。</translation>
+    </message>
+    <message>
+        <source>There is no folder {folder}.</source>
+        <translation>没有文件夹 {folder}。</translation>
+    </message>
+    <message>
+        <source>There is no graphics card “{wish}” that PyTorch can use.</source>
+        <translation>没有 PyTorch 可用的显卡“{wish}”。</translation>
+    </message>
+    <message>
+        <source>There is no list of styles for {generation}.</source>
+        <translation>没有 {generation} 的风格列表。</translation>
+    </message>
+    <message>
+        <source>There is no model folder {folder}.</source>
+        <translation>没有模型文件夹 {folder}。</translation>
+    </message>
+    <message>
+        <source>There is no model in {path}: no cosyvoice*.yaml.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no model {choice}.</source>
+        <translation>没有模型 {choice}。</translation>
+    </message>
+    <message>
+        <source>There is no model {choice}.{did_you_mean}</source>
+        <translation>没有模型 {choice}。{did_you_mean}</translation>
+    </message>
+    <message>
+        <source>There is no model {name} here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no precision “{name}”.</source>
+        <translation>没有精度“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no room for temporary files ({reason}).</source>
+        <translation>没有存放临时文件的空间（{reason}）。</translation>
+    </message>
+    <message>
+        <source>There is no screen here to show the window on.</source>
+        <translation>这里没有可以显示窗口的屏幕。</translation>
+    </message>
+    <message>
+        <source>There is no sound in this folder that could become a voice.</source>
+        <translation>此文件夹中没有可以制成声音的录音。</translation>
+    </message>
+    <message>
+        <source>There is no voice named {name}.{did_you_mean}</source>
+        <translation>没有名为 {name} 的声音。{did_you_mean}</translation>
+    </message>
+    <message>
+        <source>There is no voice yet to say it.</source>
+        <translation>还没有可以朗读它的声音。</translation>
+    </message>
+    <message>
+        <source>There is no {path}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is not enough memory for this sentence.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is not enough room for a random model ({size:.1f} GB) in {folder}.</source>
+        <translation>{folder} 中空间不足，放不下随机模型（{size:.1f} GB）。</translation>
+    </message>
+    <message>
+        <source>There is not enough room for a random model in {folder}.</source>
+        <translation>{folder} 中空间不足，放不下随机模型。</translation>
+    </message>
+    <message>
+        <source>There is nothing called {{field}} for a name.{did_you_mean}</source>
+        <translation>文件名中没有叫 {{field}} 的项。{did_you_mean}</translation>
+    </message>
+    <message>
+        <source>There is nothing to speak in this text.</source>
+        <translation>这段文本中没有可朗读的内容。</translation>
+    </message>
+    <message>
+        <source>There was not enough memory for this.</source>
+        <translation>内存不足，无法完成。</translation>
+    </message>
+    <message>
+        <source>This draft is open in another window.</source>
+        <translation>此草稿已在另一个窗口中打开。</translation>
+    </message>
+    <message>
+        <source>This line has no voice.</source>
+        <translation>此行没有声音。</translation>
+    </message>
+    <message>
+        <source>This line is empty.</source>
+        <translation>此行是空的。</translation>
+    </message>
+    <message>
+        <source>This processor does not multiply in {precision}.</source>
+        <translation>此处理器不支持 {precision} 乘法。</translation>
+    </message>
+    <message>
+        <source>This processor has no fast 8-bit arithmetic that we know how to use.</source>
+        <translation>此处理器没有我们能用的快速 8 位运算。</translation>
+    </message>
+    <message>
+        <source>This take is no longer in the project.</source>
+        <translation>此版本已不在项目中。</translation>
+    </message>
+    <message>
+        <source>This voice is gone for good.</source>
+        <translation>此声音已永久删除。</translation>
+    </message>
+    <message>
+        <source>Try again later, or choose another source (Settings, Models).</source>
+        <translation>请稍后再试，或另选来源（设置，模型）。</translation>
+    </message>
+    <message>
+        <source>Try again, or with another seed.</source>
+        <translation>请重试，或换一个种子。</translation>
+    </message>
+    <message>
+        <source>Try again; if it stays, report it together with the log.</source>
+        <translation>请重试；如果仍然如此，请连同日志一起报告。</translation>
+    </message>
+    <message>
+        <source>Undo its removal, or speak again.</source>
+        <translation>请撤销删除，或重新朗读。</translation>
+    </message>
+    <message>
+        <source>Update this program.</source>
+        <translation>请更新本程序。</translation>
+    </message>
+    <message>
+        <source>Use 1 to {longest} letters; no slashes, and no dash or dot at the beginning.</source>
+        <translation>请使用 1 到 {longest} 个字符；不能有斜杠，不能以短横线或点开头。</translation>
+    </message>
+    <message>
+        <source>Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
+        <translation>请使用 CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B 的文件夹。</translation>
+    </message>
+    <message>
+        <source>Use a copy, if you have one, or what the program recovers at its start.</source>
+        <translation>请使用备份（如有），或程序启动时恢复的内容。</translation>
+    </message>
+    <message>
+        <source>Use a recording of better quality, not one from a telephone. Converting the file does not help.</source>
+        <translation>请使用质量更好的录音，不要用电话录音。转换文件没有用。</translation>
+    </message>
+    <message>
+        <source>Use at most {most} slashes.</source>
+        <translation>最多使用 {most} 个斜杠。</translation>
+    </message>
+    <message>
+        <source>Use letters, digits, spaces, dots, dashes and underscores.</source>
+        <translation>请使用字母、数字、空格、点、短横线和下划线。</translation>
+    </message>
+    <message>
+        <source>Use {known}.</source>
+        <translation>请使用 {known}。</translation>
+    </message>
+    <message>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is 300.</source>
+        <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 300 秒。</translation>
+    </message>
+    <message>
+        <source>Wait a moment, or start the program again.</source>
+        <translation>请稍等，或重新启动程序。</translation>
+    </message>
+    <message>
+        <source>Wait until it is done, or choose another folder.</source>
+        <translation>请等它完成，或另选文件夹。</translation>
+    </message>
+    <message>
+        <source>Wait until that is done, or end it there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>We cannot import {suffix} ({file}).</source>
+        <translation>无法导入 {suffix}（{file}）。</translation>
+    </message>
+    <message>
+        <source>We cannot write sound as “{name}”.{did_you_mean}</source>
+        <translation>无法把声音写成“{name}”。{did_you_mean}</translation>
+    </message>
+    <message>
+        <source>We cannot write {suffix} ({file}).</source>
+        <translation>无法写入 {suffix}（{file}）。</translation>
+    </message>
+    <message>
+        <source>What arrived for {file} is not what was published: {why}.</source>
+        <translation>收到的 {file} 与发布的不一致：{why}。</translation>
+    </message>
+    <message>
+        <source>What has arrived is kept: start it again to go on, or choose another source (Settings, Models).</source>
+        <translation>已收到的会保留：请重新开始以继续，或另选来源（设置，模型）。</translation>
+    </message>
+    <message>
+        <source>What was built cannot be kept ({reason}).</source>
+        <translation>无法保存构建结果（{reason}）。</translation>
+    </message>
+    <message>
+        <source>Write 1 to {longest} letters.</source>
+        <translation>请写 1 到 {longest} 个字符。</translation>
+    </message>
+    <message>
+        <source>Write a .wav file.</source>
+        <translation>请写入 .wav 文件。</translation>
+    </message>
+    <message>
+        <source>Write a line first, or select some.</source>
+        <translation>请先写一行，或选中几行。</translation>
+    </message>
+    <message>
+        <source>Write a shorter pause, or several in a row.</source>
+        <translation>请写较短的停顿，或连续写几个。</translation>
+    </message>
+    <message>
+        <source>Write at least one word or number.</source>
+        <translation>请至少写一个词或数字。</translation>
+    </message>
+    <message>
+        <source>Write at least one word.</source>
+        <translation>请至少写一个词。</translation>
+    </message>
+    <message>
+        <source>Write at most {longest} letters, without &lt;|.</source>
+        <translation>请最多写 {longest} 个字符，且不含 &lt;|。</translation>
+    </message>
+    <message>
+        <source>Write for example {example}.</source>
+        <translation>例如可写 {example}。</translation>
+    </message>
+    <message>
+        <source>Write how it should sound.</source>
+        <translation>请写出应该怎么读。</translation>
+    </message>
+    <message>
+        <source>Write it like https://hf-mirror.com, or leave it empty.</source>
+        <translation>请写成 https://hf-mirror.com 这样，或留空。</translation>
+    </message>
+    <message>
+        <source>Write names with lists of words.</source>
+        <translation>请写名称及其词语列表。</translation>
+    </message>
+    <message>
+        <source>Write pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D.</source>
+        <translation>请写拼音（如 chong2 qing4）或 ARPAbet（如 W AY1 N D）。</translation>
+    </message>
+    <message>
+        <source>Write the word as it sounds, or load a Fun-CosyVoice3 model.</source>
+        <translation>请按读音写这个词，或加载 Fun-CosyVoice3 模型。</translation>
+    </message>
+    <message>
+        <source>Write the word as it stands in the text.</source>
+        <translation>请按文本中的写法填写。</translation>
+    </message>
+    <message>
+        <source>Write the word without it.</source>
+        <translation>请去掉标记后再写。</translation>
+    </message>
+    <message>
+        <source>Write what is to be spoken.</source>
+        <translation>请写上要朗读的内容。</translation>
+    </message>
+    <message>
+        <source>`timbre --help` lists what works in a terminal.</source>
+        <translation>`timbre --help` 列出在终端中可用的功能。</translation>
+    </message>
+    <message>
+        <source>`timbre models install {name}` mends it, or the button on the page of models.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>`timbre models list` names them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>`timbre voices list` shows those there are.</source>
+        <translation>`timbre voices list` 会列出现有的声音。</translation>
+    </message>
+    <message>
+        <source>a file cannot be written or read: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a file without a suffix</source>
+        <translation>没有后缀的文件</translation>
+    </message>
+    <message>
+        <source>a part of the path is not a folder</source>
+        <translation>路径中有一部分不是文件夹</translation>
+    </message>
+    <message>
+        <source>another program is using it</source>
+        <translation>另一个程序正在使用</translation>
+    </message>
+    <message>
+        <source>another window of the program is trying it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>before it was asked</source>
+        <translation>在收到请求之前</translation>
+    </message>
+    <message>
+        <source>broke off the connection</source>
+        <translation>中断了连接</translation>
+    </message>
+    <message>
+        <source>cannot be reached through the proxy of this computer</source>
+        <translation>无法通过这台电脑的代理访问</translation>
+    </message>
+    <message>
+        <source>cannot be reached; is this computer connected to the internet?</source>
+        <translation>无法访问；这台电脑连上互联网了吗？</translation>
+    </message>
+    <message>
+        <source>cannot be used ({reason})</source>
+        <translation>无法使用（{reason}）</translation>
+    </message>
+    <message>
+        <source>does not answer any more</source>
+        <translation>不再响应</translation>
+    </message>
+    <message>
+        <source>exit status {status}</source>
+        <translation>退出状态 {status}</translation>
+    </message>
+    <message>
+        <source>is not a group of settings</source>
+        <translation>不是一组设置</translation>
+    </message>
+    <message>
+        <source>is {value}, not a list of positive whole numbers</source>
+        <translation>是 {value}，不是正整数列表</translation>
+    </message>
+    <message>
+        <source>is {value}, not a list of {n} positive whole numbers</source>
+        <translation>是 {value}，不是 {n} 个正整数的列表</translation>
+    </message>
+    <message>
+        <source>is {value}, not a number from {low:g} to {high:g}</source>
+        <translation>是 {value}，不是 {low:g} 到 {high:g} 之间的数</translation>
+    </message>
+    <message>
+        <source>is {value}, not a whole number from {low} to {high}</source>
+        <translation>是 {value}，不是 {low} 到 {high} 之间的整数</translation>
+    </message>
+    <message>
+        <source>is {value}, not lists of positive whole numbers</source>
+        <translation>是 {value}，不是由正整数列表组成</translation>
+    </message>
+    <message>
+        <source>it computes something that is not a number</source>
+        <translation>它算出了不是数字的结果</translation>
+    </message>
+    <message>
+        <source>it could not be opened</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it could not be started: {reason}</source>
+        <translation>无法启动：{reason}</translation>
+    </message>
+    <message>
+        <source>it did not answer in time</source>
+        <translation>没有及时响应</translation>
+    </message>
+    <message>
+        <source>it ends before it should</source>
+        <translation>它提前结束</translation>
+    </message>
+    <message>
+        <source>it exists already</source>
+        <translation>已经存在</translation>
+    </message>
+    <message>
+        <source>it failed {count} times and rests until you ask for it; the last time: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it has not been tried yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it hears {agreement:.1%} of the tokens alike, fewer than {limit:.0%}</source>
+        <translation>它只有 {agreement:.1%} 的 token 听得一致，少于 {limit:.0%}</translation>
+    </message>
+    <message>
+        <source>it holds bytes that are no text</source>
+        <translation>其中有不是文本的字节</translation>
+    </message>
+    <message>
+        <source>it is a folder</source>
+        <translation>它是文件夹</translation>
+    </message>
+    <message>
+        <source>it is in use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it is no faster than plain float32 ({factor:.2f} times)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it is slower: {seconds:.3f} s a second of sound, {factor:.2f} times as fast as plain float32</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it needs {needed:.1f} GB of disk, and {free:.1f} GB are free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it needs {needed:.1f} GB of memory, and {free:.1f} GB may be used now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it said nothing for {seconds:.0f} s and was ended</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>its results differ by {error:.2%} from plain float32, more than {limit:.2%}</source>
+        <translation>其结果与普通 float32 相差 {error:.2%}，超过 {limit:.2%}</translation>
+    </message>
+    <message>
+        <source>its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB</source>
+        <translation>其声音与普通 float32 相差 {distance:.2f} dB，超过 {limit:g} dB</translation>
+    </message>
+    <message>
+        <source>missing: {names}</source>
+        <translation>缺少：{names}</translation>
+    </message>
+    <message>
+        <source>no process can be started ({reason})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no such file or folder</source>
+        <translation>没有这个文件或文件夹</translation>
+    </message>
+    <message>
+        <source>none is installed</source>
+        <translation>没有已安装的</translation>
+    </message>
+    <message>
+        <source>of another shape: {names}</source>
+        <translation>形状不同：{names}</translation>
+    </message>
+    <message>
+        <source>permission denied</source>
+        <translation>没有权限</translation>
+    </message>
+    <message>
+        <source>shows a certificate this computer does not trust ({reason})</source>
+        <translation>出示了这台电脑不信任的证书（{reason}）</translation>
+    </message>
+    <message>
+        <source>signal {number}</source>
+        <translation>信号 {number}</translation>
+    </message>
+    <message>
+        <source>the build was interrupted: the program was killed, or the computer went off</source>
+        <translation>构建被中断：程序被终止，或电脑关机</translation>
+    </message>
+    <message>
+        <source>the device is gone</source>
+        <translation>设备已消失</translation>
+    </message>
+    <message>
+        <source>the disk is full</source>
+        <translation>磁盘已满</translation>
+    </message>
+    <message>
+        <source>the disk is read-only</source>
+        <translation>磁盘是只读的</translation>
+    </message>
+    <message>
+        <source>the disk reports a fault</source>
+        <translation>磁盘报告故障</translation>
+    </message>
+    <message>
+        <source>the file would be too large</source>
+        <translation>文件会太大</translation>
+    </message>
+    <message>
+        <source>the folder is not empty</source>
+        <translation>文件夹不是空的</translation>
+    </message>
+    <message>
+        <source>the link leads back to itself</source>
+        <translation>链接指回自身</translation>
+    </message>
+    <message>
+        <source>the name is not allowed there</source>
+        <translation>那里不允许这个名称</translation>
+    </message>
+    <message>
+        <source>the name is too long</source>
+        <translation>名称太长</translation>
+    </message>
+    <message>
+        <source>the process that tried it ended ({how})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the quota of the disk is used up</source>
+        <translation>磁盘配额已用完</translation>
+    </message>
+    <message>
+        <source>the sound of a take is not whole</source>
+        <translation>有一个版本的声音不完整</translation>
+    </message>
+    <message>
+        <source>the system does not permit it</source>
+        <translation>系统不允许</translation>
+    </message>
+    <message>
+        <source>there is not enough memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>there is not memory enough for {engine} now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>there was not enough memory for it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>this processor does not multiply in {precision}</source>
+        <translation>此处理器不支持 {precision} 乘法</translation>
+    </message>
+    <message>
+        <source>too many files are open</source>
+        <translation>打开的文件太多</translation>
+    </message>
+    <message>
+        <source>unknown: {names}</source>
+        <translation>未知：{names}</translation>
+    </message>
+    <message>
+        <source>vocab.json and merges.txt in {folder} do not fit together.</source>
+        <translation>{folder} 中的 vocab.json 与 merges.txt 不匹配。</translation>
+    </message>
+    <message>
+        <source>{count} of {total} files could not become voices.</source>
+        <translation>{total} 个文件中有 {count} 个无法制成声音。</translation>
+    </message>
+    <message>
+        <source>{engine} does not open ({reason}) and is made again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{engine} in {precision}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{engine} was damaged on the disk and is made again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} and {others} more files are in {folder} already, and not from an export, or changed since.</source>
+        <translation>{file} 和另外 {others} 个文件已在 {folder} 中，它们不是导出生成的，或之后被改动过。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be opened.</source>
+        <translation>无法打开 {file}。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read ({reason}).</source>
+        <translation>无法读取 {file}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read as an archive ({reason}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} cannot be read: it is truncated or damaged.</source>
+        <translation>无法读取 {file}：它不完整或已损坏。</translation>
+    </message>
+    <message>
+        <source>{file} describes a model this program does not speak ({described}).</source>
+        <translation>{file} 描述的模型不受本程序支持（{described}）。</translation>
+    </message>
+    <message>
+        <source>{file} describes an impossible network.</source>
+        <translation>{file} 描述了一个不可能的网络。</translation>
+    </message>
+    <message>
+        <source>{file} does not fit the settings of its model folder ({complaints}).</source>
+        <translation>{file} 与其模型文件夹的设置不符（{complaints}）。</translation>
+    </message>
+    <message>
+        <source>{file} does not hold exactly one voice.</source>
+        <translation>{file} 中不是恰好一个声音。</translation>
+    </message>
+    <message>
+        <source>{file} does not lie in a model folder, and no model is chosen.</source>
+        <translation>{file} 不在模型文件夹中，也没有选择模型。</translation>
+    </message>
+    <message>
+        <source>{file} does not lie in a model folder.</source>
+        <translation>{file} 不在模型文件夹中。</translation>
+    </message>
+    <message>
+        <source>{file} does not say its consent in a way this program understands.</source>
+        <translation>{file} 中的同意说明无法被本程序理解。</translation>
+    </message>
+    <message>
+        <source>{file} does not say its {key}.</source>
+        <translation>{file} 没有给出 {key}。</translation>
+    </message>
+    <message>
+        <source>{file} has a manifest nobody can read.</source>
+        <translation>{file} 的清单无法读取。</translation>
+    </message>
+    <message>
+        <source>{file} has been changed by another program since it was opened.</source>
+        <translation>{file} 打开之后被另一个程序修改过。</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings.</source>
+        <translation>{file} 中没有设置。</translation>
+    </message>
+    <message>
+        <source>{file} holds no sound.</source>
+        <translation>{file} 中没有声音。</translation>
+    </message>
+    <message>
+        <source>{file} holds no voice features that we can read.</source>
+        <translation>{file} 中没有我们能读取的声音特征。</translation>
+    </message>
+    <message>
+        <source>{file} holds no voice features.</source>
+        <translation>{file} 中没有声音特征。</translation>
+    </message>
+    <message>
+        <source>{file} holds no voices.</source>
+        <translation>{file} 中没有声音。</translation>
+    </message>
+    <message>
+        <source>{file} holds nothing that can be spoken.</source>
+        <translation>{file} 中没有可朗读的内容。</translation>
+    </message>
+    <message>
+        <source>{file} holds numbers that are not sound (NaN or infinity).</source>
+        <translation>{file} 中含有不是声音的数值（NaN 或无穷大）。</translation>
+    </message>
+    <message>
+        <source>{file} holds something other than named tensors.</source>
+        <translation>{file} 中有不是命名张量的内容。</translation>
+    </message>
+    <message>
+        <source>{file} holds something other than ordinary files.</source>
+        <translation>{file} 中有不是普通文件的内容。</translation>
+    </message>
+    <message>
+        <source>{file} in {folder} is damaged.</source>
+        <translation>{folder} 中的 {file} 已损坏。</translation>
+    </message>
+    <message>
+        <source>{file} in {folder} is not a list of styles.</source>
+        <translation>{folder} 中的 {file} 不是风格列表。</translation>
+    </message>
+    <message>
+        <source>{file} is a network, but not the one its name says.</source>
+        <translation>{file} 是一个网络，但与其名称不符。</translation>
+    </message>
+    <message>
+        <source>{file} is another one at {place} than in the release of {model} that this program knows.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is damaged: its recording is not the one it was made with.</source>
+        <translation>{file} 已损坏：其中的录音不是当初的那一份。</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: {what}.</source>
+        <translation>{file} 已损坏：{what}。</translation>
+    </message>
+    <message>
+        <source>{file} is empty: it holds no sound.</source>
+        <translation>{file} 是空的：没有声音。</translation>
+    </message>
+    <message>
+        <source>{file} is far too large for a settings file.</source>
+        <translation>{file} 作为设置文件太大了。</translation>
+    </message>
+    <message>
+        <source>{file} is far too large for a voice.</source>
+        <translation>{file} 作为声音文件太大了。</translation>
+    </message>
+    <message>
+        <source>{file} is in {folder} already, and not from an export, or changed since.</source>
+        <translation>{file} 已在 {folder} 中，它不是导出生成的，或之后被改动过。</translation>
+    </message>
+    <message>
+        <source>{file} is larger than {most} MB.</source>
+        <translation>{file} 大于 {most} MB。</translation>
+    </message>
+    <message>
+        <source>{file} is missing from the model folder {folder}.</source>
+        <translation>模型文件夹 {folder} 中缺少 {file}。</translation>
+    </message>
+    <message>
+        <source>{file} is missing from the model folder.</source>
+        <translation>模型文件夹中缺少 {file}。</translation>
+    </message>
+    <message>
+        <source>{file} is missing from {folder}.</source>
+        <translation>{folder} 中缺少 {file}。</translation>
+    </message>
+    <message>
+        <source>{file} is no plain file of voices: it is damaged, or wants to run code when opened.</source>
+        <translation>{file} 不是单纯的声音文件：它已损坏，或会在打开时运行代码。</translation>
+    </message>
+    <message>
+        <source>{file} is not a plain weight file: it is damaged, or wants to run code when opened.</source>
+        <translation>{file} 不是单纯的权重文件：它已损坏，或会在打开时运行代码。</translation>
+    </message>
+    <message>
+        <source>{file} is not a project of this program.</source>
+        <translation>{file} 不是本程序的项目。</translation>
+    </message>
+    <message>
+        <source>{file} is not a sound file we can read: it is damaged, or of an unknown kind.</source>
+        <translation>{file} 不是我们能读取的声音文件：它已损坏，或类型未知。</translation>
+    </message>
+    <message>
+        <source>{file} is not a voice file, or is damaged.</source>
+        <translation>{file} 不是声音文件，或已损坏。</translation>
+    </message>
+    <message>
+        <source>{file} is not a voice file.</source>
+        <translation>{file} 不是声音文件。</translation>
+    </message>
+    <message>
+        <source>{file} is not readable as yaml.</source>
+        <translation>{file} 无法作为 yaml 读取。</translation>
+    </message>
+    <message>
+        <source>{file} is not readable.</source>
+        <translation>无法读取 {file}。</translation>
+    </message>
+    <message>
+        <source>{file} is not text in UTF-8.</source>
+        <translation>{file} 不是 UTF-8 文本。</translation>
+    </message>
+    <message>
+        <source>{file} is not text.</source>
+        <translation>{file} 不是文本。</translation>
+    </message>
+    <message>
+        <source>{file} is not the one of the release {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is truncated or damaged: it ends before it should.</source>
+        <translation>{file} 不完整或已损坏：它提前结束。</translation>
+    </message>
+    <message>
+        <source>{file} lacks the value {key}.</source>
+        <translation>{file} 缺少值 {key}。</translation>
+    </message>
+    <message>
+        <source>{file} lacks {reason}.</source>
+        <translation>{file} 缺少 {reason}。</translation>
+    </message>
+    <message>
+        <source>{file} lasts more than {longest:.0f} s.</source>
+        <translation>{file} 长于 {longest:.0f} 秒。</translation>
+    </message>
+    <message>
+        <source>{file} names its recording in a way no voice file does.</source>
+        <translation>{file} 对录音的命名方式不符合声音文件。</translation>
+    </message>
+    <message>
+        <source>{file} of a built engine cannot be read: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} of {name} is damaged.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} unpacks to far more than a voice.</source>
+        <translation>{file} 解压后远大于一个声音。</translation>
+    </message>
+    <message>
+        <source>{file} was damaged on its way here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} was made by another version of the program.</source>
+        <translation>{file} 由本程序的其他版本生成。</translation>
+    </message>
+    <message>
+        <source>{file} was written by a newer version of the program.</source>
+        <translation>{file} 由本程序的更新版本写成。</translation>
+    </message>
+    <message>
+        <source>{name} comes with the program and stays.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is not complete: {files} must be mended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{place} does not have {file} of {model}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{folder} cannot be written to ({reason}).</source>
+        <translation>无法写入 {folder}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>Verify and mend the model first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.</source>
+        <translation>{folder} 不是 CosyVoice 模型文件夹：其中没有 cosyvoice*.yaml。</translation>
+    </message>
+    <message>
+        <source>{folder} is not a whole model: {missing} is missing.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{folder}/{file} is missing.</source>
+        <translation>缺少 {folder}/{file}。</translation>
+    </message>
+    <message>
+        <source>{format} cannot hold sound of {sample_rate} Hz.</source>
+        <translation>{format} 不能容纳 {sample_rate} Hz 的声音。</translation>
+    </message>
+    <message>
+        <source>{names} and {num_more} more</source>
+        <translation>{names} 以及另外 {num_more} 个</translation>
+    </message>
+    <message>
+        <source>{names} or {last}</source>
+        <translation>{names} 或 {last}</translation>
+    </message>
+    <message>
+        <source>{names}: there is no sound in it that could become a voice.</source>
+        <translation>{names}：其中没有可以制成声音的录音。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be used yet: this version of the program does not speak with its generation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} comes with the program and cannot be changed.</source>
+        <translation>{name} 随程序提供，不能修改。</translation>
+    </message>
+    <message>
+        <source>{name} has no recording, only what a {own} model stored of it; {model} is a {generation} model.</source>
+        <translation>{name} 没有录音，只有 {own} 模型为它保存的内容；而 {model} 是 {generation} 模型。</translation>
+    </message>
+    <message>
+        <source>{name} is being worked on by another program, or in another window.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is not a Word document we can read.</source>
+        <translation>{name} 不是我们能读取的 Word 文档。</translation>
+    </message>
+    <message>
+        <source>{name} is not a table we can read ({reason}).</source>
+        <translation>{name} 不是我们能读取的表格（{reason}）。</translation>
+    </message>
+    <message>
+        <source>{name} is protected by a password, or an old .doc.</source>
+        <translation>{name} 有密码保护，或是旧的 .doc 格式。</translation>
+    </message>
+    <message>
+        <source>{name} is too large to be true.</source>
+        <translation>{name} 大得不合常理。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be opened ({reason}).</source>
+        <translation>无法打开 {path}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read ({reason}).</source>
+        <translation>无法读取 {path}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written ({reason}).</source>
+        <translation>无法写入 {path}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>{path} is a folder, not a project.</source>
+        <translation>{path} 是文件夹，不是项目。</translation>
+    </message>
+    <message>
+        <source>{path} is a folder, not a sound file.</source>
+        <translation>{path} 是文件夹，不是声音文件。</translation>
+    </message>
+    <message>
+        <source>{path} is a folder.</source>
+        <translation>{path} 是文件夹。</translation>
+    </message>
+    <message>
+        <source>{path} is not an ordinary file.</source>
+        <translation>{path} 不是普通文件。</translation>
+    </message>
+    <message>
+        <source>{path} is write-protected.</source>
+        <translation>{path} 有写保护。</translation>
+    </message>
+    <message>
+        <source>{path} may not be read.</source>
+        <translation>不允许读取 {path}。</translation>
+    </message>
+    <message>
+        <source>{reason}; it is tried again at the next start</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{signal}, perhaps for want of memory</source>
+        <translation>{signal}，也许是内存不足</translation>
+    </message>
+    <message>
+        <source>{tag} is too long: a pause lasts at most {longest:g} seconds.</source>
+        <translation>{tag} 太长：停顿最长 {longest:g} 秒。</translation>
+    </message>
+    <message>
+        <source>{value} is not possible for “{setting}”.</source>
+        <translation>“{setting}”不能是 {value}。</translation>
+    </message>
+    <message>
+        <source>{what} wants {needed} of disk space; {free} are free where models are kept ({folder}).</source>
+        <translation>{what} 需要 {needed} 磁盘空间；存放模型的地方（{folder}）只剩 {free}。</translation>
+    </message>
+    <message>
+        <source>{{field}:{spec}} is not understood.</source>
+        <translation>无法理解 {{field}:{spec}}。</translation>
+    </message>
+    <message>
+        <source>“{endpoint}” is not the address of a server.</source>
+        <translation>“{endpoint}”不是服务器地址。</translation>
+    </message>
+    <message>
+        <source>“{final}” has no vowel.</source>
+        <translation>“{final}”没有元音。</translation>
+    </message>
+    <message>
+        <source>“{name}” cannot be the name of a voice.</source>
+        <translation>声音不能叫做“{name}”。</translation>
+    </message>
+    <message>
+        <source>“{syllable}” has no vowel.</source>
+        <translation>“{syllable}”没有元音。</translation>
+    </message>
+    <message>
+        <source>“{syllable}” is not a syllable in pinyin.</source>
+        <translation>“{syllable}”不是拼音音节。</translation>
+    </message>
+    <message>
+        <source>“{typed}” alone would be read as a letter.</source>
+        <translation>单独的“{typed}”会被当作字母读出。</translation>
+    </message>
+    <message>
+        <source>“{word}” stands further up already.</source>
+        <translation>“{word}”在上面已经有了。</translation>
+    </message>
+    <message>
+        <source>“{written}” has neither an alias nor a pronunciation.</source>
+        <translation>“{written}”既没有替代读法也没有发音。</translation>
+    </message>
+    <message>
+        <source>“{written}” holds a tag, which the dictionary leaves alone.</source>
+        <translation>“{written}”含有标记，词典不处理标记。</translation>
     </message>
 </context>
 <context>
@@ -695,14 +2622,6 @@
     <message>
         <source>Script</source>
         <translation>脚本</translation>
-    </message>
-    <message>
-        <source>No folder is chosen.</source>
-        <translation>没有选择文件夹。</translation>
-    </message>
-    <message>
-        <source>Choose where the files go.</source>
-        <translation>请选择文件的存放位置。</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s) could not be spoken, so nothing was exported.</source>
@@ -1301,18 +3220,6 @@
         <translation>所有文件 ({patterns})</translation>
     </message>
     <message>
-        <source>The folder</source>
-        <translation>该文件夹</translation>
-    </message>
-    <message>
-        <source>{names}: there is no sound in it that could become a voice.</source>
-        <translation>{names}：其中没有可以成为声音的录音。</translation>
-    </message>
-    <message>
-        <source>Drop recordings such as WAV, FLAC, MP3 or M4A.</source>
-        <translation>请拖入 WAV、FLAC、MP3 或 M4A 等录音。</translation>
-    </message>
-    <message>
         <source>Reading {name}…</source>
         <translation>正在读取 {name}…</translation>
     </message>
@@ -1327,10 +3234,6 @@
     <message>
         <source>Making voices: {number} of {total}…</source>
         <translation>正在创建声音：第 {number} 个，共 {total} 个…</translation>
-    </message>
-    <message>
-        <source>{count} of {total} files could not become voices.</source>
-        <translation>{total} 个文件中有 {count} 个无法成为声音。</translation>
     </message>
     <message>
         <source>{name} is a voice now.</source>
@@ -1677,17 +3580,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
-    <name>Pronunciation</name>
-    <message>
-        <source>There is no voice yet to say it.</source>
-        <translation>还没有可以朗读它的声音。</translation>
-    </message>
-    <message>
-        <source>Drop a recording of a voice on the window.</source>
-        <translation>请把一段人声录音拖到窗口中。</translation>
-    </message>
-</context>
-<context>
     <name>QueuePanel</name>
     <message>
         <source>Queue</source>
@@ -1869,14 +3761,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>All files ({patterns})</source>
         <translation>所有文件 ({patterns})</translation>
     </message>
-    <message>
-        <source>This line has no voice.</source>
-        <translation>这一行还没有声音。</translation>
-    </message>
-    <message>
-        <source>Choose one, or drop a recording of a voice on the window.</source>
-        <translation>请选择一个声音，或把一段声音的录音拖到窗口上。</translation>
-    </message>
 </context>
 <context>
     <name>RecoveryDialog</name>
@@ -2045,6 +3929,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Script</source>
         <translation>脚本</translation>
     </message>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n 行</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Settings</name>
@@ -2145,12 +4035,24 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>在哪里试听。如果设备被拔掉，则使用系统默认设备。</translation>
     </message>
     <message>
+        <source>Prefer the language model after reinforcement learning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llm.rl.pt, which Fun-CosyVoice3 has: 2 GB of its own. Used where it is installed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>None</source>
         <translation>无</translation>
     </message>
     <message>
         <source>Speaking and playing</source>
         <translation>朗读与播放</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Precision of the language model</source>
@@ -2203,6 +4105,42 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>GiB</source>
         <translation>GiB</translation>
+    </message>
+    <message>
+        <source>Download models from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both have the same files. ModelScope is often faster in China.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address of Hugging Face</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A mirror, like https://hf-mirror.com; empty for Hugging Face itself.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address of ModelScope</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A mirror; empty for ModelScope itself.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Folder of models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where models are kept from now on; a model takes 3 to 7 GB. Those that are elsewhere stay there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the program&apos;s data</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Folder</source>
@@ -2892,14 +4830,6 @@ Drop a recording of somebody speaking here: three to ten seconds are enough.</so
     <message>
         <source>Only where capitals are the same</source>
         <translation>仅当大小写一致时</translation>
-    </message>
-    <message>
-        <source>“{word}” stands further up already.</source>
-        <translation>上面已经有“{word}”了。</translation>
-    </message>
-    <message>
-        <source>Remove one of the two.</source>
-        <translation>请删除其中一个。</translation>
     </message>
 </context>
 <context>

@@ -177,5 +177,7 @@ class WorkerBridge(QObject):
             return
         if not isinstance(error, StudioError):
             _log.error("unexpected", exc_info=error)
-            error = InternalError(f"Something unexpected happened: {error}.", remedy="The log tab has the rest.")
+            error = InternalError(
+                "Something unexpected happened: {reason}.", remedy="The log tab has the rest.", reason=error
+            )
         self.failed.emit(error)

@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from studio.app.error_words import remedy_of, sentence_of
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.session import Session
 from studio.errors import ProjectChangedElsewhere, StudioError
@@ -232,8 +233,8 @@ class Documents(QObject):
     async def _ask_to_replace(self, error: StudioError) -> bool:
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(error.message)
-        box.setInformativeText(error.remedy)
+        box.setText(sentence_of(error))
+        box.setInformativeText(remedy_of(error))
         replace = box.addButton(self.tr("Replace it"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         await _answer(box)

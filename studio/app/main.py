@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 import studio
 from studio.app.documents import new_project
+from studio.app.error_words import error_words
 from studio.app.log_panel import LogHandler
 from studio.app.session import Session
 from studio.app.surroundings import Surroundings
@@ -40,7 +41,7 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
         try:
             project = new_project(surroundings.drafts, settings)
         except StudioError as error:  # without a place for drafts nothing would be safe
-            QMessageBox.critical(None, "Timbre Studio", str(error))
+            QMessageBox.critical(None, "Timbre Studio", error_words(error))
             return error.exit_status
         session = Session(project, settings, surroundings)
         window = MainWindow(session, log)

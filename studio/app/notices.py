@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from studio.app.error_words import error_heading
+from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
 from studio.errors import StudioError
@@ -57,8 +57,7 @@ class NoticeBar(QFrame):
 
     def show_error(self, error: StudioError) -> None:
         self._error = error
-        heading = error_heading(error)
-        self._show(f"{heading} {error}" if heading else str(error), "warning", tones_of(self.palette()).bad)
+        self._show(error_words(error), "warning", tones_of(self.palette()).bad)
         self._copy.show()
 
     def show_hint(self, words: str, *, offer: str = "", call: Callable[[], object] | None = None) -> None:

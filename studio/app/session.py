@@ -23,11 +23,13 @@ from studio.app.surroundings import Surroundings
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.new_voices import VoiceSources
 from studio.audio.portaudio import device_names
+from studio.audio.waveform import Waveform
 from studio.catalog.installed import DEFAULT_MODEL
 from studio.errors import ModelNotFound
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.project.lines import LineState
 from studio.project.project import Project
+from studio.project.takes import Take
 from studio.project.voice_keys import voice_key
 from studio.settings import MODEL, NUM_THREADS, OUTPUT_DEVICE, SPEECH_LM_PRECISION, VOICE_CACHE_GIBIBYTES
 from studio.settings_file import Settings
@@ -105,7 +107,7 @@ class Session(QObject):
         """By its name or folder; what the old one was saying ends. Raises ``ModelNotFound``."""
         models = self.surroundings.find_models()
         if choice not in models and not Path(choice).is_dir():
-            raise ModelNotFound(f"There is no model {choice}.", remedy="Choose one that is installed.")
+            raise ModelNotFound("There is no model {choice}.", remedy="Choose one that is installed.", choice=choice)
         self.settings[MODEL] = choice
         self.wake()
         self.bridge.use_model(self.model_folder(), self.engine_options())
@@ -194,6 +196,10 @@ class Session(QObject):
         project = self.editor.project
         samples = await asyncio.to_thread(project.samples_of, take_id)
         return GrowingSound.of(samples, project.take(take_id).sample_rate)
+
+    def waveform_of(self, take: Take) -> Waveform:
+        """The sound of a stored take, from any thread. Raises ``TakeNotFound``."""
+        return Waveform(self.editor.project.samples_of(take.id), take.sample_rate)
 
     def stop(self) -> bool:
         """Silence at once, and no more of the take that is being heard; whether there was anything to stop."""

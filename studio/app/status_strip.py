@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
 
 from studio.app.bridge import Engine, EngineState
+from studio.app.error_words import error_words
 from studio.app.speaking.meters import Meters
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
@@ -115,7 +116,7 @@ class StatusStrip(QWidget):
 
     def _engine_details(self, engine: Engine) -> str:
         if engine.error is not None:
-            return str(engine.error)
+            return error_words(engine.error)
         description = engine.description
         if description is None:
             return str(engine.folder)

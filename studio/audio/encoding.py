@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass, replace
 
 from studio.errors import UnusableSetting
+from studio.wording import did_you_mean
 
 _ANY_RATE = frozenset({8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000})
 # The header of a WAV file counts bytes in 32 bits; some room is for the tags.
@@ -68,7 +69,10 @@ def encoding_named(name: str) -> SoundEncoding:
     if found is not None:
         return found
     near = difflib.get_close_matches(wanted, ENCODINGS, n=2, cutoff=0.4)
-    did_you_mean = f" Did you mean {' or '.join(near)}?" if near else ""
     raise UnusableSetting(
-        f"We cannot write sound as “{name}”.{did_you_mean}", remedy=f"Choose one of {', '.join(ENCODINGS)}."
+        "We cannot write sound as “{name}”.{did_you_mean}",
+        remedy="Choose one of {known}.",
+        name=name,
+        did_you_mean=did_you_mean(near),
+        known=", ".join(ENCODINGS),
     )

@@ -20,6 +20,7 @@ from studio.audio.media import read_media_blocks
 from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import BrokenClip, CannotWrite, ClipTooLong, DiskFull, StudioError, UnreadableClip
+from studio.wording import wording
 
 _BLOCK_FRAMES = 1 << 18
 # A recorder that could not go back to its header leaves one of these where the length belongs.
@@ -44,16 +45,19 @@ def read_audio(path: Path, *, longest_seconds: float | None = None) -> Waveform:
         blocks.append(block)
         if longest_seconds is not None and num_samples > longest_seconds * rate:
             raise ClipTooLong(
-                f"{path.name} lasts more than {longest_seconds:.0f} s.",
+                "{file} lasts more than {longest:.0f} s.",
                 remedy="Cut out the part that is needed and use that.",
+                file=path.name,
+                longest=longest_seconds,
             )
     if num_samples == 0:
-        raise UnreadableClip(f"{path.name} is empty: it holds no sound.", remedy="Record or save it again.")
+        raise UnreadableClip("{file} is empty: it holds no sound.", remedy="Record or save it again.", file=path.name)
     samples = np.concatenate(blocks)
     if not np.isfinite(samples).all():
         raise BrokenClip(
-            f"{path.name} holds numbers that are not sound (NaN or infinity).",
+            "{file} holds numbers that are not sound (NaN or infinity).",
             remedy="The program that wrote it failed: export it again, as 16-bit WAV for example.",
+            file=path.name,
         )
     return Waveform(samples, sample_rate)
 
@@ -63,16 +67,23 @@ def _require_file(path: Path) -> None:
         is_file, is_folder, exists = path.is_file(), path.is_dir(), path.exists()
     except OSError as error:  # a folder on the way may not be entered, the name is too long
         raise UnreadableClip(
-            f"{path} cannot be opened ({error.strerror}).", remedy="Check its name and that the file may be read."
+            "{path} cannot be opened ({reason}).",
+            remedy="Check its name and that the file may be read.",
+            path=path,
+            reason=error,
         ) from error
     if is_folder:
-        raise UnreadableClip(f"{path} is a folder, not a sound file.", remedy="Name one of the files in it.")
+        raise UnreadableClip("{path} is a folder, not a sound file.", remedy="Name one of the files in it.", path=path)
     if not exists:
-        raise UnreadableClip(f"There is no file {path}.", remedy="Check the spelling of its name and folder.")
+        raise UnreadableClip("There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path)
     if not is_file:
-        raise UnreadableClip(f"{path} is not an ordinary file.", remedy="Save the sound to a file and use that.")
+        raise UnreadableClip(
+            "{path} is not an ordinary file.", remedy="Save the sound to a file and use that.", path=path
+        )
     if not os.access(path, os.R_OK):
-        raise UnreadableClip(f"{path} may not be read.", remedy="Change the permissions of the file, or copy it.")
+        raise UnreadableClip(
+            "{path} may not be read.", remedy="Change the permissions of the file, or copy it.", path=path
+        )
 
 
 def _read_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
@@ -108,7 +119,7 @@ def _is_cut_short(path: Path) -> bool:
 
 def _truncated(path: Path) -> UnreadableClip:
     return UnreadableClip(
-        f"{path.name} is truncated or damaged: it ends before it should.", remedy="Copy or download it again."
+        "{file} is truncated or damaged: it ends before it should.", remedy="Copy or download it again.", file=path.name
     )
 
 
@@ -167,7 +178,10 @@ class WavWriter:
             if self._file.failure is not None:
                 raise self._sentence(self._file.failure) from error
             raise CannotWrite(
-                f"A {path.suffix} file cannot hold sound of {sample_rate} Hz.", remedy="Write a .wav file."
+                "A {suffix} file cannot hold sound of {sample_rate} Hz.",
+                remedy="Write a .wav file.",
+                suffix=path.suffix,
+                sample_rate=sample_rate,
             ) from error
 
     def write(self, samples: Samples) -> None:
@@ -218,19 +232,24 @@ class WavWriter:
         encoding = _ENCODING_OF_SUFFIX.get(self._path.suffix.lower())
         if encoding is None:
             raise CannotWrite(
-                f"We cannot write {self._path.suffix or 'a file without a suffix'} ({self._path.name}).",
-                remedy=f"Choose a name that ends in one of {', '.join(_ENCODING_OF_SUFFIX)}.",
+                "We cannot write {suffix} ({file}).",
+                remedy="Choose a name that ends in one of {known}.",
+                suffix=self._path.suffix or wording("a file without a suffix"),
+                file=self._path.name,
+                known=", ".join(_ENCODING_OF_SUFFIX),
             )
         assert encoding is WAV_16 or not is_float
         return WAV_FLOAT if is_float else encoding
 
     def _require_place(self) -> None:
         if self._path.exists() and not self._path.is_file():
-            raise CannotWrite(f"{self._path} is not an ordinary file.", remedy="Choose another name.")
+            raise CannotWrite("{path} is not an ordinary file.", remedy="Choose another name.", path=self._path)
         if self._path.exists() and not os.access(self._path, os.W_OK):
-            raise CannotWrite(f"{self._path} is write-protected.", remedy="Choose another name.")
+            raise CannotWrite("{path} is write-protected.", remedy="Choose another name.", path=self._path)
         if not self._path.parent.is_dir():
-            raise CannotWrite(f"There is no folder {self._path.parent}.", remedy="Make it, or choose another.")
+            raise CannotWrite(
+                "There is no folder {folder}.", remedy="Make it, or choose another.", folder=self._path.parent
+            )
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
@@ -258,10 +277,12 @@ class WavWriter:
     def _sentence(self, error: OSError) -> StudioError:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return DiskFull(
-                f"The disk is full: {self._path.name} could not be completed.", remedy="Free some space and try again."
+                "The disk is full: {file} could not be completed.",
+                remedy="Free some space and try again.",
+                file=self._path.name,
             )
         return CannotWrite(
-            f"{self._path} cannot be written ({error.strerror or error}).", remedy="Choose another folder."
+            "{path} cannot be written ({reason}).", remedy="Choose another folder.", path=self._path, reason=error
         )
 
 

@@ -27,15 +27,19 @@ def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
     except ImportError as error:
         if path.suffix.lower() in MEDIA_SUFFIXES:
             raise UnreadableClip(
-                f"Reading {path.suffix} files such as {path.name} needs the media extra, which is not installed.",
+                "Reading {suffix} files such as {file} needs the media extra, which is not installed.",
                 remedy='Install it with: pip install "timbre-studio[media]", or save the sound as WAV, FLAC or MP3.',
+                suffix=path.suffix,
+                file=path.name,
             ) from error
         raise not_a_sound_file(path) from error
     try:
         with av.open(str(path), metadata_errors="ignore") as container:
             if not container.streams.audio:
                 raise UnreadableClip(
-                    f"{path.name} holds no sound.", remedy="Choose a recording, or a film that has a sound track."
+                    "{file} holds no sound.",
+                    remedy="Choose a recording, or a film that has a sound track.",
+                    file=path.name,
                 )
             track = container.streams.audio[0]
             to_float = av.AudioResampler(format="fltp", layout=track.layout, rate=track.rate)
@@ -50,6 +54,7 @@ def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
 
 def not_a_sound_file(path: Path) -> UnreadableClip:
     return UnreadableClip(
-        f"{path.name} is not a sound file we can read: it is damaged, or of an unknown kind.",
+        "{file} is not a sound file we can read: it is damaged, or of an unknown kind.",
         remedy="Save it as WAV, FLAC or MP3 and add it again.",
+        file=path.name,
     )

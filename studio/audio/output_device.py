@@ -56,8 +56,9 @@ def open_output_on(device: str | None, sample_rate: int, fill: Fill) -> OutputSt
         return _PortAudioStream(sounddevice, index, sample_rate, fill)
     except sounddevice.PortAudioError as error:
         raise NoAudioDevice(
-            f"No sound card can be used here ({error.args[0]}).",
+            "No sound card can be used here ({reason}).",
             remedy="Connect loudspeakers or headphones, or write to a file instead.",
+            reason=error.args[0],
         ) from error
 
 

@@ -14,6 +14,7 @@ from studio.audio.output_device import OpenOutput, open_default_output
 from studio.audio.resampling import Samples
 from studio.audio.sample_ring import SampleRing
 from studio.errors import NoAudioDevice
+from studio.wording import Wording, wording
 
 _FADE_SECONDS = 0.01
 # After a gap this much is collected before play goes on, twice as much after each further gap: a few
@@ -154,17 +155,15 @@ class Player:
             if self._consumed.wait(_TICK_SECONDS) or self._num_fills != num_fills:
                 return
             self._require_device()
-        self._vanished("does not answer any more")
+        self._vanished(wording("The sound device does not answer any more."))
 
     def _require_device(self) -> None:
         if self._is_open and not self._output.is_running and self._state is not _State.SILENT:
-            self._vanished("vanished while it was playing")
+            self._vanished(wording("The sound device vanished while it was playing."))
 
-    def _vanished(self, what: str) -> None:
+    def _vanished(self, what: Wording) -> None:
         self._close()
-        raise NoAudioDevice(
-            f"The sound device {what}.", remedy="Check that it is connected and play again, or write to a file instead."
-        )
+        raise NoAudioDevice(what, remedy="Check that it is connected and play again, or write to a file instead.")
 
     def _close(self) -> None:
         if self._is_open:

@@ -51,7 +51,9 @@ def device_index(kind: Kind, name: str) -> int:
     index = _indices(load_portaudio(), kind).get(name)
     if index is None:
         raise NoAudioDevice(
-            f"The sound device {name} is not connected.", remedy="Connect it, or choose another in the settings."
+            "The sound device {name} is not connected.",
+            remedy="Connect it, or choose another in the settings.",
+            name=name,
         )
     return index
 

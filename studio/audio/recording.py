@@ -61,8 +61,9 @@ def open_input(device: str | None, take: Take) -> InputStream:
         return _PortAudioInput(sounddevice, index, take)
     except sounddevice.PortAudioError as error:
         raise NoAudioDevice(
-            f"No microphone can be used here ({error.args[0]}).",
+            "No microphone can be used here ({reason}).",
             remedy="Connect a microphone, choose another, or make the voice from a file.",
+            reason=error.args[0],
         ) from error
 
 

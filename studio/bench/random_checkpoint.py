@@ -69,7 +69,10 @@ def write_random_checkpoint(
         if error.errno == errno.ENOSPC:
             raise _disk_full(folder) from error
         raise CannotWrite(
-            f"The random model cannot be written to {folder} ({error.strerror}).", remedy="Choose another folder."
+            "The random model cannot be written to {folder} ({reason}).",
+            remedy="Choose another folder.",
+            folder=folder,
+            reason=error,
         ) from error
 
 
@@ -138,8 +141,11 @@ def _require_space(folder: Path, plan: CheckpointPlan, *, for_official: bool) ->
 
 
 def _disk_full(folder: Path, needed: int | None = None) -> DiskFull:
-    size = f" ({needed / 1e9:.1f} GB)" if needed else ""
     return DiskFull(
-        f"There is not enough room for a random model{size} in {folder}.",
+        "There is not enough room for a random model ({size:.1f} GB) in {folder}."
+        if needed
+        else "There is not enough room for a random model in {folder}.",
         remedy="Free some space, or name another folder.",
+        size=(needed or 0) / 1e9,
+        folder=folder,
     )

@@ -43,7 +43,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     if not arguments.source.is_file():
         raise UnreadableClip(
-            f"There is no file {arguments.source}.", remedy="Check the spelling of its name and folder."
+            "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=arguments.source
         )
     folder = model_folder(arguments.model)
     request = ConversionRequest(

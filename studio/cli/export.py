@@ -221,8 +221,12 @@ def _all_in_all(failures: tuple[LineFailure, ...], num_lines: int) -> StudioErro
     """The command ends like the first line that failed."""
     first = failures[0].error
     return type(first)(
-        f"{len(failures)} of {num_lines} lines could not be spoken; line {failures[0].item.index}: {first.message}",
-        remedy=first.remedy,
+        "{count} of {total} lines could not be spoken; line {number}: {reason}",
+        remedy=first.advice,
+        count=len(failures),
+        total=num_lines,
+        number=failures[0].item.index,
+        reason=first.sentence,
     )
 
 

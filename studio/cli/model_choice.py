@@ -6,9 +6,10 @@ import argparse
 import difflib
 from pathlib import Path
 
-from studio.catalog.installed import DEFAULT_MODEL, installed_models
+from studio.catalog.installed import DEFAULT_MODEL, installed_models, why_not_loadable
 from studio.errors import ModelNotFound
 from studio.pipeline.request import EngineOptions
+from studio.wording import did_you_mean, wording
 
 
 def add_model_option(parser: argparse.ArgumentParser) -> None:
@@ -63,11 +64,15 @@ def model_folder(choice: str | None) -> Path:
     installed = installed_models()
     if choice in installed:
         return installed[choice]
+    if error := why_not_loadable(choice):
+        raise error
     near = difflib.get_close_matches(choice, installed, n=3)
-    did_you_mean = f" Did you mean {' or '.join(near)}?" if near else ""
     raise ModelNotFound(
-        f"There is no model {choice}.{did_you_mean}",
-        remedy=f"Give a folder, or one of: {', '.join(sorted(installed)) or 'none is installed'}.",
+        "There is no model {choice}.{did_you_mean}",
+        remedy="Give a folder, or one of: {known}.",
+        choice=choice,
+        did_you_mean=did_you_mean(near),
+        known=", ".join(sorted(installed)) or wording("none is installed"),
     )
 
 

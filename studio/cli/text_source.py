@@ -63,8 +63,11 @@ def _read(path: Path) -> str:
     try:
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableText(f"{path.name} is not text in UTF-8.", remedy="Save it as UTF-8 text.") from error
+        raise UnreadableText("{file} is not text in UTF-8.", remedy="Save it as UTF-8 text.", file=path.name) from error
     except OSError as error:
         raise UnreadableText(
-            f"{path} cannot be read ({error.strerror}).", remedy="Check the spelling of its name and folder."
+            "{path} cannot be read ({reason}).",
+            remedy="Check the spelling of its name and folder.",
+            path=path,
+            reason=error,
         ) from error

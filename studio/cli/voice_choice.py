@@ -9,6 +9,7 @@ from studio.errors import UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
 from studio.model.recognition import recognise
 from studio.pipeline.request import VoiceReference
 from studio.voices.library import Voice, VoiceLibrary
+from studio.wording import wording
 
 
 def add_voice_options(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +35,9 @@ def voice_reference(
     elif Path(choice).is_file():
         return VoiceReference(Path(choice), transcript, Path(choice).stem)
     elif _looks_like_a_path(choice):
-        raise UnreadableClip(f"There is no file {choice}.", remedy="Check the spelling of its name and folder.")
+        raise UnreadableClip(
+            "There is no file {choice}.", remedy="Check the spelling of its name and folder.", choice=choice
+        )
     else:
         voice = library.get(choice)
     if voice.generation is not None:
@@ -47,10 +50,11 @@ def _voice_at_hand(library: VoiceLibrary) -> Voice:
     voices = library.voices()
     if voices and (voices[0].is_built_in or len(voices) == 1):
         return voices[0]
-    known = f" You have {', '.join(voice.name for voice in voices)}." if voices else ""
+    known = wording(" You have {names}.", names=", ".join(voice.name for voice in voices)) if voices else ""
     raise VoiceNotFound(
-        f"No voice was chosen.{known}",
+        "No voice was chosen.{known}",
         remedy="Give a recording of the voice, or the name of one, with --voice.",
+        known=known,
     )
 
 
@@ -62,7 +66,10 @@ def _require_generation(voice: Voice, model_folder: Path) -> None:
     generation, _ = recognise(model_folder)
     if generation.name != voice.generation:
         raise VoiceOfAnotherModel(
-            f"{voice.name} has no recording, only what a {voice.generation} model stored of it; "
-            f"{model_folder.name} is a {generation.name} model.",
-            remedy=f"Choose a {voice.generation} model with --model, or make the voice from a recording.",
+            "{name} has no recording, only what a {own} model stored of it; {model} is a {generation} model.",
+            remedy="Choose a {own} model with --model, or make the voice from a recording.",
+            name=voice.name,
+            own=voice.generation,
+            model=model_folder.name,
+            generation=generation.name,
         )

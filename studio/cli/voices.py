@@ -154,7 +154,7 @@ def _take_over(written: StoredVoicesWritten, library: VoiceLibrary, name: str | 
     """Each voice that can be taken is; the status is that of the last that could not."""
     status = 0
     for sentence in written.refused:
-        _say(sentence)
+        _say(str(sentence))
     for stored in written.voices:
         try:
             new_name = name if name and len(written.voices) == 1 else stored.name
@@ -171,7 +171,9 @@ def _folder_of(path: Path) -> Path:
         recognise(path.parent)
     except ModelNotFound as error:
         raise ModelNotFound(
-            f"{path.name} does not lie in a model folder.", remedy="Say with --model which model it was stored with."
+            "{file} does not lie in a model folder.",
+            remedy="Say with --model which model it was stored with.",
+            file=path.name,
         ) from error
     return path.parent
 

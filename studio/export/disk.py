@@ -18,10 +18,13 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
-                f"The disk is full: {path.name} could not be written.",
+                "The disk is full: {file} could not be written.",
                 remedy="Free some space and export again: what is done stays.",
+                file=path.name,
             ) from error
         raise CannotWrite(
-            f"{path} cannot be written ({error.strerror or error}).",
+            "{path} cannot be written ({reason}).",
             remedy="Choose another folder, or allow writing there.",
+            path=path,
+            reason=error,
         ) from error

@@ -69,8 +69,9 @@ class Journal:
                 self._lock = FileLock(self._lock_path)
             except BlockingIOError:
                 raise FolderBusy(
-                    f"Another export is writing into {self._target}.",
+                    "Another export is writing into {folder}.",
                     remedy="Wait until it is done, or choose another folder.",
+                    folder=self._target,
                 ) from None
         try:
             self._read()

@@ -38,13 +38,17 @@ class LoudnessTarget:
     def __post_init__(self) -> None:
         if not QUIETEST_LUFS <= self.lufs <= LOUDEST_LUFS:
             raise UnusableSetting(
-                f"A loudness of {self.lufs:g} LUFS is not possible.",
-                remedy=f"Choose {QUIETEST_LUFS:g} to {LOUDEST_LUFS:g}; -16 is usual for podcasts, -19 for audiobooks.",
+                "A loudness of {lufs:g} LUFS is not possible.",
+                remedy="Choose {quietest:g} to {loudest:g}; -16 is usual for podcasts, -19 for audiobooks.",
+                lufs=self.lufs,
+                quietest=QUIETEST_LUFS,
+                loudest=LOUDEST_LUFS,
             )
         if not -20.0 <= self.true_peak_dbtp <= 0.0:
             raise UnusableSetting(
-                f"A true-peak limit of {self.true_peak_dbtp:g} dBTP is not possible.",
+                "A true-peak limit of {peak:g} dBTP is not possible.",
                 remedy="Choose -20 to 0; -1 is usual.",
+                peak=self.true_peak_dbtp,
             )
 
 

@@ -17,6 +17,7 @@ import regex
 
 from studio.errors import UnusableSetting
 from studio.export.speech_source import ExportItem
+from studio.wording import did_you_mean
 
 DEFAULT_PATTERN = "{index} {voice} {text}"
 FIELDS = {
@@ -46,7 +47,9 @@ class NamePattern:
 
     def __init__(self, pattern: str) -> None:
         if not pattern.strip():
-            raise UnusableSetting("The name pattern is empty.", remedy=f"Write for example {DEFAULT_PATTERN}.")
+            raise UnusableSetting(
+                "The name pattern is empty.", remedy="Write for example {example}.", example=DEFAULT_PATTERN
+            )
         try:
             self._parts = [
                 [(literal, field, spec or "") for literal, field, spec, _ in string.Formatter().parse(part)]
@@ -55,11 +58,15 @@ class NamePattern:
             ]
         except ValueError as error:
             raise UnusableSetting(
-                f"The name pattern {pattern} has a brace without its partner.", remedy="Close every { with a }."
+                "The name pattern {pattern} has a brace without its partner.",
+                remedy="Close every { with a }.",
+                pattern=pattern,
             ) from error
         if not 1 <= len(self._parts) <= _LONGEST_FOLDERS:
             raise UnusableSetting(
-                "The name pattern makes too many folders.", remedy=f"Use at most {_LONGEST_FOLDERS - 1} slashes."
+                "The name pattern makes too many folders.",
+                remedy="Use at most {most} slashes.",
+                most=_LONGEST_FOLDERS - 1,
             )
         for part in self._parts:
             for _, field, spec in part:
@@ -97,15 +104,19 @@ class NamePattern:
             return
         if field not in FIELDS:
             near = difflib.get_close_matches(field, FIELDS, n=1)
-            did_you_mean = f" Did you mean {{{near[0]}}}?" if near else ""
             raise UnusableSetting(
-                f"There is nothing called {{{field}}} for a name.{did_you_mean}",
-                remedy=f"Use {', '.join(f'{{{known}}}' for known in FIELDS)}.",
+                "There is nothing called {{field}} for a name.{did_you_mean}",
+                remedy="Use {known}.",
+                field=field,
+                did_you_mean=did_you_mean([f"{{{name}}}" for name in near[:1]]),
+                known=", ".join(f"{{{known}}}" for known in FIELDS),
             )
         if spec and not (spec.isascii() and spec.isdigit() and 1 <= int(spec) <= 100):
             raise UnusableSetting(
-                f"{{{field}:{spec}}} is not understood.",
-                remedy=f"After the colon comes a number, as in {{{field}:20}}.",
+                "{{field}:{spec}} is not understood.",
+                remedy="After the colon comes a number, as in {{field}:20}.",
+                field=field,
+                spec=spec,
             )
 
 

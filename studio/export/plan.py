@@ -55,18 +55,26 @@ class ExportSettings:
             )
         if self.sample_rate not in SAMPLE_RATES:
             raise UnusableSetting(
-                f"A sample rate of {self.sample_rate} Hz is not offered.",
-                remedy=f"Choose {', '.join(str(rate) for rate in SAMPLE_RATES)}.",
+                "A sample rate of {sample_rate} Hz is not offered.",
+                remedy="Choose {known}.",
+                sample_rate=self.sample_rate,
+                known=", ".join(str(rate) for rate in SAMPLE_RATES),
             )
         if self.sample_rate not in self.encoding.sample_rates:
             possible = ", ".join(str(rate) for rate in SAMPLE_RATES if rate in self.encoding.sample_rates)
             raise UnusableSetting(
-                f"{self.encoding.title} cannot hold sound of {self.sample_rate} Hz.", remedy=f"Choose {possible}."
+                "{format} cannot hold sound of {sample_rate} Hz.",
+                remedy="Choose {known}.",
+                format=self.encoding.title,
+                sample_rate=self.sample_rate,
+                known=possible,
             )
         if self.pause_seconds is not None and not 0.0 <= self.pause_seconds <= LONGEST_PAUSE_SECONDS:
             raise UnusableSetting(
-                f"A pause of {self.pause_seconds:g} s is not possible.",
-                remedy=f"Choose 0 to {LONGEST_PAUSE_SECONDS:g}.",
+                "A pause of {seconds:g} s is not possible.",
+                remedy="Choose 0 to {longest:g}.",
+                seconds=self.pause_seconds,
+                longest=LONGEST_PAUSE_SECONDS,
             )
 
     def pause_after(self, item: ExportItem) -> float:
@@ -179,7 +187,9 @@ def _short_enough(
     room = _LONGEST_WINDOWS_PATH - 12 - len(f"{folder}/{stem.parent}/{suffix}")
     if room < 8:
         raise UnusableSetting(
-            f"The path of {folder} is too long for file names in it.", remedy="Choose a folder nearer to the root."
+            "The path of {folder} is too long for file names in it.",
+            remedy="Choose a folder nearer to the root.",
+            folder=folder,
         )
     return stem.with_name(safe_stem(stem.name, longest_bytes=room)) if len(stem.name) > room else stem
 

@@ -84,5 +84,7 @@ class TakeSpeech:
         if take is not None:
             return Waveform(self._project.samples_of(take.id), take.sample_rate)
         if self._others is None:
-            raise TakeNotFound(f"Line {item.index} has not been spoken.", remedy="Speak it and export again.")
+            raise TakeNotFound(
+                "Line {number} has not been spoken.", remedy="Speak it and export again.", number=item.index
+            )
         return self._others.waveform_of(item)

@@ -38,12 +38,18 @@ class TargetFolder:
         foreign = [file for file in files if os.path.lexists(self._folder / file) and not self._journal.is_ours(file)]
         for file in foreign:
             if not (self._folder / file).is_file():
-                raise CannotWrite(f"{self._folder / file} is not an ordinary file.", remedy="Choose another folder.")
+                raise CannotWrite(
+                    "{path} is not an ordinary file.", remedy="Choose another folder.", path=self._folder / file
+                )
         if foreign and not replaces_files:
-            others = f" and {len(foreign) - 1} more files are" if len(foreign) > 1 else " is"
             raise CannotWrite(
-                f"{foreign[0]}{others} in {self._folder} already, and not from an export, or changed since.",
+                "{file} is in {folder} already, and not from an export, or changed since."
+                if len(foreign) == 1
+                else "{file} and {others} more files are in {folder} already, and not from an export, or changed since.",
                 remedy="Choose another folder, or allow these files to be replaced.",
+                file=foreign[0],
+                others=len(foreign) - 1,
+                folder=self._folder,
             )
 
     def path(self, file: PurePosixPath) -> Path:

@@ -44,6 +44,9 @@ def _stamp(path: Path) -> tuple[int, int]:
         found = path.stat()
     except OSError as error:
         raise UnreadableClip(
-            f"The recording {path.name} cannot be read ({error.strerror}).", remedy="Choose another voice."
+            "The recording {file} cannot be read ({reason}).",
+            remedy="Choose another voice.",
+            file=path.name,
+            reason=error,
         ) from error
     return found.st_size, found.st_mtime_ns

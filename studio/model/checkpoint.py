@@ -74,14 +74,14 @@ class Checkpoint:
         """
         digest = hashlib.sha256(f"{self.generation.name}\0{self.front_end_key()}\0".encode())
         for path in (self.speech_lm_path(variant), self.folder / "flow.pt", self.folder / "hift.pt"):
-            digest.update(_sampled_digest(path))
+            digest.update(sampled_digest(path))
         return digest.hexdigest()
 
     def front_end_key(self) -> str:
         """What the features of a prompt depend on, beside its clip: tokenizer, speaker encoder, mel settings."""
         digest = hashlib.sha256(repr(self.prompt_mel).encode())
         for name in (self.generation.speech_tokenizer_file, "campplus.onnx"):
-            digest.update(_sampled_digest(self.folder / name))
+            digest.update(sampled_digest(self.folder / name))
         return digest.hexdigest()
 
 
@@ -108,7 +108,9 @@ def open_checkpoint(folder: Path) -> Checkpoint:
 
 def _read_qwen(path: Path) -> QwenConfig:
     if not path.is_file():
-        raise MissingModelFile(f"{path.parent.name}/{path.name} is missing.", remedy="Download the model again.")
+        raise MissingModelFile(
+            "{folder}/{file} is missing.", remedy="Download the model again.", folder=path.parent.name, file=path.name
+        )
     try:
         values = json.loads(path.read_text("utf-8"))
         config = QwenConfig(
@@ -123,15 +125,19 @@ def _read_qwen(path: Path) -> QwenConfig:
             max_positions=int(values.get("max_position_embeddings", 32_768)),
         )
     except (ValueError, TypeError, OSError) as error:
-        raise DamagedModelFile(f"{path.name} is not readable.", remedy="Download the model again.") from error
+        raise DamagedModelFile("{file} is not readable.", remedy="Download the model again.", file=path.name) from error
     except KeyError as error:
-        raise BadModelSettings(f"{path.name} lacks {error}.", remedy="Download the model again.") from error
+        raise BadModelSettings(
+            "{file} lacks {reason}.", remedy="Download the model again.", file=path.name, reason=error
+        ) from error
     sizes = (
         config.vocabulary_size, config.hidden_size, config.intermediate_size,
         config.num_layers, config.num_heads, config.num_kv_heads,
     )  # fmt: skip
     if min(sizes) < 1 or max(sizes) > 1 << 20 or config.hidden_size % config.num_heads:
-        raise BadModelSettings(f"{path.name} describes an impossible network.", remedy="Download the model again.")
+        raise BadModelSettings(
+            "{file} describes an impossible network.", remedy="Download the model again.", file=path.name
+        )
     return config
 
 
@@ -139,9 +145,11 @@ def _cross_check(checkpoint: Checkpoint, file_name: str) -> None:
     speech_lm_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     if speech_lm_tokens != checkpoint.flow.num_speech_tokens:
         raise BadModelSettings(
-            f"In {file_name}, language model and flow disagree about the number of speech tokens "
-            f"({speech_lm_tokens} and {checkpoint.flow.num_speech_tokens}).",
+            "In {file}, language model and flow disagree about the number of speech tokens ({lm_tokens} and {flow_tokens}).",
             remedy="The folder mixes files of different models: download the model again.",
+            file=file_name,
+            lm_tokens=speech_lm_tokens,
+            flow_tokens=checkpoint.flow.num_speech_tokens,
         )
     hop = checkpoint.prompt_mel.hop_samples
     factor = checkpoint.vocoder.stft_hop
@@ -149,12 +157,15 @@ def _cross_check(checkpoint: Checkpoint, file_name: str) -> None:
         factor *= rate
     if hop != factor:
         raise BadModelSettings(
-            f"In {file_name}, a mel frame is {hop} samples for the prompt and {factor} for the vocoder.",
+            "In {file}, a mel frame is {hop} samples for the prompt and {factor} for the vocoder.",
             remedy="The folder mixes files of different models: download the model again.",
+            file=file_name,
+            hop=hop,
+            factor=factor,
         )
 
 
-def _sampled_digest(path: Path) -> bytes:
+def sampled_digest(path: Path) -> bytes:
     """Size and both ends of a file: enough to tell releases apart without reading gigabytes."""
     try:
         with path.open("rb") as file:
@@ -164,5 +175,5 @@ def _sampled_digest(path: Path) -> bytes:
             return hashlib.sha256(str(size).encode() + head + file.read(_SAMPLED_BYTES)).digest()
     except OSError as error:
         raise MissingModelFile(
-            f"{path.name} is missing from the model folder.", remedy="Download the model again."
+            "{file} is missing from the model folder.", remedy="Download the model again.", file=path.name
         ) from error

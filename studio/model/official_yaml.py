@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from studio.errors import BadModelSettings, MissingModelFile
+from studio.wording import Wording, wording
 
 _log = logging.getLogger(__name__)
 _REFERENCE = re.compile(r"<([\w]+)>")
@@ -65,7 +66,7 @@ class Section:
         if isinstance(value, Tagged):
             value = value.value
         if not isinstance(value, dict):
-            raise self._complaint(key, "is not a group of settings")
+            raise self._complaint(key, wording("is not a group of settings"))
         return Section(self._document, self._name(key), value)
 
     def has(self, key: str) -> bool:
@@ -76,7 +77,10 @@ class Section:
             return default
         value = self._resolved(key)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self._complaint(key, f"is {value!r}, not a whole number from {low} to {high}")
+            raise self._complaint(
+                key,
+                wording("is {value}, not a whole number from {low} to {high}", value=repr(value), low=low, high=high),
+            )
         return value
 
     def number(self, key: str, *, low: float, high: float, default: float | None = None) -> float:
@@ -84,7 +88,9 @@ class Section:
             return default
         value = self._resolved(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise self._complaint(key, f"is {value!r}, not a number from {low:g} to {high:g}")
+            raise self._complaint(
+                key, wording("is {value}, not a number from {low:g} to {high:g}", value=repr(value), low=low, high=high)
+            )
         return float(value)
 
     def optional_number(self, key: str, *, low: float, high: float) -> float | None:
@@ -97,13 +103,18 @@ class Section:
             return default
         value = self._resolved(key)
         if not isinstance(value, list) or not _are_counts(value) or (length is not None and len(value) != length):
-            raise self._complaint(key, f"is {value!r}, not a list of {length or 'some'} positive whole numbers")
+            raise self._complaint(
+                key,
+                wording("is {value}, not a list of positive whole numbers", value=repr(value))
+                if length is None
+                else wording("is {value}, not a list of {n} positive whole numbers", value=repr(value), n=length),
+            )
         return tuple(value)
 
     def rows(self, key: str) -> tuple[tuple[int, ...], ...]:
         value = self._resolved(key)
         if not isinstance(value, list) or not value or not all(_are_counts(row) for row in value):
-            raise self._complaint(key, f"is {value!r}, not lists of positive whole numbers")
+            raise self._complaint(key, wording("is {value}, not lists of positive whole numbers", value=repr(value)))
         return tuple(tuple(row) for row in value)
 
     def debug_unknown(self, known: set[str]) -> None:
@@ -117,14 +128,18 @@ class Section:
 
     def _get(self, key: str) -> Value:
         if key not in self._values:
-            raise BadModelSettings(f"{self._document.file_name} lacks the value {self._name(key)}.", remedy=_REMEDY)
+            raise BadModelSettings(
+                "{file} lacks the value {key}.", remedy=_REMEDY, file=self._document.file_name, key=self._name(key)
+            )
         return self._values[key]
 
     def _resolved(self, key: str) -> Value:
         return self._document.resolve(self._get(key), self._name(key))
 
-    def _complaint(self, key: str, what: str) -> BadModelSettings:
-        return BadModelSettings(f"In {self._document.file_name}, {self._name(key)} {what}.", remedy=_REMEDY)
+    def _complaint(self, key: str, what: Wording) -> BadModelSettings:
+        return BadModelSettings(
+            "In {file}, {key} {what}.", remedy=_REMEDY, file=self._document.file_name, key=self._name(key), what=what
+        )
 
 
 def _are_counts(value: Value) -> bool:
@@ -140,15 +155,17 @@ class Document:
             with path.open("rb") as file:
                 text = file.read(_MAX_BYTES + 1).decode("utf-8")
             if len(text) > _MAX_BYTES:
-                raise BadModelSettings(f"{path.name} is far too large for a settings file.", remedy=_REMEDY)
+                raise BadModelSettings("{file} is far too large for a settings file.", remedy=_REMEDY, file=path.name)
             # _DataLoader derives from the safe loader and turns every tag into a word.
             loaded = yaml.load(text, _DataLoader)  # noqa: S506
         except FileNotFoundError as error:
-            raise MissingModelFile(f"{path.name} is missing from {path.parent}.", remedy=_REMEDY) from error
+            raise MissingModelFile(
+                "{file} is missing from {folder}.", remedy=_REMEDY, file=path.name, folder=path.parent
+            ) from error
         except (yaml.YAMLError, UnicodeDecodeError, RecursionError, OSError, ValueError) as error:
-            raise BadModelSettings(f"{path.name} is not readable as yaml.", remedy=_REMEDY) from error
+            raise BadModelSettings("{file} is not readable as yaml.", remedy=_REMEDY, file=path.name) from error
         if not isinstance(loaded, dict):
-            raise BadModelSettings(f"{path.name} holds no settings.", remedy=_REMEDY)
+            raise BadModelSettings("{file} holds no settings.", remedy=_REMEDY, file=path.name)
         self._values: dict[str, Value] = loaded
         self.root = Section(self, "", loaded)
 
@@ -162,13 +179,17 @@ class Document:
         if not isinstance(value, Tagged) or value.tag != "ref":
             return value
         if depth > 8:
-            raise BadModelSettings(f"In {self.file_name}, {where} refers to itself.", remedy=_REMEDY)
+            raise BadModelSettings("In {file}, {key} refers to itself.", remedy=_REMEDY, file=self.file_name, key=where)
         factors: list[Value] = []
         for part in str(value.value).split("*"):
             match = _REFERENCE.fullmatch(part.strip())
             if match is None or match[1] not in self._values:
                 raise BadModelSettings(
-                    f"In {self.file_name}, {where} refers to {value.value!r}, which is not there.", remedy=_REMEDY
+                    "In {file}, {key} refers to {reference}, which is not there.",
+                    remedy=_REMEDY,
+                    file=self.file_name,
+                    key=where,
+                    reference=repr(value.value),
                 )
             factors.append(self.resolve(self._values[match[1]], where, depth + 1))
         if len(factors) == 1:
@@ -176,6 +197,8 @@ class Document:
         product = 1
         for factor in factors:
             if not isinstance(factor, int):
-                raise BadModelSettings(f"In {self.file_name}, {where} multiplies what is no number.", remedy=_REMEDY)
+                raise BadModelSettings(
+                    "In {file}, {key} multiplies what is no number.", remedy=_REMEDY, file=self.file_name, key=where
+                )
             product *= factor
         return product

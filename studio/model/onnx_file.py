@@ -34,8 +34,10 @@ def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSessi
     """
     if not path.is_file():
         raise MissingModelFile(
-            f"{path.name} is missing from the model folder {path.parent}.",
+            "{file} is missing from the model folder {folder}.",
             remedy="Download the model again, or repair its folder.",
+            file=path.name,
+            folder=path.parent,
         )
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _FATAL_ONLY
@@ -50,7 +52,7 @@ def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSessi
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except _LOAD_ERRORS as error:
         raise DamagedModelFile(
-            f"{path.name} cannot be read: it is truncated or damaged.", remedy="Download the model again."
+            "{file} cannot be read: it is truncated or damaged.", remedy="Download the model again.", file=path.name
         ) from error
 
 
@@ -89,6 +91,7 @@ def require_ports(
 def wrong_network(path: Path) -> DamagedModelFile:
     """The error for a file that opens, but is another network than its name says."""
     return DamagedModelFile(
-        f"{path.name} is a network, but not the one its name says.",
+        "{file} is a network, but not the one its name says.",
         remedy="The folder mixes files of different models: download the model again.",
+        file=path.name,
     )

@@ -18,14 +18,17 @@ def recognise(folder: Path) -> tuple[Generation, Document]:
     """
     if not folder.is_dir():
         raise ModelNotFound(
-            f"There is no model folder {folder}.", remedy="Give the folder that holds llm.pt, flow.pt and hift.pt."
+            "There is no model folder {folder}.",
+            remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
+            folder=folder,
         )
     # Newest first: a folder with several files is what its newest file says.
     paths = sorted(folder.glob("cosyvoice*.yaml"), reverse=True)
     if not paths:
         raise ModelNotFound(
-            f"{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.",
+            "{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.",
             remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
+            folder=folder,
         )
     for path in paths:
         document = Document(path)
@@ -35,6 +38,8 @@ def recognise(folder: Path) -> tuple[Generation, Document]:
                 return generation, document
     described = ", ".join(str(name) for name in names)
     raise UnknownGeneration(
-        f"{paths[-1].name} describes a model this program does not speak ({described}).",
+        "{file} describes a model this program does not speak ({described}).",
         remedy="Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
+        file=paths[-1].name,
+        described=described,
     )

@@ -37,9 +37,10 @@ class SpeechTokenizer:
         num_frames = log_mel.shape[1]
         if num_frames > LONGEST_SECONDS * _FRAMES_PER_SECOND:
             raise ClipTooLong(
-                f"The recording lasts {num_frames / _FRAMES_PER_SECOND:.1f} s; "
-                f"the model listens to at most {LONGEST_SECONDS:.0f} s at once.",
+                "The recording lasts {seconds:.1f} s; the model listens to at most {longest:.0f} s at once.",
                 remedy="Cut the recording into shorter ones.",
+                seconds=num_frames / _FRAMES_PER_SECOND,
+                longest=LONGEST_SECONDS,
             )
         inputs = {
             self._features_name: log_mel[None].astype(np.float32, copy=False),

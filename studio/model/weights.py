@@ -16,6 +16,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
+from studio.wording import Wording, listed, wording
 
 _GAN_PREFIX = "generator."
 _NAMES_SHOWN = 5
@@ -30,26 +31,29 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
     """
     if not path.is_file():
         raise MissingModelFile(
-            f"{path.name} is missing from the model folder {path.parent}.",
+            "{file} is missing from the model folder {folder}.",
             remedy="Download the model again, or repair its folder.",
+            file=path.name,
+            folder=path.parent,
         )
     try:
         # Only the zip format can be mapped; the format before torch 1.6 is read into memory.
         loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except pickle.UnpicklingError as error:
         raise DamagedModelFile(
-            f"{path.name} is not a plain weight file: it is damaged, or wants to run code when opened.",
+            "{file} is not a plain weight file: it is damaged, or wants to run code when opened.",
             remedy="Do not use it; download the model again from a source you trust.",
+            file=path.name,
         ) from error
     except (RuntimeError, EOFError, OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as error:
         raise DamagedModelFile(
-            f"{path.name} cannot be read: it is truncated or damaged.", remedy="Download the model again."
+            "{file} cannot be read: it is truncated or damaged.", remedy="Download the model again.", file=path.name
         ) from error
     if not isinstance(loaded, dict) or not all(
         isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in loaded.items()
     ):
         raise DamagedModelFile(
-            f"{path.name} holds something other than named tensors.", remedy="Download the model again."
+            "{file} holds something other than named tensors.", remedy="Download the model again.", file=path.name
         )
     return {name.removeprefix(_GAN_PREFIX): tensor for name, tensor in loaded.items()}
 
@@ -121,20 +125,29 @@ def fill(
         for name, tensor in wanted.items()
         if name in tensors and tensors[name].shape != tensor.shape
     ]
-    complaints = [
-        f"{what}: {', '.join(names[:_NAMES_SHOWN])}"
-        + (f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else "")
-        for what, names in (("missing", missing), ("unknown", unexpected), ("of another shape", misshapen))
-        if names
-    ]
+    complaints: list[Wording] = []
+    if missing:
+        complaints.append(wording("missing: {names}", names=_shown(missing)))
+    if unexpected:
+        complaints.append(wording("unknown: {names}", names=_shown(unexpected)))
+    if misshapen:
+        complaints.append(wording("of another shape: {names}", names=_shown(misshapen)))
     if complaints:
         raise WrongTensors(
-            f"{file_name} does not fit the settings of its model folder ({'; '.join(complaints)}).",
+            "{file} does not fit the settings of its model folder ({complaints}).",
             remedy="The folder mixes files of different models: download the model again.",
+            file=file_name,
+            complaints=listed(complaints),
         )
     module.load_state_dict({name: _as(tensors[name], dtype) for name in wanted}, strict=True, assign=True)
     module.requires_grad_(False)
     module.eval()
+
+
+def _shown(names: list[str]) -> str | Wording:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    num_more = len(names) - _NAMES_SHOWN
+    return wording("{names} and {num_more} more", names=shown, num_more=num_more) if num_more > 0 else shown
 
 
 def _as(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -57,7 +57,9 @@ def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
                 digest.update(block)
     except OSError as error:
         raise UnreadableClip(
-            f"{voice.clip.name or voice.clip} cannot be opened.", remedy="Check the path and that the file may be read."
+            "{file} cannot be opened.",
+            remedy="Check the path and that the file may be read.",
+            file=voice.clip.name or voice.clip,
         ) from error
     return digest.hexdigest()
 
@@ -152,7 +154,9 @@ def read_features(path: Path) -> VoicePrompt:
 
 def _unreadable(path: Path) -> UnreadableClip:
     return UnreadableClip(
-        f"{path.name} holds no voice features that we can read.", remedy="Make the voice again from its recording."
+        "{file} holds no voice features that we can read.",
+        remedy="Make the voice again from its recording.",
+        file=path.name,
     )
 
 

@@ -85,7 +85,9 @@ def open_synthesizer(folder: Path, options: EngineOptions) -> Synthesizer:
 def _flow_precision(name: str) -> Precision:
     permitted = {precision.value: precision for precision in Precision if precision is not Precision.INT8}
     if name not in permitted:
-        raise UnsupportedPrecision(f"The flow cannot run in {name}.", remedy=f"Choose one of {', '.join(permitted)}.")
+        raise UnsupportedPrecision(
+            "The flow cannot run in {name}.", remedy="Choose one of {known}.", name=name, known=", ".join(permitted)
+        )
     return permitted[name]
 
 

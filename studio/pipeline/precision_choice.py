@@ -78,7 +78,9 @@ def _named(name: str) -> Precision:
         return Precision(name)
     except ValueError as error:
         known = ", ".join([AUTO, *(precision.value for precision in Precision)])
-        raise UnsupportedPrecision(f"There is no precision “{name}”.", remedy=f"Choose one of {known}.") from error
+        raise UnsupportedPrecision(
+            "There is no precision “{name}”.", remedy="Choose one of {known}.", name=name, known=known
+        ) from error
 
 
 def _in_words(verdict: QualityReport) -> str:

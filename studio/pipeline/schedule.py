@@ -36,8 +36,11 @@ class ChunkSchedule:
             first_hop_tokens = shortest if shortest >= _SHORTEST_FIRST_HOP_TOKENS else longer
         elif first_hop_tokens < 1 or (first_hop_tokens - shortest) % grid_tokens:
             raise OffGridCut(
-                f"A first hop of {first_hop_tokens} tokens does not end on the grid of this voice.",
-                remedy=f"Take {shortest}, or {shortest} plus a multiple of {grid_tokens}.",
+                "A first hop of {hop} tokens does not end on the grid of this voice.",
+                remedy="Take {shortest}, or {shortest} plus a multiple of {grid}.",
+                hop=first_hop_tokens,
+                shortest=shortest,
+                grid=grid_tokens,
             )
         self.end_tokens = first_hop_tokens
         # The second hop is the next multiple of the grid above the first.

@@ -200,8 +200,11 @@ class Synthesizer:
     ) -> Speech:
         if not SLOWEST_SPEED <= options.speed <= FASTEST_SPEED:
             raise UnusableSetting(
-                f"A speed of {options.speed:g} is not possible.",
-                remedy=f"Choose one from {SLOWEST_SPEED:g} to {FASTEST_SPEED:g}; 1 is the voice's own.",
+                "A speed of {speed:g} is not possible.",
+                remedy="Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.",
+                speed=options.speed,
+                lowest=SLOWEST_SPEED,
+                highest=FASTEST_SPEED,
             )
         return Speech(
             voice=voice,

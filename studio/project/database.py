@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull, StudioError, UnreadableProject
+from studio.wording import wording
 
 APPLICATION_ID = 0x54694D62  # "TiMb"
 _APPLICATION_ID_OFFSET = 68
@@ -126,12 +127,16 @@ def require_project(path: Path) -> None:
             header = file.read(_HEADER_BYTES)
         num_bytes = path.stat().st_size
     except IsADirectoryError as error:
-        raise UnreadableProject(f"{path} is a folder, not a project.", remedy="Choose a .timbre file.") from error
+        raise UnreadableProject(
+            "{path} is a folder, not a project.", remedy="Choose a .timbre file.", path=path
+        ) from error
     except FileNotFoundError as error:
-        raise UnreadableProject(f"There is no file {path}.", remedy="It may have been moved or renamed.") from error
+        raise UnreadableProject(
+            "There is no file {path}.", remedy="It may have been moved or renamed.", path=path
+        ) from error
     except OSError as error:
         raise UnreadableProject(
-            f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions."
+            "{path} cannot be read ({reason}).", remedy="Check its permissions.", path=path, reason=error
         ) from error
     is_ours = (
         len(header) == _HEADER_BYTES
@@ -140,12 +145,14 @@ def require_project(path: Path) -> None:
     )
     if not is_ours:
         raise UnreadableProject(
-            f"{path.name} is not a project of this program.", remedy="Open a .timbre file, or import the text in it."
+            "{file} is not a project of this program.",
+            remedy="Open a .timbre file, or import the text in it.",
+            file=path.name,
         )
     page_bytes = int.from_bytes(header[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     if num_bytes < page_bytes * int.from_bytes(header[28:32], "big"):
-        raise damaged(path, "it ends before it should")
+        raise damaged(path, wording("it ends before it should"))
 
 
 def saved_id(path: Path) -> str | None:
@@ -178,15 +185,17 @@ def sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise damaged(path, "it holds bytes that are no text") from error
+        raise damaged(path, wording("it holds bytes that are no text")) from error
     except (sqlite3.Error, OSError) as error:
         raise _sentence(error, path) from error
 
 
 def damaged(path: Path, what: object) -> UnreadableProject:
     return UnreadableProject(
-        f"{path.name} is damaged: {what}.",
+        "{file} is damaged: {what}.",
         remedy="Use a copy, if you have one, or what the program recovers at its start.",
+        file=path.name,
+        what=what,
     )
 
 
@@ -194,7 +203,7 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA_VERSION:
         raise UnreadableProject(
-            f"{path.name} was written by a newer version of the program.", remedy="Update this program."
+            "{file} was written by a newer version of the program.", remedy="Update this program.", file=path.name
         )
     for number, statements in enumerate(_MIGRATIONS[version:], start=version + 1):
         with transaction(connection):
@@ -213,7 +222,10 @@ def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_ERROR:
             return damaged(path, error)
     return CannotWrite(
-        f"{path} cannot be written ({error}).", remedy="Check the permissions of its folder, or choose another."
+        "{path} cannot be written ({reason}).",
+        remedy="Check the permissions of its folder, or choose another.",
+        path=path,
+        reason=error,
     )
 
 
@@ -221,12 +233,16 @@ def cannot_write(error: OSError, path: Path) -> StudioError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return _disk_full(path)
     return CannotWrite(
-        f"{path} cannot be written ({error.strerror or error}).",
+        "{path} cannot be written ({reason}).",
         remedy="Check the permissions of its folder, or choose another.",
+        path=path,
+        reason=error,
     )
 
 
 def _disk_full(path: Path) -> DiskFull:
     return DiskFull(
-        f"The disk is full: {path} could not be written.", remedy="Free some space and try again; nothing is lost."
+        "The disk is full: {path} could not be written.",
+        remedy="Free some space and try again; nothing is lost.",
+        path=path,
     )

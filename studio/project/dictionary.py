@@ -46,21 +46,28 @@ class DictionaryEntry:
         pronunciation = " ".join(storable(self.pronunciation or "").split()) or None
         if not 0 < len(written) <= _LONGEST_WRITTEN or not _WORD.search(written):
             raise BadPronunciation(
-                f"A word of the dictionary has 1 to {_LONGEST_WRITTEN} letters.",
+                "A word of the dictionary has 1 to {longest} letters.",
                 remedy="Write the word as it stands in the text.",
+                longest=_LONGEST_WRITTEN,
             )
         if regex.search(_PROTECTED, written):
             raise BadPronunciation(
-                f"“{written}” holds a tag, which the dictionary leaves alone.", remedy="Write the word without it."
+                "“{written}” holds a tag, which the dictionary leaves alone.",
+                remedy="Write the word without it.",
+                written=written,
             )
         if alias is None and pronunciation is None:
             raise BadPronunciation(
-                f"“{written}” has neither an alias nor a pronunciation.", remedy="Write how it should sound."
+                "“{written}” has neither an alias nor a pronunciation.",
+                remedy="Write how it should sound.",
+                written=written,
             )
         if alias and (len(alias) > _LONGEST_ALIAS or "<|" in alias):
             raise BadPronunciation(
-                f"The alias of “{written}” cannot be read aloud.",
-                remedy=f"Write at most {_LONGEST_ALIAS} letters, without <|.",
+                "The alias of “{written}” cannot be read aloud.",
+                remedy="Write at most {longest} letters, without <|.",
+                written=written,
+                longest=_LONGEST_ALIAS,
             )
         if pronunciation:
             phone_tokens(pronunciation)

@@ -28,11 +28,14 @@ def load_global_dictionary(path: Path | None = None) -> PronunciationDictionary:
     except FileNotFoundError:
         return PronunciationDictionary()
     except OSError as error:
-        raise UnreadableText(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
+        raise UnreadableText(
+            "{path} cannot be read ({reason}).", remedy="Check its permissions.", path=path, reason=error
+        ) from error
     except (ValueError, KeyError, TypeError, AttributeError, BadPronunciation) as error:
         raise UnreadableText(
-            f"The pronunciation dictionary, {path}, is damaged.",
+            "The pronunciation dictionary, {path}, is damaged.",
             remedy="Mend it, or begin a new one: this one is kept.",
+            path=path,
         ) from error
 
 

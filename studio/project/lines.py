@@ -13,6 +13,7 @@ from studio.model.config import SamplingOptions
 LONGEST_PAUSE_SECONDS = 60.0
 DEFAULT_PAUSE_SECONDS = 0.3
 LARGEST_SEED = 2**63 - 1
+_RANGE = "Choose {lowest:g} to {highest:g}."
 
 
 def new_id() -> str:
@@ -60,10 +61,26 @@ class Line:
     file_name: str | None = None
 
     def __post_init__(self) -> None:
-        _require("speed", self.speed, SLOWEST_SPEED, FASTEST_SPEED)
-        _require("pause", self.pause_after_seconds, 0.0, LONGEST_PAUSE_SECONDS)
-        if self.seed is not None:
-            _require("seed", self.seed, 0, LARGEST_SEED)
+        if not SLOWEST_SPEED <= self.speed <= FASTEST_SPEED:
+            raise UnusableSetting(
+                "A speed of {speed:g} is not possible.",
+                remedy=_RANGE,
+                speed=self.speed,
+                lowest=SLOWEST_SPEED,
+                highest=FASTEST_SPEED,
+            )
+        if not 0.0 <= self.pause_after_seconds <= LONGEST_PAUSE_SECONDS:
+            raise UnusableSetting(
+                "A pause of {seconds:g} s is not possible.",
+                remedy=_RANGE,
+                seconds=self.pause_after_seconds,
+                lowest=0,
+                highest=LONGEST_PAUSE_SECONDS,
+            )
+        if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
+            raise UnusableSetting(
+                "A seed of {seed} is not possible.", remedy=_RANGE, seed=self.seed, lowest=0, highest=LARGEST_SEED
+            )
         object.__setattr__(self, "text", storable(self.text))
 
 
@@ -81,8 +98,3 @@ class LineState(Enum):
 def storable(text: str) -> str:
     """``text`` without half characters, which some clipboards bring and no file can hold."""
     return text.encode("utf-8", "ignore").decode("utf-8")
-
-
-def _require(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise UnusableSetting(f"A {name} of {value:g} is not possible.", remedy=f"Choose {low:g} to {high:g}.")

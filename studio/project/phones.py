@@ -36,10 +36,14 @@ def phone_tokens(pronunciation: str) -> str:
     tokens = list(_tokens(typed))
     for token in tokens:
         if token not in _KNOWN:
-            raise BadPronunciation(f"The models know no sound {token}, which “{typed}” needs.", remedy=_HOW)
+            raise BadPronunciation(
+                "The models know no sound {token}, which “{typed}” needs.", remedy=_HOW, token=token, typed=typed
+            )
     if len(tokens) == 1 and not _HAS_TONE.search(tokens[0]):
         raise BadPronunciation(
-            f"“{typed}” alone would be read as a letter.", remedy="Give it a tone or stress number, or use an alias."
+            "“{typed}” alone would be read as a letter.",
+            remedy="Give it a tone or stress number, or use an alias.",
+            typed=typed,
         )
     return "".join(tokens)
 
@@ -61,12 +65,12 @@ def _syllable_tokens(syllable: str) -> Iterator[str]:
     plain, tone = _without_tone_mark(syllable)
     match = _SYLLABLE.fullmatch(plain.replace("u:", "ü").replace("v", "ü"))
     if match is None or (tone and match["tone"]):
-        raise BadPronunciation(f"“{syllable}” is not a syllable in pinyin.", remedy=_HOW)
+        raise BadPronunciation("“{syllable}” is not a syllable in pinyin.", remedy=_HOW, syllable=syllable)
     initial = _INITIAL.match(match["letters"])
     assert initial is not None, "it may be empty"
     final = match["letters"][initial.end() :]
     if not final:
-        raise BadPronunciation(f"“{syllable}” has no vowel.", remedy=_HOW)
+        raise BadPronunciation("“{syllable}” has no vowel.", remedy=_HOW, syllable=syllable)
     if initial[0]:
         yield f"[{initial[0]}]"
     yield f"[{_with_tone_mark(_as_written_after(initial[0], final), tone or match['tone'] or '5')}]"
@@ -97,5 +101,5 @@ def _with_tone_mark(final: str, tone: str) -> str:
     if at is None:
         at = max(final.rfind(vowel) for vowel in "iouü")
     if at < 0:
-        raise BadPronunciation(f"“{final}” has no vowel.", remedy=_HOW)
+        raise BadPronunciation("“{final}” has no vowel.", remedy=_HOW, final=final)
     return unicodedata.normalize("NFC", final[: at + 1] + _TONE_MARKS[tone] + final[at + 1 :])

@@ -285,6 +285,7 @@ class Project:
     def _require_own_file(self, path: Path) -> None:
         if path.exists() and database.saved_id(path) not in self._storage.save_ids():
             raise ProjectChangedElsewhere(
-                f"{path.name} has been changed by another program since it was opened.",
+                "{file} has been changed by another program since it was opened.",
                 remedy="Save under another name to keep both.",
+                file=path.name,
             )

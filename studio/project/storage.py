@@ -15,6 +15,7 @@ from studio.project.ranks import new_ranks
 from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
 from studio.project.script import Script
 from studio.project.takes import Take
+from studio.wording import wording
 
 _SOUND_TYPE = np.dtype("<f4")
 
@@ -190,7 +191,7 @@ class Storage:
             ).fetchall()
         sound = b"".join(row["samples"] for row in rows)
         if len(sound) % _SOUND_TYPE.itemsize:
-            raise database.damaged(self.path, "the sound of a take is not whole")
+            raise database.damaged(self.path, wording("the sound of a take is not whole"))
         return np.frombuffer(sound, _SOUND_TYPE).astype(np.float32)
 
     @property

@@ -68,16 +68,19 @@ def check_prompt_clip(waveform: Waveform) -> ClipVerdict:
     require_sound(waveform)
     if waveform.seconds > LONGEST_SECONDS:
         raise ClipTooLong(
-            f"The clip lasts {waveform.seconds:.1f} s; a voice is learnt from at most {LONGEST_SECONDS:.0f} s.",
+            "The clip lasts {seconds:.1f} s; a voice is learnt from at most {longest:.0f} s.",
             remedy="Cut out 5 to 15 s in which the voice speaks without a break.",
+            seconds=waveform.seconds,
+            longest=LONGEST_SECONDS,
         )
     levels = frame_levels(waveform.samples, waveform.sample_rate)
     speech_seconds = min(float(speech_frames(levels).sum()) * FRAME_SECONDS, waveform.seconds)
     if speech_seconds < LEAST_SOUND_SECONDS:
         raise ClipTooShort(
-            f"The clip holds only {speech_seconds:.2f} s of sound; "
-            f"a voice needs at least {LEAST_SOUND_SECONDS} s, and 5 to 15 s to be learnt well.",
+            "The clip holds only {seconds:.2f} s of sound; a voice needs at least {least} s, and 5 to 15 s to be learnt well.",
             remedy="Choose a longer recording.",
+            seconds=speech_seconds,
+            least=LEAST_SOUND_SECONDS,
         )
     return ClipVerdict(speech_seconds, tuple(_warnings(waveform, loud_level(levels), speech_seconds)))
 
@@ -97,13 +100,16 @@ def require_sound(waveform: Waveform) -> None:
         )
     if largest > _LARGEST_SAMPLE:
         raise BrokenClip(
-            f"The clip's samples reach {largest:.0f} where 1 is the loudest there is.",
+            "The clip's samples reach {largest:.0f} where 1 is the loudest there is.",
             remedy="It was saved without scaling: export it again, as 16-bit WAV for example.",
+            largest=largest,
         )
     if waveform.sample_rate < LOWEST_SAMPLE_RATE:
         raise LowSampleRate(
-            f"The clip has {waveform.sample_rate} samples a second; at least {LOWEST_SAMPLE_RATE} are needed.",
+            "The clip has {sample_rate} samples a second; at least {lowest} are needed.",
             remedy="Use a recording of better quality, not one from a telephone. Converting the file does not help.",
+            sample_rate=waveform.sample_rate,
+            lowest=LOWEST_SAMPLE_RATE,
         )
     if frame_levels(waveform.samples, waveform.sample_rate).max() <= SILENCE_DBFS:
         raise SilentClip("The clip is silent.", remedy="Check the microphone and record it again.")

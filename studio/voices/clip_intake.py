@@ -70,4 +70,4 @@ def _features_seconds(path: Path) -> float:
 
 
 def _no_features(path: Path) -> UnreadableClip:
-    return UnreadableClip(f"{path.name} holds no voice features.", remedy="Make the voice from a recording.")
+    return UnreadableClip("{file} holds no voice features.", remedy="Make the voice from a recording.", file=path.name)

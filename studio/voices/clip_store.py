@@ -44,11 +44,14 @@ class ClipStore:
                 return self.put(file, source.suffix)
         except FileNotFoundError as error:
             raise UnreadableClip(
-                f"There is no file {source}.", remedy="Check the spelling of its name and folder."
+                "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=source
             ) from error
         except OSError as error:
             raise UnreadableClip(
-                f"{source.name} cannot be read ({error.strerror}).", remedy="Check that the file may be read."
+                "{file} cannot be read ({reason}).",
+                remedy="Check that the file may be read.",
+                file=source.name,
+                reason=error,
             ) from error
 
     def put(self, content: BinaryIO, suffix: str) -> StoredClip:
@@ -99,7 +102,9 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 def sentence(error: OSError, path: Path) -> DiskFull | CannotWrite:
     """What a person is told when ``path`` cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DiskFull(f"The disk is full: {path.name} could not be written.", remedy="Free some space and try again.")
+        return DiskFull(
+            "The disk is full: {file} could not be written.", remedy="Free some space and try again.", file=path.name
+        )
     return CannotWrite(
-        f"{path} cannot be written ({error.strerror or error}).", remedy="Check the folder's permissions."
+        "{path} cannot be written ({reason}).", remedy="Check the folder's permissions.", path=path, reason=error
     )

@@ -92,7 +92,7 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(_MIGRATIONS):
         raise DamagedLibrary(
-            f"{path.name} was written by a newer version of the program.", remedy="Update this program."
+            "{file} was written by a newer version of the program.", remedy="Update this program.", file=path.name
         )
     for number, statement in enumerate(_MIGRATIONS[version:], start=version + 1):
         connection.execute(statement)
@@ -110,7 +110,14 @@ def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_ERROR:
             return DamagedLibrary(
-                f"The list of voices, {path}, is damaged ({error}).",
+                "The list of voices, {path}, is damaged ({reason}).",
                 remedy="Move it away and add the voices again: their recordings are beside it, in clips.",
+                path=path,
+                reason=error,
             )
-    return CannotWrite(f"The list of voices, {path}, cannot be used ({error}).", remedy="Check its permissions.")
+    return CannotWrite(
+        "The list of voices, {path}, cannot be used ({reason}).",
+        remedy="Check its permissions.",
+        path=path,
+        reason=error,
+    )

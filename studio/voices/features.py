@@ -139,6 +139,7 @@ def _power(spectrum: npt.NDArray[np.complex128]) -> DoubleArray:
 def _require_more_samples_than(num_samples: int, waveform: Waveform) -> None:
     if len(waveform.samples) <= num_samples:
         raise ClipTooShort(
-            f"The sound lasts {waveform.seconds:.2f} s: too little to hear anything in it.",
+            "The sound lasts {seconds:.2f} s: too little to hear anything in it.",
             remedy="Choose a longer recording.",
+            seconds=waveform.seconds,
         )

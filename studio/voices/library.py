@@ -29,6 +29,7 @@ from studio.voices.clip_store import ClipStore, StoredClip
 from studio.voices.database import transaction
 from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, name_key, tidy
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
+from studio.wording import did_you_mean
 
 __all__ = ["Addition", "Consent", "TrashedVoice", "Voice", "VoiceDetails", "VoiceLibrary", "checked_name"]
 
@@ -196,7 +197,7 @@ class VoiceLibrary:
         except StudioError as error:
             self._clips.remove(stored.file_name)
             raise BadVoiceFile(
-                f"The recording in {path.name} cannot be used.", remedy="Ask whoever made it for another."
+                "The recording in {file} cannot be used.", remedy="Ask whoever made it for another.", file=path.name
             ) from error
         return Addition(self._keep(stored, verdict, details), verdict.warnings)
 
@@ -243,8 +244,9 @@ class VoiceLibrary:
         voice = self.get(name)
         if voice.is_built_in:
             raise CannotWrite(
-                f"{voice.name} comes with the program and cannot be changed.",
+                "{name} comes with the program and cannot be changed.",
                 remedy="Export it and import it under a name of your own.",
+                name=voice.name,
             )
         return voice
 
@@ -270,9 +272,11 @@ class VoiceLibrary:
     def _not_found(self, name: str) -> VoiceNotFound:
         names = {name_key(voice.name): voice.name for voice in self.voices()}
         near = [names[key] for key in difflib.get_close_matches(name_key(name), names, n=_SUGGESTIONS)]
-        did_you_mean = f" Did you mean {' or '.join(near)}?" if near else ""
         return VoiceNotFound(
-            f"There is no voice named {name}.{did_you_mean}", remedy="`timbre voices list` shows those there are."
+            "There is no voice named {name}.{did_you_mean}",
+            remedy="`timbre voices list` shows those there are.",
+            name=name,
+            did_you_mean=did_you_mean(near),
         )
 
 
@@ -297,4 +301,6 @@ def _tidy_consent(consent: Consent) -> Consent:
 
 
 def _exists(name: str) -> VoiceExists:
-    return VoiceExists(f"There is a voice named {name} already.", remedy="Choose another name, or remove that one.")
+    return VoiceExists(
+        "There is a voice named {name} already.", remedy="Choose another name, or remove that one.", name=name
+    )

@@ -66,8 +66,10 @@ def checked_name(name: str) -> str:
     )
     if not is_fine:
         raise BadVoiceName(
-            f"“{name[:LONGEST_NAME]}” cannot be the name of a voice.",
-            remedy=f"Use 1 to {LONGEST_NAME} letters; no slashes, and no dash or dot at the beginning.",
+            "“{name}” cannot be the name of a voice.",
+            remedy="Use 1 to {longest} letters; no slashes, and no dash or dot at the beginning.",
+            name=name[:LONGEST_NAME],
+            longest=LONGEST_NAME,
         )
     return name
 

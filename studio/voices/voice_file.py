@@ -22,6 +22,7 @@ from typing import Any
 from studio.errors import BadVoiceFile
 from studio.voices.clip_store import sentence, writing
 from studio.voices.voice import NO_CONSENT, Consent
+from studio.wording import Wording, wording
 
 SUFFIX = ".voice"
 
@@ -64,7 +65,7 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
         content = clip.read_bytes()
     except OSError as error:
         raise BadVoiceFile(
-            f"The recording of {details.name} is gone.", remedy="Remove the voice and add it again."
+            "The recording of {name} is gone.", remedy="Remove the voice and add it again.", name=details.name
         ) from error
     manifest = {
         "format": _FORMAT,
@@ -89,19 +90,21 @@ def read_voice_file(path: Path) -> VoiceFile:
     """Raises ``BadVoiceFile``."""
     try:
         if path.stat().st_size > _LARGEST_CLIP_BYTES + 2 * _LARGEST_MANIFEST_BYTES:
-            raise _bad(path, "is far too large for a voice")
+            raise _bad(wording("{file} is far too large for a voice.", file=path.name))
         with zipfile.ZipFile(path) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
             if len(archive.infolist()) != 2 or _MANIFEST not in entries:
-                raise _bad(path, "does not hold exactly one voice")
+                raise _bad(wording("{file} does not hold exactly one voice.", file=path.name))
             manifest = _read_manifest(path, _unpack(path, archive, entries[_MANIFEST], _LARGEST_MANIFEST_BYTES))
             clip_name = _text(path, manifest, "clip")
             match = _CLIP_NAME.fullmatch(clip_name)
             if match is None or clip_name not in entries:
-                raise _bad(path, "names its recording in a way no voice file does")
+                raise _bad(wording("{file} names its recording in a way no voice file does.", file=path.name))
             clip = _unpack(path, archive, entries[clip_name], _LARGEST_CLIP_BYTES)
     except FileNotFoundError as error:
-        raise BadVoiceFile(f"There is no file {path}.", remedy="Check the spelling of its name and folder.") from error
+        raise BadVoiceFile(
+            "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path
+        ) from error
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -113,9 +116,9 @@ def read_voice_file(path: Path) -> VoiceFile:
         NotImplementedError,
         MemoryError,
     ) as error:  # all that zipfile raises for damaged archives
-        raise _bad(path, "is not a voice file, or is damaged") from error  # fmt: skip
+        raise _bad(wording("{file} is not a voice file, or is damaged.", file=path.name)) from error  # fmt: skip
     if hashlib.sha256(clip).hexdigest() != _text(path, manifest, "sha256"):
-        raise _bad(path, "is damaged: its recording is not the one it was made with")
+        raise _bad(wording("{file} is damaged: its recording is not the one it was made with.", file=path.name))
     details = VoiceDetails(
         name=_text(path, manifest, "name"),
         transcript=_optional_text(path, manifest, "transcript"),
@@ -130,11 +133,11 @@ def read_voice_file(path: Path) -> VoiceFile:
 def _unpack(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, largest_bytes: int) -> bytes:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG) or entry.is_dir():
-        raise _bad(path, "holds something other than ordinary files")
+        raise _bad(wording("{file} holds something other than ordinary files.", file=path.name))
     with archive.open(entry) as file:
         content = file.read(largest_bytes + 1)
     if len(content) > largest_bytes:
-        raise _bad(path, "unpacks to far more than a voice")
+        raise _bad(wording("{file} unpacks to far more than a voice.", file=path.name))
     return content
 
 
@@ -142,18 +145,20 @@ def _read_manifest(path: Path, content: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise _bad(path, "has a manifest nobody can read") from error
+        raise _bad(wording("{file} has a manifest nobody can read.", file=path.name)) from error
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
-        raise _bad(path, "is not a voice file")
+        raise _bad(wording("{file} is not a voice file.", file=path.name))
     if manifest.get("version") != _VERSION:
-        raise BadVoiceFile(f"{path.name} was made by another version of the program.", remedy="Update this program.")
+        raise BadVoiceFile(
+            "{file} was made by another version of the program.", remedy="Update this program.", file=path.name
+        )
     return manifest
 
 
 def _text(path: Path, manifest: dict[str, Any], key: str) -> str:
     value = manifest.get(key)
     if not isinstance(value, str) or not value:
-        raise _bad(path, f"does not say its {key}")
+        raise _bad(wording("{file} does not say its {key}.", file=path.name, key=key))
     return value
 
 
@@ -161,7 +166,7 @@ def _consent(path: Path, manifest: dict[str, Any]) -> Consent:
     """None of it in files of earlier versions."""
     found = manifest.get("consent") or {}
     if not isinstance(found, dict):
-        raise _bad(path, "does not say its consent in a way this program understands")
+        raise _bad(wording("{file} does not say its consent in a way this program understands.", file=path.name))
     return Consent(*(_optional_text(path, found, key) or "" for key in ("by", "date", "scope")))
 
 
@@ -169,5 +174,5 @@ def _optional_text(path: Path, manifest: dict[str, Any], key: str) -> str | None
     return None if manifest.get(key) in (None, "") else _text(path, manifest, key)
 
 
-def _bad(path: Path, what: str) -> BadVoiceFile:
-    return BadVoiceFile(f"{path.name} {what}.", remedy=_REMEDY)
+def _bad(sentence: Wording) -> BadVoiceFile:
+    return BadVoiceFile(sentence, remedy=_REMEDY)

@@ -28,6 +28,7 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.wording import Wording, wording
 from studio.worker import protocol
 from studio.worker.link import Worker, WorkerLink
 from studio.worker.process import WorkerProcess
@@ -145,8 +146,9 @@ class WorkerClient:
                 await self._ask(protocol.Ping(next(self._ids)), protocol.Pong)
         except TimeoutError:
             raise WorkerBusy(
-                f"The process that speaks did not answer within {timeout_seconds:g} seconds.",
+                "The process that speaks did not answer within {seconds:g} seconds.",
                 remedy="Wait a moment, or start the program again.",
+                seconds=timeout_seconds,
             ) from None
 
     async def close(self) -> None:
@@ -254,14 +256,14 @@ class WorkerClient:
             try:
                 worker = self._start_worker()
             except OSError as error:
-                raise self._death(f"it could not be started: {error}") from error
+                raise self._death(wording("it could not be started: {reason}", reason=error)) from error
             self._link = WorkerLink(
                 worker, on_event=partial(self._receive, loop), on_end=partial(self._hear_of_end, loop)
             )
 
     def _send(self, command: Command) -> None:
         if self._link is None:
-            raise self._death("before it was asked")
+            raise self._death(wording("before it was asked"))
         self._link.send(command)
 
     def _stop_working_on(self, request_id: int) -> None:
@@ -293,7 +295,7 @@ class WorkerClient:
         except RuntimeError:  # the loop is closed: nobody is left to work for
             raise EOFError from None
 
-    def _hear_of_end(self, loop: asyncio.AbstractEventLoop, how: str) -> None:
+    def _hear_of_end(self, loop: asyncio.AbstractEventLoop, how: Wording) -> None:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(self._worker_ended, how)
 
@@ -317,7 +319,7 @@ class WorkerClient:
                 if not question.answer.done():
                     question.answer.set_result(event)
 
-    def _worker_ended(self, how: str) -> None:
+    def _worker_ended(self, how: Wording) -> None:
         error = self._death(how)
         running, self._running = self._running, {}
         questions, self._questions = self._questions, {}
@@ -330,11 +332,13 @@ class WorkerClient:
                 question.answer.set_exception(error)
         self._link_ended.set()
 
-    def _death(self, how: str) -> WorkerDied:
+    def _death(self, how: Wording) -> WorkerDied:
         if self._is_closing:
             return WorkerDied("The process that speaks was closed.", remedy="Ask again: another is started by itself.")
-        log = f" Its log: {self._link.worker.log_path}" if self._link else ""
+        log = wording(" Its log: {path}", path=self._link.worker.log_path) if self._link else ""
         return WorkerDied(
-            f"The process that speaks ended unexpectedly ({how}).",
-            remedy=f"Ask again: another is started by itself.{log}",
+            "The process that speaks ended unexpectedly ({how}).",
+            remedy="Ask again: another is started by itself.{log}",
+            how=how,
+            log=log,
         )

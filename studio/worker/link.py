@@ -13,6 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Protocol
 
+from studio.wording import Wording, wording
 from studio.worker.protocol import Command, Event
 
 _log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ class Worker(Protocol):
 
     def kill(self) -> None: ...
 
-    def ended(self) -> str: ...
+    def ended(self) -> Wording: ...
 
     @property
     def log_path(self) -> Path: ...
@@ -41,7 +42,7 @@ class WorkerLink:
     ``on_end`` receives how the worker ended, in words.
     """
 
-    def __init__(self, worker: Worker, *, on_event: Callable[[Event], None], on_end: Callable[[str], None]) -> None:
+    def __init__(self, worker: Worker, *, on_event: Callable[[Event], None], on_end: Callable[[Wording], None]) -> None:
         self.worker = worker
         self._on_event = on_event
         self._on_end = on_end
@@ -61,7 +62,7 @@ class WorkerLink:
         try:
             self.worker.start()
         except OSError as error:
-            self._on_end(f"it could not be started: {error}")
+            self._on_end(wording("it could not be started: {reason}", reason=error))
             return
         if self._is_killed.is_set():  # before there was anything to kill
             self.worker.kill()

@@ -12,24 +12,22 @@ import atexit
 import contextlib
 import faulthandler
 import importlib
-import io
 import logging
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from studio import paths
+from studio.child_process import end_in_words, new_log_path, send_output_to
+from studio.wording import Wording
 from studio.worker.protocol import Command, Event
 
 ENGINE = "studio.pipeline.opening:open_synthesizer"
 
-_KEPT_LOGS = 8
 _ABANDONED_GRACE_SECONDS = 3.0
 _EXIT_GRACE_SECONDS = 1.0
 # The pipe tells of a death at once, unless a child of the worker still holds its end.
@@ -46,7 +44,7 @@ class WorkerProcess:
 
     def __init__(self, engine: str = ENGINE) -> None:
         context = multiprocessing.get_context("spawn")
-        self.log_path = _new_log_path()
+        self.log_path = new_log_path("worker")
         self._connection, self._far_end = context.Pipe(duplex=True)
         self._process = context.Process(
             target=_serve, args=(self._far_end, engine, self.log_path), name="timbre-worker", daemon=False
@@ -78,7 +76,7 @@ class WorkerProcess:
         with contextlib.suppress(ValueError, OSError, AttributeError):  # never started, or gone
             self._process.kill()
 
-    def ended(self) -> str:
+    def ended(self) -> Wording:
         """Waits for the end (``receive`` has seen it coming) and tells how it was, for a person."""
         self._process.join(_EXIT_GRACE_SECONDS)
         if self._process.exitcode is None:
@@ -86,19 +84,11 @@ class WorkerProcess:
             self._process.join()
         _alive.discard(self)
         self._connection.close()
-        return _end_in_words(self._process.exitcode or 0)
+        return end_in_words(self._process.exitcode or 0)
 
     @property
     def pid(self) -> int | None:
         return self._process.pid
-
-
-def _end_in_words(exit_code: int) -> str:
-    if exit_code >= 0:
-        return f"exit status {exit_code}"
-    name = signal.Signals(-exit_code).name if -exit_code in list(signal.Signals) else f"signal {-exit_code}"
-    # Linux ends what it has no memory for with this one, and leaves no other word.
-    return f"{name}, perhaps for want of memory" if name == "SIGKILL" else name
 
 
 @atexit.register
@@ -108,22 +98,11 @@ def _end_all() -> None:
         process.kill()
 
 
-def _new_log_path() -> Path:
-    """A log of its own for each worker, so that two programs never write into one; the oldest go."""
-    folder = paths.log_folder()
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        logs = sorted(folder.glob("worker-*.log"), key=lambda path: path.stat().st_mtime)
-        for path in logs[: max(0, len(logs) - _KEPT_LOGS + 1)]:
-            path.unlink()
-    return folder / f"worker-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{time.monotonic_ns() % 10**9:09d}.log"
-
-
 # From here on: in the worker.
 
 
 def _serve(connection: Connection, engine: str, log_path: Path) -> None:
-    _send_output_to(log_path)
+    send_output_to(log_path)
     faulthandler.enable()
     # Ctrl+C reaches every process of the terminal; what it means is the program's to decide, not ours.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -158,24 +137,3 @@ def _end_soon() -> None:
     timer = threading.Timer(_ABANDONED_GRACE_SECONDS, os._exit, args=(1,))
     timer.daemon = True
     timer.start()
-
-
-def _send_output_to(log_path: Path) -> None:
-    """Standard output and error of Python, of libraries written in C and of child processes."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    try:
-        log = os.open(log_path, flags, 0o600)
-    except OSError:  # a read-only disk must not keep the program from speaking
-        log = os.open(os.devnull, flags)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, standard in ((nothing, 0), (log, 1), (log, 2)):
-        os.dup2(source, standard)
-    os.close(nothing)
-    os.close(log)
-    # A window on Windows has no standard streams at all; elsewhere these are the same as before.
-    sys.stdout, sys.stderr = _writer(1), _writer(2)
-
-
-def _writer(standard: int) -> io.TextIOWrapper:
-    binary = io.BufferedWriter(io.FileIO(standard, "w", closefd=False))
-    return io.TextIOWrapper(binary, "utf-8", "backslashreplace", line_buffering=True)

@@ -22,6 +22,7 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.wording import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ class StoredVoicesWritten:
 
     request_id: int
     voices: tuple[StoredVoice, ...]
-    refused: tuple[str, ...] = ()
+    refused: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

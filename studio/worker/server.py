@@ -199,7 +199,9 @@ class Server:
             event = protocol.Failed(command.request_id, error.to_record())
         except Exception as error:  # noqa: BLE001 - the border of a thread
             _log.exception("a text could not be spelled out")
-            failure = InternalError(f"The text could not be spelled out ({error}).", remedy="The log has the rest.")
+            failure = InternalError(
+                "The text could not be spelled out ({reason}).", remedy="The log has the rest.", reason=error
+            )
             event = protocol.Failed(command.request_id, failure.to_record())
         with contextlib.suppress(OSError, ValueError):  # nobody is left to tell
             self._send(event)
@@ -308,7 +310,9 @@ class Server:
 
 def _incomplete(error: ImportError) -> IncompleteInstallation:
     return IncompleteInstallation(
-        f"A part of the program cannot be loaded: {error}.", remedy="Run the set-up again; `timbre doctor` says more."
+        "A part of the program cannot be loaded: {reason}.",
+        remedy="Run the set-up again; `timbre doctor` says more.",
+        reason=error,
     )
 
 
@@ -319,8 +323,10 @@ def _explained(error: Exception) -> StudioError:
             remedy="Close other programs, use a shorter text or clip, or choose a smaller precision.",
         )
     return InternalError(
-        f"Something went wrong inside the program ({type(error).__name__}: {error}).",
+        "Something went wrong inside the program ({kind}: {reason}).",
         remedy="Try again; if it stays, report it together with the log.",
+        kind=type(error).__name__,
+        reason=error,
     )
 
 

@@ -20,6 +20,7 @@ from studio.errors import BadVoiceFile, CannotWrite
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.pipeline.enrolment import feature_arrays
 from studio.voices.prompt import VoicePrompt
+from studio.wording import Wording, wording
 from studio.worker.protocol import StoredVoice
 
 _END_OF_PROMPT = "<|endofprompt|>"
@@ -30,7 +31,7 @@ _TOKENS_PER_SECOND = 25
 
 def write_stored_voices(
     path: Path, model_folder: Path, destination: Path
-) -> tuple[tuple[StoredVoice, ...], tuple[str, ...]]:
+) -> tuple[tuple[StoredVoice, ...], tuple[Wording, ...]]:
     """The voices of ``path``, each written into ``destination``, and a sentence for each that is of no use.
 
     ``model_folder`` is the model they were stored with: it tells their words and their generation.
@@ -39,12 +40,12 @@ def write_stored_voices(
     entries = _read_entries(path)
     checkpoint = open_checkpoint(model_folder)
     voices: list[StoredVoice] = []
-    refused: list[str] = []
+    refused: list[Wording] = []
     for name, entry in entries.items():
         try:
             prompt = _prompt(name, entry, checkpoint)
         except (BadVoiceFile, UnicodeError) as error:
-            refused.append(str(error))
+            refused.append(_why(name, error))
             continue
         voices.append(
             StoredVoice(
@@ -58,33 +59,45 @@ def write_stored_voices(
     return tuple(voices), tuple(refused)
 
 
+def _why(name: str, error: BadVoiceFile | UnicodeError) -> Wording:
+    if isinstance(error, BadVoiceFile):
+        return error.wording
+    return wording("The transcript of the stored voice {name} is damaged.", name=name)
+
+
 def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:
     try:
         entries = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
-        raise BadVoiceFile(f"There is no file {path}.", remedy="Check the spelling of its name and folder.") from error
+        raise BadVoiceFile(
+            "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path
+        ) from error
     except pickle.UnpicklingError as error:
         raise BadVoiceFile(
-            f"{path.name} is no plain file of voices: it is damaged, or wants to run code when opened.",
+            "{file} is no plain file of voices: it is damaged, or wants to run code when opened.",
             remedy="Do not use it.",
+            file=path.name,
         ) from error
     except (RuntimeError, EOFError, OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as error:
         raise BadVoiceFile(
-            f"{path.name} cannot be read: it is truncated or damaged.", remedy="Copy it again."
+            "{file} cannot be read: it is truncated or damaged.", remedy="Copy it again.", file=path.name
         ) from error
     is_voices = isinstance(entries, dict) and all(
         isinstance(name, str) and isinstance(entry, dict) for name, entry in entries.items()
     )
     if not is_voices or not entries:
-        raise BadVoiceFile(f"{path.name} holds no voices.", remedy="Choose the spk2info.pt of a model folder.")
+        raise BadVoiceFile(
+            "{file} holds no voices.", remedy="Choose the spk2info.pt of a model folder.", file=path.name
+        )
     return entries  # type: ignore[no-any-return]  # checked above
 
 
 def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> VoicePrompt:
     if "flow_prompt_speech_token" not in entry:
         raise BadVoiceFile(
-            f"The stored voice {name} holds only a speaker embedding, which these models cannot speak from.",
+            "The stored voice {name} holds only a speaker embedding, which these models cannot speak from.",
             remedy="Make the voice from a recording.",
+            name=name,
         )
     tokens = _array(name, entry, "flow_prompt_speech_token").astype(np.int64)
     mel = _array(name, entry, "prompt_speech_feat")
@@ -98,7 +111,9 @@ def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint
         and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
     )
     if not is_plausible:
-        raise BadVoiceFile(f"The stored voice {name} is damaged.", remedy="Make the voice again from a recording.")
+        raise BadVoiceFile(
+            "The stored voice {name} is damaged.", remedy="Make the voice again from a recording.", name=name
+        )
     return VoicePrompt(
         key="",
         name=name,
@@ -114,7 +129,9 @@ def _array(name: str, entry: Mapping[str, torch.Tensor], key: str) -> np.ndarray
     """The tensor of ``key`` without its leading dimension of one."""
     tensor = entry.get(key)
     if not isinstance(tensor, torch.Tensor) or tensor.ndim < 2 or len(tensor) != 1 or not tensor.numel():
-        raise BadVoiceFile(f"The stored voice {name} lacks {key}.", remedy="Make the voice again from a recording.")
+        raise BadVoiceFile(
+            "The stored voice {name} lacks {key}.", remedy="Make the voice again from a recording.", name=name, key=key
+        )
     array: np.ndarray = tensor[0].numpy(force=True)
     return array
 
@@ -145,5 +162,8 @@ def _write(prompt: VoicePrompt, destination: Path, generation: str) -> Path:
 
 def _cannot_write(path: Path, error: OSError) -> CannotWrite:
     return CannotWrite(
-        f"{path.parent} cannot be written to ({error.strerror}).", remedy="Free some space and try again."
+        "{folder} cannot be written to ({reason}).",
+        remedy="Free some space and try again.",
+        folder=path.parent,
+        reason=error,
     )

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTabWidget, QVB
 from studio.app.dictionary.global_words import GlobalWords
 from studio.app.dictionary.word_model import Row
 from studio.app.dictionary.word_page import WordPage
+from studio.app.error_words import error_words
 from studio.app.script.project_editor import ProjectEditor
 from studio.errors import StudioError
 from studio.project.changes import EditDictionary
@@ -81,7 +82,7 @@ class DictionaryDialog(QDialog):
         super().accept()
 
     def _complain(self, error: StudioError | None) -> None:
-        self._complaint.setText(str(error))
+        self._complaint.setText(error_words(error))
         self._complaint.show()
 
     def _count_lines(self, entry: DictionaryEntry) -> int:

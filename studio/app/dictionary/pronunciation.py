@@ -48,8 +48,8 @@ class Pronunciation(QObject):
         if name is None:
             self.failed.emit(
                 VoiceNotFound(
-                    self.tr("There is no voice yet to say it."),
-                    remedy=self.tr("Drop a recording of a voice on the window."),
+                    "There is no voice yet to say it.",
+                    remedy="Drop a recording of a voice on the window.",
                 )
             )
             return

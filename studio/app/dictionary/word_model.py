@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
 from studio.errors import BadPronunciation
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
@@ -89,8 +90,9 @@ class WordModel(QAbstractTableModel):
             return error
         if any(other.entry().key == key for other in self._rows[:number] if _is_usable(other)):
             return BadPronunciation(
-                self.tr("“{word}” stands further up already.").format(word=row.written.strip()),
-                remedy=self.tr("Remove one of the two."),
+                "“{word}” stands further up already.",
+                remedy="Remove one of the two.",
+                word=row.written.strip(),
             )
         return None
 
@@ -145,9 +147,9 @@ class WordModel(QAbstractTableModel):
             case Qt.ItemDataRole.DecorationRole if problem is not None:
                 return icon("warning")
             case Qt.ItemDataRole.ToolTipRole:
-                return str(problem) if problem is not None else self._hints[column]
+                return error_words(problem) if problem is not None else self._hints[column]
             case Qt.ItemDataRole.AccessibleTextRole if problem is not None:
-                return f"{row.written}: {problem}"
+                return f"{row.written}: {error_words(problem)}"
         return None
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD, WordModel
+from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
 from studio.errors import BadPronunciation
 from studio.project.dictionary import DictionaryEntry
@@ -122,7 +123,7 @@ class WordPage(QWidget):
 
     def _words_about(self, entry: DictionaryEntry | None, problem: BadPronunciation | None) -> str:
         if problem is not None:
-            return str(problem)
+            return error_words(problem)
         if entry is None:
             return self.tr("A word that is read wrongly: write how it should be said.")
         sent = [words for words in (entry.alias, entry.spoken(speaks_phones=True)) if words]

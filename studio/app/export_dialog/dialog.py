@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from studio import settings as declared
-from studio.app.error_words import error_heading
+from studio.app.error_words import error_words
 from studio.app.export_dialog.export_run import ExportRun
 from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.name_preview import NamePreview
@@ -100,7 +100,7 @@ class ExportDialog(QDialog):
 
     def on_line_failed(self, line_id: str, error: StudioError) -> None:
         if line_id in self._waiting_for:
-            self._failures.append(str(error))
+            self._failures.append(error_words(error))
             self._no_longer_waiting_for(line_id)
 
     def on_line_cancelled(self, line_id: str) -> None:
@@ -120,10 +120,10 @@ class ExportDialog(QDialog):
         items = [line.item for line in chosen if line.is_fresh or not self.form.leave_out.isChecked()]
         try:
             if not self.form.has_folder:
-                raise UnusableSetting(self.tr("No folder is chosen."), remedy=self.tr("Choose where the files go."))
+                raise UnusableSetting("No folder is chosen.", remedy="Choose where the files go.")
             names = preview_names(items, self._export_settings(), self.form.wishes.folder)
         except StudioError as error:
-            self.preview.show_problem("\n".join(filter(None, (error_heading(error), str(error)))))
+            self.preview.show_problem(error_words(error))
             self.export_button.setEnabled(False)
         else:
             self.preview.show_names(names)
@@ -199,7 +199,7 @@ class ExportDialog(QDialog):
         try:
             self._settings.change(values)
         except StudioError as error:  # no reason not to export
-            self.preview.show_problem(str(error))
+            self.preview.show_problem(error_words(error))
 
     def _no_longer_waiting_for(self, line_id: str) -> None:
         if line_id not in self._waiting_for:

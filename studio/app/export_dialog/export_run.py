@@ -55,7 +55,9 @@ class ExportRun(QObject):
             self._tell(error)
         except Exception as error:  # noqa: BLE001 - the end of a thread
             _log.exception("the export ended unexpectedly")
-            self._tell(InternalError(f"Something unexpected happened: {error}.", remedy="The log has the rest."))
+            self._tell(
+                InternalError("Something unexpected happened: {reason}.", remedy="The log has the rest.", reason=error)
+            )
 
     def _tell(self, news: object) -> None:
         try:

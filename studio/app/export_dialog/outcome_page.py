@@ -8,7 +8,7 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QVBoxLayout, QWidget
 
-from studio.app.error_words import error_heading
+from studio.app.error_words import error_words, remedy_of, sentence_of
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.errors import StudioError
 from studio.export.exporter import ExportResult
@@ -63,12 +63,11 @@ class OutcomePage(QWidget):
             self._show(self.tr("The export is done"), " ".join(details), folder)
         for failure in result.failures:
             words = self.tr("Line {number}: {error}")
-            self.failures.addItem(words.format(number=failure.item.index, error=str(failure.error)))
+            self.failures.addItem(words.format(number=failure.item.index, error=error_words(failure.error)))
         self.failures.setVisible(bool(result.failures))
 
     def show_error(self, error: StudioError, folder: Path) -> None:
-        heading = error_heading(error)
-        self.show_problem(heading or error.message, str(error) if heading else error.remedy, folder)
+        self.show_problem(sentence_of(error), remedy_of(error), folder)
 
     def show_problem(self, title: str, details: str, folder: Path) -> None:
         """In the words of the window."""

@@ -7,6 +7,7 @@ import asyncio
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import WorkerBridge
+from studio.app.error_words import error_words
 from studio.errors import StudioError
 
 _PATIENCE_MILLISECONDS = 300
@@ -46,7 +47,7 @@ class AsSpoken(QObject):
             try:
                 words = await self._bridge.spell_out(text) if text.strip() else ""
             except StudioError as error:
-                words = str(error)
+                words = error_words(error)
             if text == self._wanted:
                 self.ready.emit(words)
                 return

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.error_words import error_words
 from studio.app.preferences.editors import DeviceEditor, translated
 from studio.app.preferences.page import SettingsPage
 from studio.errors import StudioError
@@ -135,7 +136,7 @@ class PreferencesDialog(QDialog):
             page.show_defaults()
 
     def _complain(self, error: StudioError) -> None:
-        self._complaint.setText(str(error))
+        self._complaint.setText(error_words(error))
         self._complaint.show()
 
     def _show_devices(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from studio.app.error_words import error_words
 from studio.app.script.edits import set_field
 from studio.app.script.live_states import LiveStates
 from studio.app.script.project_editor import ProjectEditor
@@ -59,6 +60,9 @@ class LineModel(QAbstractTableModel):
 
     def line_at(self, row: int) -> Line:
         return self._script.lines[row]
+
+    def line_by_id(self, line_id: str) -> Line:
+        return self._script.line(line_id)
 
     def row_of(self, line_id: str) -> int | None:
         return self._script.index_of.get(line_id)
@@ -218,7 +222,7 @@ class LineModel(QAbstractTableModel):
         if column is Column.STATE:
             live = self._live_states.of(line.id)
             if live is not None and live.error is not None:
-                return str(live.error)
+                return error_words(live.error)
             return {
                 LineState.DRAFT: self.tr("This line has not been spoken yet."),
                 LineState.STALE: self.tr("This line has changed since its take was spoken."),

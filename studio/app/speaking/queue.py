@@ -230,7 +230,9 @@ class SpeakQueue(QObject):
             order.error = error
             self._end(order, OrderState.FAILED)
         except Exception as error:
-            order.error = InternalError(f"Something unexpected happened: {error}.", remedy="The log tab has the rest.")
+            order.error = InternalError(
+                "Something unexpected happened: {reason}.", remedy="The log tab has the rest.", reason=error
+            )
             self._end(order, OrderState.FAILED)
             raise
         else:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.error_words import error_words
 from studio.app.speaking.queue import Order, OrderState, SpeakQueue
 from studio.app.theme.icons import icon
 
@@ -85,9 +86,9 @@ class QueuePanel(QWidget):
             return
         item.setText(0, self._words(order))
         item.setIcon(0, icon(_ICONS[order.state]))
-        item.setToolTip(0, str(order.error) if order.error else "")
+        item.setToolTip(0, error_words(order.error) if order.error else "")
         if order.error is not None:
-            item.setText(2, str(order.error))
+            item.setText(2, error_words(order.error))
         bar = self._list.itemWidget(item, 1)
         if isinstance(bar, QProgressBar):
             is_busy = order.state is OrderState.SPEAKING and not order.share

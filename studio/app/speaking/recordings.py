@@ -58,8 +58,8 @@ class Recordings(QObject):
             return line.voice
         self.failed.emit(
             VoiceNotFound(
-                self.tr("This line has no voice."),
-                remedy=self.tr("Choose one, or drop a recording of a voice on the window."),
+                "This line has no voice.",
+                remedy="Choose one, or drop a recording of a voice on the window.",
             )
         )
         return None

@@ -52,7 +52,9 @@ class _Job(QObject):
         except Exception as unexpected:  # noqa: BLE001 - the thread's end: whoever waits is told
             _log.exception("unexpected, in the background")
             error = InternalError(
-                f"Something unexpected happened: {unexpected}.", remedy="The log has the rest; please report it."
+                "Something unexpected happened: {reason}.",
+                remedy="The log has the rest; please report it.",
+                reason=unexpected,
             )
         self._over.emit(result, error)
 

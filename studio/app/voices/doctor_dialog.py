@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
 from studio.app.voices.background import in_background
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.details_form import DetailsForm
 from studio.app.voices.findings_view import FindingsView
 from studio.app.voices.proposal import Judgement, Proposal
-from studio.app.voices.sentences import problem_words
 from studio.app.voices.voice_edits import Description
 from studio.app.widgets.waveform import Waveform as WaveformView
 from studio.errors import StudioError
@@ -208,7 +208,7 @@ class DoctorDialog(QDialog):
         self._show_whether_possible()
 
     def _show_whether_possible(self) -> None:
-        self._problem.setText(problem_words(self._refusal) if self._refusal else "")
+        self._problem.setText(error_words(self._refusal) if self._refusal else "")
         self._problem.setVisible(self._refusal is not None)
         self._make.setEnabled(self._refusal is None and bool(self._form.name.text().strip()))
 
@@ -232,5 +232,5 @@ class DoctorDialog(QDialog):
 
     def show_problem(self, error: StudioError) -> None:
         """Why there is no voice yet, or no sound to be heard."""
-        self._problem.setText(problem_words(error))
+        self._problem.setText(error_words(error))
         self._problem.show()

@@ -29,9 +29,13 @@ from studio.errors import StudioError, UnreadableClip
 from studio.voices.library import Voice, VoiceDetails, VoiceLibrary
 from studio.voices.prompt_window import PromptWindow
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
+from studio.wording import Wording, listed, wording
 
 if TYPE_CHECKING:
     from studio.worker.link import Worker
+
+
+Then = Callable[[Voice], object] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,10 @@ class NewVoices(QObject):
             return self.tr("Drop it to make a voice of {name}").format(name=paths[0].name)
         return self.tr("Drop them to make a voice of each sound")
 
-    def take(self, paths: list[Path]) -> None:
-        """Files and folders, dropped or chosen."""
-        in_background(self, partial(sort_out, paths), done=self._on_sorted_out, failed=self.failed.emit)
+    def take(self, paths: list[Path], *, then: Then = None) -> None:
+        """Files and folders, dropped or chosen. ``then`` is called with the voice that is made of a single sound."""
+        done = partial(self._on_sorted_out, then)
+        in_background(self, partial(sort_out, paths), done=done, failed=self.failed.emit)
 
     def choose_files(self) -> None:
         sounds = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
@@ -100,67 +105,71 @@ class NewVoices(QObject):
         in_background(
             self,
             partial(_proposal_of, voice),
-            done=self._open_doctor,
+            done=partial(self._open_doctor, None),
             failed=self.failed.emit,
         )
 
     # What follows.
 
-    def _on_sorted_out(self, found: DroppedPaths) -> None:
+    def _on_sorted_out(self, then: Then, found: DroppedPaths) -> None:
         for path in found.voice_files:
             self._import_voice(path)
         for path in found.stored_voices:
             self._import_stored(path)
         if len(found.sounds) == 1:
-            self._read(found.sounds[0])
+            self._read(found.sounds[0], then)
         elif found.sounds:
             self._make_all(found.sounds)
         if not found.num_usable:
-            names = ", ".join(path.name for path in found.others[:3]) or self.tr("The folder")
+            names = ", ".join(path.name for path in found.others[:3])
             self.failed.emit(
                 UnreadableClip(
-                    self.tr("{names}: there is no sound in it that could become a voice.").format(names=names),
-                    remedy=self.tr("Drop recordings such as WAV, FLAC, MP3 or M4A."),
+                    "{names}: there is no sound in it that could become a voice."
+                    if names
+                    else "There is no sound in this folder that could become a voice.",
+                    remedy="Drop recordings such as WAV, FLAC, MP3 or M4A.",
+                    names=names,
                 )
             )
 
-    def _read(self, path: Path) -> None:
+    def _read(self, path: Path, then: Then) -> None:
         self.told.emit(self.tr("Reading {name}…").format(name=path.name))
-        in_background(
-            self, partial(propose_from, path, self.tr("Voice")), done=self._open_doctor, failed=self.failed.emit
-        )
+        work = partial(propose_from, path, self.tr("Voice"))
+        in_background(self, work, done=partial(self._open_doctor, then), failed=self.failed.emit)
 
     def _on_recorded(self, dialog: RecorderDialog) -> None:
         work = partial(propose, dialog.recording, self.tr("My voice"), dialog.transcript)
-        in_background(self, work, done=self._open_doctor, failed=self.failed.emit)
+        in_background(self, work, done=partial(self._open_doctor, None), failed=self.failed.emit)
 
-    def _open_doctor(self, proposal: Proposal) -> None:
+    def _open_doctor(self, then: Then, proposal: Proposal) -> None:
         self.told.emit("")
         library = self._edits.library
         in_background(
             self,
             partial(library.free_name, proposal.name),
-            done=partial(self._show_doctor, proposal),
+            done=partial(self._show_doctor, then, proposal),
             failed=self.failed.emit,
         )
 
-    def _show_doctor(self, proposal: Proposal, free_name: str) -> None:
+    def _show_doctor(self, then: Then, proposal: Proposal, free_name: str) -> None:
         dialog = DoctorDialog(proposal, self._sources.make_player(self._window), self._window, name=free_name)
-        dialog.accepted.connect(lambda: self._add(dialog))
+        dialog.accepted.connect(lambda: self._add(dialog, then))
         dialog.rejected.connect(dialog.deleteLater)
         dialog.open()
 
-    def _add(self, dialog: DoctorDialog) -> None:
+    def _add(self, dialog: DoctorDialog, then: Then) -> None:
         in_background(
             self,
             partial(_add_sound, self._edits.library, dialog.proposal, dialog.window_of_clip, dialog.details),
-            done=partial(self._on_added, dialog),
+            done=partial(self._on_added, dialog, then),
             failed=partial(self._on_not_added, dialog),
         )
 
-    def _on_added(self, dialog: DoctorDialog, voice: Voice) -> None:
+    def _on_added(self, dialog: DoctorDialog, then: Then, voice: Voice) -> None:
         dialog.deleteLater()
         self._keep([voice])
+        if then is not None:
+            then(voice)
 
     def _on_not_added(self, dialog: DoctorDialog, error: StudioError) -> None:
         """Nothing that was typed is lost: the name is taken, or the disk is full."""
@@ -179,10 +188,10 @@ class NewVoices(QObject):
         if made.refused:
             self.failed.emit(
                 UnreadableClip(
-                    self.tr("{count} of {total} files could not become voices.").format(
-                        count=len(made.refused), total=len(made.refused) + len(made.voices)
-                    ),
-                    remedy="\n".join(made.refused),
+                    "{count} of {total} files could not become voices.",
+                    remedy=listed(made.refused),
+                    count=len(made.refused),
+                    total=len(made.refused) + len(made.voices),
                 )
             )
 
@@ -223,7 +232,7 @@ class NewVoices(QObject):
 @dataclass(frozen=True, slots=True)
 class _Made:
     voices: list[Voice]
-    refused: list[str]
+    refused: list[Wording]
 
 
 def _make_all(
@@ -238,7 +247,7 @@ def _make_all(
             details = VoiceDetails(name, proposal.transcript or None, language=language_of(proposal.transcript) or None)
             made.voices.append(library.add_sound(proposal.clip(), details).voice)
         except StudioError as error:
-            made.refused.append(f"{path.name}: {error}")
+            made.refused.append(wording("{file}: {reason}", file=path.name, reason=error))
     return made
 
 

@@ -147,7 +147,7 @@ class PreparationQueue(QObject):
         except Exception as error:  # noqa: BLE001 - the task's end: the card says it, and the next voice has its turn
             _log.exception("unexpected, while preparing a voice")
             outcome = Preparation(
-                PreparationState.FAILED, error=InternalError(f"Something unexpected happened: {error}.")
+                PreparationState.FAILED, error=InternalError("Something unexpected happened: {reason}.", reason=error)
             )
         if self._running is voice:
             self._task, self._running = None, None

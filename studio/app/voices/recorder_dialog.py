@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
 from studio.app.voices.background import in_background
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.recording_session import RecordingSession, SessionState
-from studio.app.voices.sentences import problem_words
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
 from studio.app.widgets.waveform import Waveform as WaveformView
@@ -231,7 +231,7 @@ class RecorderDialog(QDialog):
     def _on_failed(self, error: StudioError) -> None:
         self._look_again.setEnabled(True)
         self._meter.reset()
-        self._problem.setText(problem_words(error))
+        self._problem.setText(error_words(error))
         self._problem.show()
 
     def _on_listen_clicked(self) -> None:

@@ -11,13 +11,14 @@ from studio.errors import CannotWrite, ModelNotFound, StudioError
 from studio.model.recognition import recognise
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.voice import possible_name
+from studio.wording import Wording
 from studio.worker.client import WorkerClient
 from studio.worker.link import Worker
 
 
 async def take_over(
     path: Path, library: VoiceLibrary, *, start_worker: Callable[[], Worker], model_folder: Path | None
-) -> tuple[list[Voice], list[str]]:
+) -> tuple[list[Voice], list[Wording]]:
     """The voices that are in the library now, and a sentence for each that could not be taken over.
 
     Their words and sounds make sense to the model they were stored with: the one beside the file, else
@@ -28,7 +29,7 @@ async def take_over(
         destination = tempfile.TemporaryDirectory(prefix="timbre-import-")
     except OSError as error:
         raise CannotWrite(
-            f"There is no room for temporary files ({error.strerror}).", remedy="Free some space and try again."
+            "There is no room for temporary files ({reason}).", remedy="Free some space and try again.", reason=error
         ) from error
     with destination as place:
         async with WorkerClient(folder, start_worker=start_worker) as client:
@@ -41,7 +42,7 @@ async def take_over(
                     library.add, stored.features, name, stored.transcript, generation=stored.generation
                 )
             except StudioError as error:
-                refused.append(str(error))
+                refused.append(error.wording)
             else:
                 voices.append(addition.voice)
     return voices, refused
@@ -53,8 +54,9 @@ def _model_of(path: Path, fallback: Path | None) -> Path:
     except StudioError as error:
         if fallback is None:
             raise ModelNotFound(
-                f"{path.name} does not lie in a model folder, and no model is chosen.",
+                "{file} does not lie in a model folder, and no model is chosen.",
                 remedy="Choose the model it was stored with, then import it again.",
+                file=path.name,
             ) from error
         return fallback
     return path.parent

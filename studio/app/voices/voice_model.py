@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 
+from studio.app.error_words import error_words
 from studio.app.voices.card_pictures import CardPicture
 from studio.app.voices.languages import language_word
 from studio.app.voices.preparation import Preparation, PreparationState
@@ -134,7 +135,7 @@ class VoiceModel(QAbstractListModel):
             findings = card.picture.examination.findings
             parts += [f"{sentence_of(each)} {advice_of(each)}" for each in findings if each.grade is not Grade.GOOD]
         if card.preparation.error is not None:
-            parts.append(str(card.preparation.error))
+            parts.append(error_words(card.preparation.error))
         if card.number is not None:
             parts.append(self.tr("Ctrl+{number} gives it to the selected lines").format(number=card.number))
         return "\n".join(parts)

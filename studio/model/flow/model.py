@@ -102,8 +102,9 @@ class FlowModel:
 def check_length(num_frames: int) -> None:
     if num_frames > MAX_FRAMES:
         raise SequenceTooLong(
-            f"Voice clip and sentence together are {num_frames / 50:.0f} seconds; the model's limit is 300.",
+            "Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is 300.",
             remedy="Split the sentence.",
+            seconds=num_frames / 50,
         )
 
 

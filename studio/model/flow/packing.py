@@ -120,7 +120,9 @@ def _product_maker(
 ) -> Callable[[torch.Tensor, torch.Tensor | None], Product] | None:
     if precision not in _WEIGHT_TYPES:
         raise UnsupportedPrecision(
-            f"The flow cannot run in {precision.value}.", remedy="Choose float32 or bfloat16 for the flow."
+            "The flow cannot run in {precision}.",
+            remedy="Choose float32 or bfloat16 for the flow.",
+            precision=precision.value,
         )
     if dtype is torch.float64:
         return None
@@ -131,7 +133,9 @@ def _product_maker(
     if precision is Precision.BFLOAT16 and _has_onednn() and torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return OneDnnProduct
     raise UnsupportedPrecision(
-        f"This processor does not multiply in {precision.value}.", remedy="Choose float32 for the flow."
+        "This processor does not multiply in {precision}.",
+        remedy="Choose float32 for the flow.",
+        precision=precision.value,
     )
 
 

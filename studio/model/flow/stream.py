@@ -71,8 +71,10 @@ class GridFlowStream:
         stop = len(self._voice.tokens) + len(self._spoken) + len(tokens)
         if beyond := stop % config.grid_tokens:
             raise OffGridCut(
-                f"A chunk would end {beyond} tokens beyond the flow's grid of {config.grid_tokens}.",
+                "A chunk would end {beyond} tokens beyond the flow's grid of {grid}.",
                 remedy="Cut where prompt and spoken tokens together are a multiple of it.",
+                beyond=beyond,
+                grid=config.grid_tokens,
             )
 
 

@@ -55,6 +55,8 @@ def check_length(num_tokens: int, config: QwenConfig) -> None:
     """Raises ``SequenceTooLong`` where a sequence of ``num_tokens`` does not fit the model."""
     if num_tokens > config.max_positions:
         raise SequenceTooLong(
-            f"Prompt, text and speech together are {num_tokens} tokens; the model holds {config.max_positions}.",
+            "Prompt, text and speech together are {tokens} tokens; the model holds {most}.",
             remedy="Speak shorter sentences, or use a shorter reference clip.",
+            tokens=num_tokens,
+            most=config.max_positions,
         )

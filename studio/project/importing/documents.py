@@ -28,14 +28,19 @@ def read_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
     except IsADirectoryError as error:
-        raise UnreadableScript(f"{path} is a folder.", remedy="Choose a file in it.") from error
+        raise UnreadableScript("{path} is a folder.", remedy="Choose a file in it.", path=path) from error
     except FileNotFoundError as error:
-        raise UnreadableScript(f"There is no file {path}.", remedy="Check its name and folder.") from error
+        raise UnreadableScript("There is no file {path}.", remedy="Check its name and folder.", path=path) from error
     except OSError as error:
-        raise UnreadableScript(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
+        raise UnreadableScript(
+            "{path} cannot be read ({reason}).", remedy="Check its permissions.", path=path, reason=error
+        ) from error
     if len(content) > _MOST_BYTES:
         raise UnreadableScript(
-            f"{path.name} is larger than {_MOST_BYTES >> 20} MB.", remedy="Import it in parts, chapter by chapter."
+            "{file} is larger than {most} MB.",
+            remedy="Import it in parts, chapter by chapter.",
+            file=path.name,
+            most=_MOST_BYTES >> 20,
         )
     return content
 
@@ -74,5 +79,5 @@ def _decoded(content: bytes, encoding: str, path: Path) -> str:
 
 def _no_text(path: Path) -> UnreadableScript:
     return UnreadableScript(
-        f"{path.name} is not text.", remedy="Save it as text in UTF-8, or copy and paste its words."
+        "{file} is not text.", remedy="Save it as text in UTF-8, or copy and paste its words.", file=path.name
     )

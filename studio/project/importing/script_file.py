@@ -12,6 +12,7 @@ from studio.project.importing.tables import lines_of_table
 from studio.project.importing.word import paragraphs_of_word
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, new_id
 from studio.project.splitting import LineBreaks, split_text
+from studio.wording import wording
 
 SCRIPT_SUFFIXES = (".txt", ".md", ".markdown", ".srt", ".csv", ".tsv", ".docx")
 
@@ -23,7 +24,9 @@ def read_script(path: Path, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[Li
     """
     lines = _lines(path, breaks)
     if not lines:
-        raise UnreadableScript(f"{path.name} holds nothing that can be spoken.", remedy="Choose another file.")
+        raise UnreadableScript(
+            "{file} holds nothing that can be spoken.", remedy="Choose another file.", file=path.name
+        )
     return lines
 
 
@@ -49,8 +52,11 @@ def _lines(path: Path, breaks: LineBreaks) -> list[Line]:
                 for cue in cues(read_text(path))
             ]
     raise UnreadableScript(
-        f"We cannot import {path.suffix or 'a file without a suffix'} ({path.name}).",
-        remedy=f"Choose one of {', '.join(SCRIPT_SUFFIXES)}, or copy and paste its words.",
+        "We cannot import {suffix} ({file}).",
+        remedy="Choose one of {known}, or copy and paste its words.",
+        suffix=path.suffix or wording("a file without a suffix"),
+        file=path.name,
+        known=", ".join(SCRIPT_SUFFIXES),
     )
 
 

@@ -37,7 +37,7 @@ def lines_of_table(text: str, name: str) -> list[Line]:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)) if any(row)]
     except csv.Error as error:
         raise UnreadableScript(
-            f"{name} is not a table we can read ({error}).", remedy="Save it again as CSV."
+            "{name} is not a table we can read ({reason}).", remedy="Save it again as CSV.", name=name, reason=error
         ) from error
     if not rows:
         return []
@@ -54,7 +54,11 @@ def lines_of_table(text: str, name: str) -> list[Line]:
             lines.append(_line(cells))
         except (StudioError, ValueError) as error:
             raise UnreadableScript(
-                f"Row {number} of {name}: {error}", remedy="Mend that row and import again."
+                "Row {number} of {name}: {reason}",
+                remedy="Mend that row and import again.",
+                number=number,
+                name=name,
+                reason=error,
             ) from error
     return lines
 

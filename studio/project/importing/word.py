@@ -25,8 +25,9 @@ def paragraphs_of_word(content: bytes, name: str) -> list[str]:
     """``name`` is the file's, for complaints. Raises ``UnreadableScript``."""
     if content.startswith(_OLD_OFFICE):
         raise UnreadableScript(
-            f"{name} is protected by a password, or an old .doc.",
+            "{name} is protected by a password, or an old .doc.",
             remedy="Save it as an ordinary .docx without password.",
+            name=name,
         )
     reader = _Reader()
     try:
@@ -35,12 +36,12 @@ def paragraphs_of_word(content: bytes, name: str) -> list[str]:
             while block := document.read(_BLOCK_BYTES):
                 num_bytes += len(block)
                 if num_bytes > _MOST_BYTES:
-                    raise UnreadableScript(f"{name} is too large to be true.", remedy="Import it in parts.")
+                    raise UnreadableScript("{name} is too large to be true.", remedy="Import it in parts.", name=name)
                 reader.feed(block)
             reader.feed(b"", is_last=True)
     except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, EOFError, expat.ExpatError) as error:
         raise UnreadableScript(
-            f"{name} is not a Word document we can read.", remedy="Save it again as .docx, or as text."
+            "{name} is not a Word document we can read.", remedy="Save it again as .docx, or as text.", name=name
         ) from error
     return reader.paragraphs
 

@@ -1,0 +1,100 @@
+"""Finds the sentences of every error in the program, for the translators' tool, which knows only Qt's own calls.
+
+An error's sentence, its remedy and every part of them stand in plain letters where the facts are
+(``studio.wording``); what is put together there instead could never be translated, and is a fault.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from studio.errors import StudioError, type_of_code
+
+CONTEXT = "Errors"
+_PLACE = re.compile(r"\{[^{}]*\}")
+_ERRORS = {StudioError.__name__, *(kind.__name__ for kind in type_of_code.values())}
+_WORDINGS = {"wording", "Wording"}
+
+
+def sentences_in(folder: Path) -> tuple[list[str], list[str]]:
+    """All templates below ``folder``, sorted, and a sentence for each that is not in plain letters."""
+    templates: set[str] = set()
+    faults: list[str] = []
+    for path in sorted(folder.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        constants = _constants_of(tree) | dict.fromkeys(_wordings_of(tree), "")
+        for call, text in _texts_of(tree):
+            for template in _templates_of(text, constants):
+                if template is None:
+                    place = f"{path.relative_to(folder.parent).as_posix()}:{call.lineno}"
+                    faults.append(f"{place}: {ast.unparse(text)} is no template: give its facts by name")
+                elif any(letter.isalpha() for letter in _PLACE.sub("", template)):
+                    templates.add(template)
+    return sorted(templates), faults
+
+
+def as_qt_source(templates: list[str]) -> str:
+    """Python that ``lupdate`` reads."""
+    calls = (f"QT_TRANSLATE_NOOP({json.dumps(CONTEXT)}, {json.dumps(text, ensure_ascii=False)})" for text in templates)
+    return "\n".join((*calls, ""))
+
+
+def _texts_of(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            continue
+        if call.func.id in _ERRORS:
+            yield from ((call, text) for text in call.args[:1])
+            yield from ((call, keyword.value) for keyword in call.keywords if keyword.arg == "remedy")
+        elif call.func.id in _WORDINGS:
+            is_kept = call.func.id == "Wording"  # what was a wording before may come from anywhere
+            yield from ((call, text) for text in call.args[:1] if not is_kept or isinstance(text, ast.Constant))
+
+
+def _templates_of(text: ast.expr, constants: dict[str, str]) -> Iterator[str | None]:
+    """None for what is composed there; nothing for a ``Wording``, which was made somewhere else."""
+    match text:
+        case ast.Constant(value=str(template)):
+            yield template
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _templates_of(body, constants)
+            yield from _templates_of(orelse, constants)
+        case ast.Name(id=name):
+            yield constants.get(name)
+        case ast.Attribute(attr="sentence" | "advice" | "wording"):
+            pass
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _templates_of(value, constants)
+        case ast.Call(func=ast.Name(id=name)) if name in _WORDINGS | {"listed"}:
+            pass
+        case _:
+            yield None
+
+
+def _wordings_of(tree: ast.Module) -> set[str]:
+    """What functions take as one."""
+    return {
+        argument.arg
+        for argument in ast.walk(tree)
+        if isinstance(argument, ast.arg)
+        and argument.annotation is not None
+        and "Wording" in ast.unparse(argument.annotation)
+    }
+
+
+def _constants_of(tree: ast.Module) -> dict[str, str]:
+    """Texts with a name of their own: a remedy that many errors share."""
+    return {
+        target.id: statement.value.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }

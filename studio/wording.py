@@ -1,0 +1,104 @@
+"""A sentence whose words and facts are kept apart, so that it can be said in another language later.
+
+Decided: the English template is the key of its translations, and stands where the facts are. Because: a
+sentence far from its cause grows wrong; instead of a table of numbered sentences.
+
+The window finds the Chinese for a template, everything else says the English; nothing here knows how.
+"""
+
+from __future__ import annotations
+
+import errno
+import numbers
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+_PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """``template`` with a ``{name}`` or ``{name:.1f}`` for each fact; braces that name no fact stay as they are."""
+
+    template: str
+    facts: Mapping[str, str | int | float | Wording] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.said(str)
+
+    def said(self, translate: Callable[[str], str]) -> str:
+        """The sentence, its template and those of its parts handed through ``translate``."""
+
+        def fact(place: re.Match[str]) -> str:
+            value = self.facts.get(place[1])
+            if value is None:
+                return place[0]
+            return value.said(translate) if isinstance(value, Wording) else format(value, place[2] or "")
+
+        return _PLACE.sub(fact, translate(self.template))
+
+
+def wording(template: str, **facts: object) -> Wording:
+    """The sentence or part of one. An ``OSError`` becomes what it means, a path its text."""
+    return Wording(template, {name: _spoken(value) for name, value in facts.items()})
+
+
+def did_you_mean(names: Sequence[str]) -> str | Wording:
+    """The end of a sentence that asks whether one of ``names`` was meant; empty where there are none."""
+    if not names:
+        return ""
+    *others, last = names
+    nearest = wording("{names} or {last}", names=", ".join(others), last=last) if others else last
+    return wording(" Did you mean {names}?", names=nearest)
+
+
+def listed(parts: Sequence[Wording]) -> Wording:
+    """One after the other, between semicolons."""
+    places = {str(number): part for number, part in enumerate(parts)}
+    return Wording("; ".join(f"{{{name}}}" for name in places), places)
+
+
+def _spoken(fact: object) -> str | int | float | Wording:
+    if isinstance(fact, OSError):
+        return _reason(fact)
+    if isinstance(fact, BaseException):
+        return getattr(fact, "wording", None) or str(fact) or type(fact).__name__
+    if isinstance(fact, numbers.Real):  # NumPy's too
+        return int(fact) if isinstance(fact, numbers.Integral) else float(fact)
+    return fact if isinstance(fact, str | Wording) else str(fact)
+
+
+def _reason(error: OSError) -> str | Wording:
+    """Why the system refused: in our words where it is one of the usual reasons, else in its own."""
+    said = error.strerror or str(error)
+    known = _REASONS.get(error.errno or 0)
+    return known if known is not None and said == os.strerror(error.errno or 0) else said
+
+
+_REASONS = {
+    errno.EACCES: Wording("permission denied"),
+    errno.EPERM: Wording("the system does not permit it"),
+    errno.EROFS: Wording("the disk is read-only"),
+    errno.ENOENT: Wording("no such file or folder"),
+    errno.ENOTDIR: Wording("a part of the path is not a folder"),
+    errno.EISDIR: Wording("it is a folder"),
+    errno.EEXIST: Wording("it exists already"),
+    errno.ENOTEMPTY: Wording("the folder is not empty"),
+    errno.ENAMETOOLONG: Wording("the name is too long"),
+    errno.EINVAL: Wording("the name is not allowed there"),
+    errno.ELOOP: Wording("the link leads back to itself"),
+    errno.ENOSPC: Wording("the disk is full"),
+    errno.EFBIG: Wording("the file would be too large"),
+    errno.EIO: Wording("the disk reports a fault"),
+    errno.EBUSY: Wording("another program is using it"),
+    errno.EAGAIN: Wording("another program is using it"),
+    errno.EMFILE: Wording("too many files are open"),
+    errno.ENFILE: Wording("too many files are open"),
+    errno.ENOMEM: Wording("there is not enough memory"),
+    errno.EDQUOT: Wording("the quota of the disk is used up"),
+    errno.ETIMEDOUT: Wording("it did not answer in time"),
+    errno.ENODEV: Wording("the device is gone"),
+    errno.ENXIO: Wording("the device is gone"),
+}

@@ -1,0 +1,53 @@
+"""No sentence of an error escapes the translators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from error_sentences import as_qt_source, sentences_in
+
+HOUSE = Path(__file__).resolve().parents[2]
+
+
+def found_in(folder: Path, code: str) -> tuple[list[str], list[str]]:
+    (folder / "house").mkdir()
+    (folder / "house" / "room.py").write_text(code, "utf-8")
+    return sentences_in(folder / "house")
+
+
+def test_sentences_remedies_and_their_parts_are_found(tmp_path: Path) -> None:
+    code = """
+_REMEDY = "Mend it."
+raise DiskFull("{path} is full." if path else "It is full.", remedy=_REMEDY, path=path)
+raise CannotWrite(wording("{path} {what}.", what=wording("is a folder")), remedy="Go.")
+"""
+    assert found_in(tmp_path, code) == (
+        ["Go.", "It is full.", "Mend it.", "is a folder", "{path} is full."],
+        [],
+    )
+
+
+def test_what_is_put_together_on_the_spot_is_a_fault(tmp_path: Path) -> None:
+    code = """
+raise DiskFull(f"{path} is full.")
+raise DiskFull("Full", remedy="Buy " + name)
+raise DiskFull("Full: %s" % path)
+raise DiskFull(sentence)
+"""
+    _, faults = found_in(tmp_path, code)
+    assert [fault.split(" is no template")[0] for fault in faults] == [
+        "house/room.py:2: f'{path} is full.'",
+        "house/room.py:3: 'Buy ' + name",
+        "house/room.py:4: 'Full: %s' % path",
+        "house/room.py:5: sentence",
+    ]
+
+
+def test_every_error_of_the_program_is_a_template() -> None:
+    templates, faults = sentences_in(HOUSE / "studio")
+    assert faults == []
+    assert len(templates) > 300
+
+
+def test_the_translators_tool_reads_them_as_they_are() -> None:
+    assert as_qt_source(['“{name}” is "odd".']) == 'QT_TRANSLATE_NOOP("Errors", "“{name}” is \\"odd\\".")\n'

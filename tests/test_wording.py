@@ -1,0 +1,80 @@
+"""A sentence keeps its words and its facts apart."""
+
+from __future__ import annotations
+
+import errno
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from studio.errors import CannotWrite, UnreadableScript, from_record
+from studio.wording import Wording, did_you_mean, listed, wording
+
+
+def test_facts_take_their_places() -> None:
+    said = wording(
+        "{file} lasts {seconds:.1f} s, {length:,} samples.", file="a.wav", seconds=np.float32(2), length=2000
+    )
+    assert str(said) == "a.wav lasts 2.0 s, 2,000 samples."
+
+
+def test_a_fact_is_never_read_as_a_template() -> None:
+    assert str(wording("{path} is a folder.", path=Path("{path}{x}"))) == "{path}{x} is a folder."
+
+
+def test_braces_that_name_no_fact_stay() -> None:
+    assert str(wording("Close every { with a }, as in {{field}:20}.", field="text")) == (
+        "Close every { with a }, as in {text:20}."
+    )
+
+
+def test_every_part_is_translated_with_the_rest_of_the_sentence() -> None:
+    chinese = {
+        "There is no voice {name}.{did_you_mean}": "没有声音 {name}。{did_you_mean}",
+        " Did you mean {names}?": "是 {names}？",
+    }
+    said = wording("There is no voice {name}.{did_you_mean}", name="Ana", did_you_mean=did_you_mean(["Anna"]))
+    assert said.said(lambda template: chinese.get(template, template)) == "没有声音 Ana。是 Anna？"
+    assert str(said) == "There is no voice Ana. Did you mean Anna?"
+
+
+def test_what_may_have_been_meant() -> None:
+    assert did_you_mean([]) == ""
+    assert str(did_you_mean(["a", "b", "c"])) == " Did you mean a, b or c?"
+
+
+def test_parts_in_a_row() -> None:
+    assert str(listed([wording("missing: {names}", names="a"), Wording("late")])) == "missing: a; late"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied"), "permission denied"),
+        (OSError(errno.EACCES, "the owner is away"), "the owner is away"),
+        (OSError("no number at all"), "no number at all"),
+        (ValueError("nonsense"), "nonsense"),
+        (KeyError(), "KeyError"),
+    ],
+)
+def test_why_the_system_refused(error: Exception, said: str) -> None:
+    assert str(wording("({reason})", reason=error)) == f"({said})"
+
+
+def test_an_error_is_a_fact_of_another_error_with_both_its_sentences() -> None:
+    inner = CannotWrite("{path} is write-protected.", remedy="Choose another name.", path="a")
+    outer = UnreadableScript("Row {number}: {reason}", number=3, reason=inner)
+    assert outer.message == "Row 3: a is write-protected. Choose another name."
+    assert outer.sentence.facts["reason"] == inner.wording
+
+
+def test_an_error_crosses_a_pipe_with_its_facts() -> None:
+    error = CannotWrite("{path} cannot be written.", remedy="Look at {path}.", path=Path("a") / "b")
+    copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
+    assert type(copy) is CannotWrite
+    assert (copy.sentence, copy.advice) == (error.sentence, error.advice)
+    assert copy.sentence.said(lambda template: template.upper().replace("{PATH}", "{path}")) == (
+        f"{Path('a') / 'b'} CANNOT BE WRITTEN."
+    )
