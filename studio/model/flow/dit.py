@@ -39,6 +39,9 @@ class RotaryPositions(nn.Module):
     """Turns adjacent pairs of the first ``head_size`` channels by an angle that grows with the frame's index."""
 
     inv_freq: torch.Tensor
+    # Cosine and sine of a call's frames, (frames, head_size / 2) each, where they are brought along: a graph that is
+    # being traced must not take those of the frames it happened to be traced with for constants.
+    given: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def __init__(self, head_size: int) -> None:
         super().__init__()
@@ -53,12 +56,12 @@ class RotaryPositions(nn.Module):
         That looks like a slip in the official code, but the weights were trained with it (J1).
         """
         num_turned = 2 * self.inv_freq.shape[0]
-        cos, sin = self._turns(start, projected.shape[1])
+        cos, sin = self.given or self.turns(start, projected.shape[1])
         even, odd = projected[..., 0:num_turned:2], projected[..., 1:num_turned:2]
         turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
         return torch.cat([turned, projected[..., num_turned:]], dim=-1)
 
-    def _turns(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def turns(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosine and sine (frames, head_size / 2); the last are kept, as all layers of a call want the same."""
         last, wanted = self._last_turns, (start, num_frames)
         if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:
@@ -122,13 +125,15 @@ class AdaptiveNorm(nn.Module):
         return projected[:, None].chunk(self.num_parts, dim=-1)
 
 
-def _modulated_norm(x: torch.Tensor, shift: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    return torch.addcmul(shift, F.layer_norm(x, x.shape[-1:], eps=_LAYER_NORM_EPS), scale)
+def _modulated_norm(x: torch.Tensor, size: int, shift: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    """``size`` is the last of ``x``: told, because a graph that is being traced would take it for a free one."""
+    return torch.addcmul(shift, F.layer_norm(x, (size,), eps=_LAYER_NORM_EPS), scale)
 
 
 class Block(nn.Module):
     def __init__(self, config: DiTConfig, rotary: RotaryPositions) -> None:
         super().__init__()
+        self.size = config.size
         self.attn_norm: AdaptiveNorm | None = AdaptiveNorm(config.size, 6)
         self.attn = Attention(config, rotary)
         self.ff = FeedForward(config.size, config.feed_forward_ratio * config.size)
@@ -140,11 +145,10 @@ class Block(nn.Module):
 
     def forward(self, x: torch.Tensor, modulation: BlockModulation, context: Context) -> torch.Tensor:
         m = modulation
-        attended = self.attn(_modulated_norm(x, m.attention_shift, m.attention_scale), context)
+        attended = self.attn(_modulated_norm(x, self.size, m.attention_shift, m.attention_scale), context)
         x = torch.addcmul(x, m.attention_gate, attended)
-        return torch.addcmul(
-            x, m.feed_forward_gate, self.ff(_modulated_norm(x, m.feed_forward_shift, m.feed_forward_scale))
-        )
+        normed = _modulated_norm(x, self.size, m.feed_forward_shift, m.feed_forward_scale)
+        return torch.addcmul(x, m.feed_forward_gate, self.ff(normed))
 
 
 class TimeEmbedding(nn.Module):
@@ -187,6 +191,7 @@ class InputEmbedding(nn.Module):
 class DiT(VelocityEstimator):
     def __init__(self, config: DiTConfig, mel_bins: int) -> None:
         super().__init__()
+        self.size = config.size
         self.time_embed: TimeEmbedding | None = TimeEmbedding(config.size)
         self.input_embed = InputEmbedding(config.size, mel_bins)
         self.rotary_embed = RotaryPositions(config.head_size)
@@ -213,7 +218,7 @@ class DiT(VelocityEstimator):
         *of_blocks, of_end = modulation
         for block, of_block in zip(self._blocks(), of_blocks, strict=True):
             h = block(h, BlockModulation(*of_block), context)
-        v: torch.Tensor = self.proj_out(_modulated_norm(h, *of_end))
+        v: torch.Tensor = self.proj_out(_modulated_norm(h, self.size, *of_end))
         return v
 
     def _blocks(self) -> list[Block]:

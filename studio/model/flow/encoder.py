@@ -81,19 +81,17 @@ class RelativeAttention(SelfAttention):
         return self.split_heads(self.linear_pos(encoded)[None])[0]
 
     def score_bias(self, queries: torch.Tensor, start: int, num_keys: int) -> torch.Tensor:
-        rows, heads, num_queries, _ = queries.shape
-        farthest, nearest = start + num_queries - 1, start - num_keys + 1
+        num_queries = queries.shape[2]
+        # One distance more than is looked up: it keeps the rows below apart where there is a single query.
+        farthest, nearest = start + num_queries - 1, start - num_keys
         by_content = queries + (self.pos_bias_v - self.pos_bias_u)[:, None]
         by_distance = by_content @ self.distance_keys(farthest, nearest).transpose(1, 2)
         # Column m of row i is distance farthest - m; key j of query i wants start + i - j, which is
-        # column num_queries - 1 - i + j: one to the left for every row down.
-        by_distance = by_distance.contiguous()
-        width = by_distance.shape[-1]
-        aligned = by_distance.as_strided(
-            (rows, heads, num_queries, num_keys),
-            (heads * num_queries * width, num_queries * width, width - 1, 1),
-            by_distance.storage_offset() + num_queries - 1,
-        )
+        # column num_queries - 1 - i + j: one to the left for every row down, as if rows were one column shorter.
+        width = by_distance.shape[-1] - 1
+        first = num_queries - 1
+        shifted = by_distance.flatten(2)[..., first : first + num_queries * width]
+        aligned = torch.unflatten(shifted, 2, (num_queries, width))[..., :num_keys]
         return aligned * (1.0 / math.sqrt(self.head_size))
 
 
@@ -177,7 +175,11 @@ class UpsampleConformerEncoder(nn.Module):
 
     def forward(self, x: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
         """(rows, frames, size) of embedded tokens (rows, tokens, input_size), the last ``num_following`` left out."""
-        x = self.pre_lookahead_layer(self.embed(x), num_following, context.tokens)
+        return self.encode(self.embed(x), num_following, context)
+
+    def encode(self, x: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
+        """The same of tokens (rows, tokens, size) that have been through ``embed``."""
+        x = self.pre_lookahead_layer(x, num_following, context.tokens)
         for layer in self.encoders:
             x = layer(x, context.tokens)
         x = self.up_embed(self.up_layer(x, context.frames))

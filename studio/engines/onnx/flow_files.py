@@ -1,0 +1,80 @@
+"""The flow of a model folder as files: two graphs and what has to be known of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+
+from studio.engines.onnx.flow_graphs import encoder_graph, flow_shapes, step_graph
+from studio.engines.onnx.flow_shapes import FlowShapes
+from studio.engines.onnx.mixed_precision import write_mixed_precision
+from studio.errors import DamagedModelFile
+from studio.model.checkpoint import Checkpoint
+from studio.model.config import Precision
+from studio.model.flow.model import FlowModel
+from studio.model.flow.network import build_network
+from studio.model.weights import fill, read_tensors, without_weights
+
+ENCODER, STEP, SHAPES = "flow-encoder.onnx", "flow-step.onnx", "flow.json"
+# The last layers, whose rounding would be heard as it is.
+_KEPT = ("proj_out", "final_proj")
+
+
+def write_flow(
+    checkpoint: Checkpoint, folder: Path, precision: Precision, report: Callable[[float, float], None]
+) -> None:
+    """Fills ``folder``. ``report`` hears the graphs done, and how many there are; it may raise to cancel.
+
+    In a half precision only the step's products are half; the encoder is a fiftieth of the work.
+    Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
+    """
+    report(0, 2)
+    model = _load(checkpoint)
+    shapes = flow_shapes(model, key="")
+    encoder = encoder_graph(model, shapes, notes={})
+    onnx.save(encoder, folder / ENCODER)
+    digest = hashlib.sha256(encoder.SerializeToString())
+    del encoder
+    report(1, 2)
+    step = step_graph(model, shapes, notes={})
+    digest.update(step.SerializeToString())
+    onnx.save(step, folder / STEP)
+    (folder / SHAPES).write_text(replace(shapes, key=digest.hexdigest()).to_json(), "utf-8")
+    if precision is not Precision.FLOAT32:
+        halve_flow(folder, precision)
+    report(2, 2)
+
+
+def halve_flow(folder: Path, precision: Precision) -> None:
+    """Makes the step of a float32 ``folder`` one of mixed precision, its keys and values half."""
+    shapes, step = read_shapes(folder), onnx.load(folder / STEP)
+    ports = [name for port in shapes.step_caches if port.is_growing for name in (port.name, port.new_name)]
+    write_mixed_precision(step, precision, kept=_KEPT, half_ports=ports)
+    onnx.save(step, folder / STEP)
+    (folder / SHAPES).write_text(replace(shapes, cache_type=precision.value).to_json(), "utf-8")
+
+
+def read_shapes(folder: Path) -> FlowShapes:
+    """Raises ``DamagedModelFile``."""
+    try:
+        return FlowShapes.from_json((folder / SHAPES).read_text("utf-8"))
+    except OSError as error:
+        raise DamagedModelFile(
+            "{file} of a built engine cannot be read: {reason}.",
+            remedy="Build the engine again.",
+            file=SHAPES,
+            reason=error,
+        ) from error
+
+
+def _load(checkpoint: Checkpoint) -> FlowModel:
+    """The plain layers, as the packed ones of ``checkpoint.load_flow`` cannot be written down."""
+    with without_weights():
+        network = build_network(checkpoint.flow)
+    path = checkpoint.folder / "flow.pt"
+    fill(network, read_tensors(path), file_name=path.name)
+    return FlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)

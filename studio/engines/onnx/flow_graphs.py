@@ -1,0 +1,179 @@
+"""The flow as two graphs: the encoder for some tokens, and one Euler step of the solver for some frames.
+
+Both take caches and give what the call leaves behind, so one file serves streams (a block against all that
+was before) and whole utterances (everything at once, with nothing before). What never changes is inside:
+the modulation of all steps, their sizes, the guidance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import onnx
+import torch
+from torch import nn
+
+from studio.engines.onnx.flow_shapes import CachePort, FlowShapes, bias_name, clocks
+from studio.engines.onnx.traced_context import TracedContext, cache_ports
+from studio.engines.onnx.tracing import TracedInput, trace
+from studio.model.flow.blocks import FlowLayouts
+from studio.model.flow.dit import DiT
+from studio.model.flow.encoder import EncoderContext
+from studio.model.flow.estimator import Conditions, Modulation
+from studio.model.flow.model import FlowModel
+from studio.model.flow.network import ConformerFlow
+
+# Sizes of the example that is traced: no two alike, so that a size taken for another would be seen.
+_PAST, _OWN = 5, 7
+
+
+class EncoderGraph(nn.Module):
+    """Tokens to the mean of their frames, and the voice's embedding to what the solver hears of it."""
+
+    def __init__(self, model: FlowModel, ports: Sequence[CachePort]) -> None:
+        super().__init__()
+        self._network = model.network
+        self._look_ahead_tokens = model.config.look_ahead_tokens
+        self._names = [
+            "tokens",
+            "is_there",
+            "embedding",
+            *map(bias_name, clocks(ports)),
+            *(port.name for port in ports),
+        ]
+        self._ports = ports
+
+    def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        given = dict(zip(self._names, tensors, strict=True))
+        network, is_there = self._network, given["is_there"][None, :, None]
+        no_bias = is_there.new_zeros(())
+        contexts = EncoderContext(
+            *(TracedContext(clock, given, given.get(bias_name(clock), no_bias)) for clock in ("tokens", "frames"))
+        )
+        embedded = network.embed(given["tokens"][None])
+        if isinstance(network, ConformerFlow):
+            # Beyond the end there are zeros, and they are zeros behind the first layer.
+            encoded = network.encoder.encode(
+                network.encoder.embed(embedded) * is_there, self._look_ahead_tokens, contexts
+            )
+            mean = network.encoder_proj(encoded)
+        else:
+            mean = network.mean(embedded * is_there, self._look_ahead_tokens, contexts)
+        left_behind = contexts.tokens.left_behind | contexts.frames.left_behind  # type: ignore[attr-defined]
+        speaker = network.speaker(given["embedding"][None])
+        return mean[0], speaker[0], *(left_behind[port.new_name] for port in self._ports)
+
+
+class StepGraph(nn.Module):
+    """One Euler step with classifier-free guidance: both rows go through the estimator side by side."""
+
+    _modulations: torch.Tensor
+    _sizes: torch.Tensor
+
+    def __init__(self, model: FlowModel, ports: Sequence[CachePort]) -> None:
+        super().__init__()
+        self._estimator = model.network.estimator
+        self._guidance_scale = model.config.solver.guidance_scale
+        self._ports = ports
+        self._parts = [[tensor.shape[-1] for tensor in part] for part in model.modulations[0]]
+        self._has_turns = isinstance(self._estimator, DiT)
+        turns = ["turns"] if self._has_turns else []
+        self._names = ["x", "mean", "prompt_mel", "speaker", "step", *turns]
+        self._names += [*map(bias_name, clocks(ports)), *(port.name for port in ports)]
+        rows = [torch.cat([tensor.flatten() for tensor in chain(*of_step)]) for of_step in model.modulations]
+        self.register_buffer("_modulations", torch.stack(rows))
+        self.register_buffer("_sizes", torch.tensor([step.size for step in model.steps], dtype=model.dtype))
+
+    def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        given = dict(zip(self._names, tensors, strict=True))
+        if isinstance(self._estimator, DiT):
+            cosine, sine = given["turns"].unbind(0)
+            self._estimator.rotary_embed.given = (cosine, sine)
+        context = TracedContext("frames", given, given[bias_name("frames")])
+        x, step = given["x"], given["step"]
+        conditions = Conditions(*(_told_and_untold(given[name]) for name in ("mean", "prompt_mel", "speaker")))
+        velocity = self._estimator.velocity(x.expand(2, -1, -1), conditions, self._modulation(step), context)
+        told, untold = velocity.unbind(0)
+        guided = (1 + self._guidance_scale) * told - self._guidance_scale * untold
+        following = x + self._sizes.index_select(0, step) * guided
+        return following, *(context.left_behind[port.new_name] for port in self._ports)
+
+    def _modulation(self, step: torch.Tensor) -> Modulation:
+        """Of a step: one look-up, cut into what the layers want."""
+        row = self._modulations.index_select(0, step)[:, None]
+        tensors = iter(torch.split(row, list(chain(*self._parts)), dim=2))
+        return tuple(tuple(next(tensors) for _ in part) for part in self._parts)
+
+
+def flow_shapes(model: FlowModel, key: str) -> FlowShapes:
+    """What whoever runs the graphs of ``model`` has to know."""
+    layouts, estimator = FlowLayouts.of(model), model.network.estimator
+    encoder_caches = (*cache_ports(layouts.tokens, "tokens"), *cache_ports(layouts.frames, "frames"))
+    return FlowShapes(
+        mel_bins=model.config.mel_bins,
+        frames_per_token=model.config.frames_per_token,
+        grid_tokens=model.config.grid_tokens,
+        look_ahead_tokens=model.config.look_ahead_tokens,
+        embedding_size=model.config.speaker_embedding_size,
+        num_steps=len(model.steps),
+        turn_rates=tuple(estimator.rotary_embed.inv_freq.tolist()) if isinstance(estimator, DiT) else (),
+        encoder_caches=encoder_caches,
+        step_caches=tuple(cache_ports(layouts.estimator, "frames")),
+        cache_type="float32",
+        key=key,
+    )
+
+
+def encoder_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]) -> onnx.ModelProto:
+    """The graph of ``EncoderGraph`` with ports named as in ``FlowShapes``."""
+    num_tokens = _OWN + shapes.look_ahead_tokens
+    inputs = {
+        "tokens": TracedInput(torch.zeros(num_tokens, dtype=torch.long), {0: "tokens_and_look_ahead"}),
+        "is_there": TracedInput(torch.ones(num_tokens), {0: "tokens_and_look_ahead"}),
+        "embedding": TracedInput(torch.ones(shapes.embedding_size), {}),
+    }
+    inputs |= _cache_inputs(shapes.encoder_caches, shapes.frames_per_token)
+    outputs = {"mean": {0: "frames"}, "speaker": {}} | _cache_outputs(shapes.encoder_caches)
+    return trace(EncoderGraph(model, shapes.encoder_caches), inputs, outputs, notes=notes)
+
+
+def step_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]) -> onnx.ModelProto:
+    """The graph of ``StepGraph`` with ports named as in ``FlowShapes``."""
+    frames = TracedInput(torch.ones(_OWN, shapes.mel_bins), {0: "frames"})
+    inputs = {
+        "x": frames,
+        "mean": frames,
+        "prompt_mel": frames,
+        "speaker": TracedInput(torch.ones(shapes.mel_bins), {}),
+        "step": TracedInput(torch.zeros(1, dtype=torch.long), {}),
+    }
+    if shapes.turn_rates:
+        inputs["turns"] = TracedInput(torch.ones(2, _OWN, len(shapes.turn_rates)), {1: "frames"})
+    inputs |= _cache_inputs(shapes.step_caches, 1)
+    outputs = {"following": {0: "frames"}} | _cache_outputs(shapes.step_caches)
+    return trace(StepGraph(model, shapes.step_caches), inputs, outputs, notes=notes)
+
+
+def _cache_inputs(ports: Sequence[CachePort], frames_per_token: int) -> dict[str, TracedInput]:
+    own = {"tokens": _OWN, "frames": _OWN * frames_per_token}
+    biases = {
+        bias_name(clock): TracedInput(torch.zeros(own[clock], _PAST + own[clock]), {0: clock, 1: f"{clock}_seen"})
+        for clock in clocks(ports)
+    }
+    caches = {
+        port.name: TracedInput(torch.zeros(_PAST, *port.shape), {0: f"{port.clock}_past"})
+        if port.is_growing
+        else TracedInput(torch.zeros(port.shape), {})
+        for port in ports
+    }
+    return biases | caches
+
+
+def _cache_outputs(ports: Sequence[CachePort]) -> dict[str, dict[int, str]]:
+    return {port.new_name: {0: port.clock} if port.is_growing else {} for port in ports}
+
+
+def _told_and_untold(condition: torch.Tensor) -> torch.Tensor:
+    """The condition for row 0; row 1 hears zeros."""
+    return torch.stack([condition, torch.zeros_like(condition)])

@@ -1,0 +1,79 @@
+"""What whoever runs the flow's graphs has to know of them; a small file beside them. No torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from studio.errors import DamagedModelFile
+
+
+@dataclass(frozen=True, slots=True)
+class CachePort:
+    """A cache of a graph: input ``name``, output ``new_name``. ``clock`` says what its frames are: tokens, or mel frames.
+
+    ``shape`` is that of one frame where the cache grows with every call, else that of the whole.
+    """
+
+    name: str
+    clock: str
+    shape: tuple[int, ...]
+    is_growing: bool
+
+    @property
+    def new_name(self) -> str:
+        return f"new_{self.name}"
+
+
+def clocks(ports: Iterable[CachePort]) -> tuple[str, ...]:
+    """The clocks by which caches grow: each has a bias input of its own, see ``bias_name``."""
+    return tuple(dict.fromkeys(port.clock for port in ports if port.is_growing))
+
+
+def bias_name(clock: str) -> str:
+    return f"{clock}.bias"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowShapes:
+    """The sizes of a flow and the caches of its two graphs.
+
+    Ports, beside the caches. Encoder: ``tokens`` (tokens + look-ahead,), ``is_there`` of that shape, 0 beyond the
+    end, ``embedding``; gives ``mean`` (frames, mel_bins) and ``speaker`` (mel_bins,). Step: ``x``, ``mean``,
+    ``prompt_mel`` (frames, mel_bins), ``speaker``, ``step`` (1,); gives ``following``, the next ``x``. Where there
+    are ``turn_rates``, ``turns`` (2, frames, rates): cosine and sine of frame times rate. ``<clock>.bias``
+    (own, cached + own) is added to scores.
+
+    ``cache_type`` is that of the step's keys and values, as torch spells it; all else is float32. ``key`` tells the weights
+    and everything else that is inside the graphs from others.
+    """
+
+    mel_bins: int
+    frames_per_token: int
+    grid_tokens: int
+    look_ahead_tokens: int
+    embedding_size: int
+    num_steps: int
+    turn_rates: tuple[float, ...]
+    encoder_caches: tuple[CachePort, ...]
+    step_caches: tuple[CachePort, ...]
+    cache_type: str
+    key: str
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> FlowShapes:
+        """Raises ``DamagedModelFile``."""
+        try:
+            fields = json.loads(text)
+            for name in ("encoder_caches", "step_caches"):
+                ports = (CachePort(**(port | {"shape": tuple(port["shape"])})) for port in fields[name])
+                fields[name] = tuple(ports)
+            return cls(**(fields | {"turn_rates": tuple(fields["turn_rates"])}))
+        except (ValueError, TypeError, KeyError) as error:
+            raise DamagedModelFile(
+                "The description of a built engine cannot be read.", remedy="Build the engine again."
+            ) from error

@@ -1,0 +1,106 @@
+"""Graphs under ONNX Runtime, on the processor or a graphics card, reading and writing torch's memory in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import onnxruntime
+import torch
+from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
+
+from studio.engines.stage import Place, PlaceKind
+from studio.errors import DamagedModelFile, OutOfMemory, UnsupportedPrecision
+
+# ``TensorProto.DataType``: numpy has no word for the last.
+_ELEMENT_TYPES = {
+    torch.float32: 1,
+    torch.int64: 7,
+    torch.float16: 10,
+    torch.float64: 11,
+    torch.bfloat16: 16,
+}
+_FATAL_ONLY = 4
+_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+_LOAD_ERRORS = (
+    ort_errors.EPFail,
+    ort_errors.Fail,
+    ort_errors.InvalidArgument,
+    ort_errors.InvalidGraph,
+    ort_errors.InvalidProtobuf,
+    ort_errors.NoModel,
+    ort_errors.NoSuchFile,
+    ort_errors.NotImplemented,
+    ort_errors.RuntimeException,
+    RuntimeError,
+)
+
+
+class OrtGraph:
+    """One ONNX file in one session."""
+
+    def __init__(self, path: Path, place: Place) -> None:
+        """Raises ``UnsupportedPrecision`` where the session fell back to another device, ``DamagedModelFile``."""
+        self.device = torch.device(place.device)
+        self._session = _open(path, place)
+        self._output_names = [port.name for port in self._session.get_outputs()]
+
+    @property
+    def engine(self) -> str:
+        return f"ONNX Runtime {onnxruntime.__version__}, {self._session.get_providers()[0]}"
+
+    def run(self, inputs: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]) -> None:
+        binding = self._session.io_binding()
+        kind, index = self.device.type, self.device.index or 0
+        for name, tensor in inputs.items():
+            assert tensor.is_contiguous(), name
+            element_type = _ELEMENT_TYPES[tensor.dtype]
+            binding.bind_input(name, kind, index, element_type, tuple(tensor.shape), tensor.data_ptr())
+        for name, tensor in outputs.items():
+            assert tensor.is_contiguous(), name
+            element_type = _ELEMENT_TYPES[tensor.dtype]
+            binding.bind_output(name, kind, index, element_type, tuple(tensor.shape), tensor.data_ptr())
+        try:
+            self._session.run_with_iobinding(binding)
+        except (ort_errors.RuntimeException, ort_errors.Fail) as error:
+            if "alloc" in str(error).lower() or "out of memory" in str(error).lower():
+                raise OutOfMemory(
+                    "There is not enough memory for this sentence.", remedy="Close other programs, or split it."
+                ) from error
+            raise
+
+
+def _open(path: Path, place: Place) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _FATAL_ONLY
+    options.intra_op_num_threads = place.num_threads
+    options.inter_op_num_threads = 1
+    # Sizes change with every call; a pattern learnt from one would only hold memory for the next.
+    options.enable_mem_pattern = False
+    # Threads that wait by spinning take the processor from the other stages.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # A number too small for its type is as good as none, and slow.
+    options.add_session_config_entry("session.set_denormal_as_zero", "1")
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=_providers(place))
+    except _LOAD_ERRORS as error:
+        raise DamagedModelFile(
+            "{file} cannot be read: it is truncated or damaged.", remedy="Build the engine again.", file=path.name
+        ) from error
+    # The list of what is available names providers whose libraries are missing: only a session tells the truth.
+    wanted = _CPU if place.kind is PlaceKind.CPU else _CUDA
+    if session.get_providers()[0] != wanted:
+        raise UnsupportedPrecision(
+            "ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.",
+            remedy="Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.",
+            device=place.name,
+        )
+    return session
+
+
+def _providers(place: Place) -> list[str | tuple[str, dict[str, str]]]:
+    if place.kind is PlaceKind.CPU:
+        return [_CPU]
+    # On torch's own stream, so that neither has to wait for the other's results.
+    stream = torch.cuda.current_stream(place.index).cuda_stream
+    return [(_CUDA, {"device_id": str(place.index), "user_compute_stream": str(stream)}), _CPU]
