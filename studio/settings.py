@@ -20,6 +20,7 @@ PAGE_TITLES = {
     Page.WINDOW: QT_TRANSLATE_NOOP("Settings", "Window"),
     Page.SCRIPT: QT_TRANSLATE_NOOP("Settings", "Script"),
     Page.SPEAKING: QT_TRANSLATE_NOOP("Settings", "Speaking and playing"),
+    Page.MODELS: QT_TRANSLATE_NOOP("Settings", "Models"),
     Page.EXPORT: QT_TRANSLATE_NOOP("Settings", "Export"),
 }
 
@@ -148,6 +149,55 @@ VOICE_CACHE_GIBIBYTES = Whole(
     high=500,
     unit=QT_TRANSLATE_NOOP("Settings", "GiB"),
 )
+
+# Where models come from, and where they are kept.
+
+MODEL_SOURCE = Choice(
+    key="model-source",
+    page=Page.MODELS,
+    title=QT_TRANSLATE_NOOP("Settings", "Download models from"),
+    help=QT_TRANSLATE_NOOP("Settings", "Both have the same files. ModelScope is often faster in China."),
+    default="huggingface",
+    options=(Option("huggingface", "Hugging Face"), Option("modelscope", "ModelScope")),
+)
+HUGGING_FACE_ENDPOINT = Text(
+    key="huggingface-endpoint",
+    page=Page.MODELS,
+    title=QT_TRANSLATE_NOOP("Settings", "Address of Hugging Face"),
+    help=QT_TRANSLATE_NOOP("Settings", "A mirror, like https://hf-mirror.com; empty for Hugging Face itself."),
+    default="",
+    may_be_empty=True,
+    longest=300,
+)
+MODEL_SCOPE_ENDPOINT = Text(
+    key="modelscope-endpoint",
+    page=Page.MODELS,
+    title=QT_TRANSLATE_NOOP("Settings", "Address of ModelScope"),
+    help=QT_TRANSLATE_NOOP("Settings", "A mirror; empty for ModelScope itself."),
+    default="",
+    may_be_empty=True,
+    longest=300,
+)
+MODELS_FOLDER = Folder(
+    key="models-folder",
+    page=Page.MODELS,
+    title=QT_TRANSLATE_NOOP("Settings", "Folder of models"),
+    help=QT_TRANSLATE_NOOP(
+        "Settings", "Where models are kept from now on; a model takes 3 to 7 GB. Those that are elsewhere stay there."
+    ),
+    default="",
+    name_of_empty=QT_TRANSLATE_NOOP("Settings", "With the program's data"),
+)
+PREFERS_RL = Truth(
+    key="prefers-rl",
+    page=Page.MODELS,
+    title=QT_TRANSLATE_NOOP("Settings", "Prefer the language model after reinforcement learning"),
+    help=QT_TRANSLATE_NOOP(
+        "Settings", "llm.rl.pt, which Fun-CosyVoice3 has: 2 GB of its own. Used where it is installed."
+    ),
+    default=False,
+)
+FIRST_RUN_IS_OVER = Truth(key="first-run-is-over", default=False)
 
 # What the export dialog begins with.
 

@@ -1,1 +1,1 @@
-"""Models that exist on this machine. Knows their folders, not what is in them; no torch."""
+"""Models that exist: what is known of them, where they lie, and how they come, are checked and go. No torch, no Qt."""

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 import studio
-from studio.cli import bench, convert, doctor, export, say, styles, voices
+from studio.cli import bench, convert, doctor, export, models, say, styles, voices
 from studio.cli.surroundings import Surroundings
 from studio.errors import StudioError
 
@@ -25,12 +25,13 @@ begin with:
   timbre say "Hello there." --voice someone.wav     a few seconds of any voice will do
   timbre voices add Anna someone.wav --transcript "What is said in it."
   timbre say "Hello again." --voice Anna -o hello.wav
+  timbre models list                                the models there are; `timbre models install` downloads one
   timbre doctor                                     if something does not work
   timbre                                            opens the window; `timbre app FILE` with a script
 
 `timbre COMMAND --help` explains each command with examples.
 """
-_COMMANDS = (say, convert, export, voices, styles, doctor, bench)
+_COMMANDS = (say, convert, export, voices, models, styles, doctor, bench)
 
 
 def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None = None) -> int:

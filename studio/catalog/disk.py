@@ -1,0 +1,70 @@
+"""Room for gigabytes, asked for before the first byte; disks that refuse: sentences instead of numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from studio.errors import CannotWrite, DiskFull
+
+_SPARE_BYTES = 256 << 20  # the rest of the system wants to go on, too
+_GIGABYTE = 1e9  # as hubs and shops count
+
+
+def in_gigabytes(num_bytes: int) -> str:
+    return f"{num_bytes / _GIGABYTE:.2f} GB"
+
+
+def free_bytes(folder: Path) -> int:
+    """On the disk where ``folder`` is, or will be."""
+    place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    return shutil.disk_usage(place).free
+
+
+def require_room(folder: Path, num_bytes: int, *, what: str) -> None:
+    """Raises ``DiskFull`` now rather than after hours of downloading."""
+    free = free_bytes(folder)
+    if num_bytes and num_bytes + _SPARE_BYTES > free:
+        raise DiskFull(
+            "{what} wants {needed} of disk space; {free} are free where models are kept ({folder}).",
+            remedy="Free some space, or keep models on a larger disk (Settings, Models).",
+            what=what,
+            needed=in_gigabytes(num_bytes),
+            free=in_gigabytes(free),
+            folder=folder,
+        )
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(
+                "The disk is full: {file} could not be written.",
+                remedy="Free some space and start it again: what is there stays.",
+                file=path.name,
+            ) from error
+        raise CannotWrite(
+            "{path} cannot be written ({reason}).",
+            remedy="Check the permissions of its folder.",
+            path=path,
+            reason=error,
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """So that a rename survives a loss of power; where the system knows no such thing, it looks after that itself."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,183 @@
+"""One file from a server to the disk: whatever happens on the way, it goes on from where it was.
+
+A request names the byte it wants to go on from, and the version (ETag) that byte belongs to; a server that
+has another version by now sends the whole file, and it is begun anew. What arrived counts only if its size
+and its sum are the published ones.
+"""
+
+from __future__ import annotations
+
+import http
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+
+from studio.catalog.partial_file import PartialFile
+from studio.catalog.sources import Address, RefusedError, RemoteFile
+from studio.catalog.stopping import Stopped, StopSwitch
+from studio.catalog.troubles import is_passing, refused, unreachable
+from studio.catalog.waiting import Patience, wait_wished_by
+from studio.errors import StudioError, WrongDownload
+
+_log = logging.getLogger(__name__)
+# A connection that brought this much was worth its while: patience is new.
+_WORTHWHILE_BYTES = 1 << 20
+_MOST_WRONG_COPIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ear:
+    """Who is told how it goes: bytes that were here and have been read; bytes that are here; waiting, how long and why."""
+
+    on_checked: Callable[[int], None]
+    on_bytes: Callable[[int], None]
+    on_waiting: Callable[[float, StudioError], None]
+
+
+class _Interrupted(Exception):
+    """Worth another attempt. ``error`` is what to say if there is none left."""
+
+    def __init__(self, error: StudioError, wait_seconds: float | None = None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.wait_seconds = wait_seconds
+
+
+class FileDownload:
+    """``get_address`` is asked before every attempt: addresses expire."""
+
+    def __init__(
+        self, client: httpx2.Client, get_address: Callable[[], Address], wanted: RemoteFile, patience: Patience
+    ) -> None:
+        self._client = client
+        self._get_address = get_address
+        self._wanted = wanted
+        self._patience = patience
+        self._num_wrong_copies = 0
+
+    def run(self, target: Path, stop: StopSwitch, ear: Ear) -> str:
+        """Leaves the complete file under ``target`` and returns its SHA-256.
+
+        Raises ``Stopped``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``, ``DiskFull``, ``CannotWrite``;
+        what had arrived is kept, unless it was wrong.
+        """
+        with PartialFile(target) as part:
+            part.read_what_is_there(stop, ear.on_checked)
+            while True:
+                stop.check()
+                try:
+                    if part.num_bytes != self._wanted.size_bytes:
+                        self._receive(part, stop, ear)
+                    return self._finish(part)
+                except _Interrupted as trouble:
+                    _log.info("%s: %s", self._wanted.path, trouble)
+                    self._wait(trouble, stop, ear)
+
+    def _wait(self, trouble: _Interrupted, stop: StopSwitch, ear: Ear) -> None:
+        seconds = self._patience.next_wait_seconds(trouble.wait_seconds)
+        if seconds is None:
+            raise trouble.error from trouble
+        ear.on_waiting(seconds, trouble.error)
+        stop.sleep(seconds)
+
+    def _receive(self, part: PartialFile, stop: StopSwitch, ear: Ear) -> None:
+        address = self._get_address()
+        # Compressed on the way, a range would be one of other bytes.
+        headers = {**address.headers, "Accept-Encoding": "identity", "Range": f"bytes={part.num_bytes}-"}
+        if part.num_bytes and part.etag:
+            headers["If-Range"] = part.etag
+        if not part.num_bytes:
+            del headers["Range"]
+        host = urlsplit(address.url).hostname or address.url
+        begun_at = part.num_bytes
+        try:
+            with self._client.stream("GET", address.url, headers=headers) as answer, stop.watching(answer):
+                self._accept(answer, part)
+                ear.on_bytes(part.num_bytes)
+                for block in answer.iter_raw():  # of no chosen size: it would keep back what is less
+                    stop.check()
+                    part.append(block)
+                    ear.on_bytes(part.num_bytes)
+                    if part.num_bytes > self._wanted.size_bytes:
+                        return
+                    if part.num_bytes - begun_at > _WORTHWHILE_BYTES:
+                        self._patience.renew()
+        except httpx2.HTTPError as error:
+            if stop.is_thrown:
+                raise Stopped from error
+            raise _Interrupted(unreachable(host, error)) from error
+        if part.num_bytes < self._wanted.size_bytes:
+            raise _Interrupted(unreachable(host, None))
+
+    def _accept(self, answer: httpx2.Response, part: PartialFile) -> None:
+        """Makes ``part`` ready for what is about to come; raises where nothing usable is."""
+        etag = _strong_etag(answer)
+        match answer.status_code:
+            case http.HTTPStatus.PARTIAL_CONTENT if part.num_bytes:
+                begin, size = _range_of(answer)
+                is_same = begin == part.num_bytes and (not etag or not part.etag or etag == part.etag)
+                if not is_same or size not in (None, self._wanted.size_bytes):
+                    part.restart()
+                    raise _Interrupted(self._wrong("the server went on with another file"))
+            case http.HTTPStatus.OK:
+                part.restart(etag)
+                announced = answer.headers.get("Content-Length", "")
+                if announced.isdigit() and int(announced) != self._wanted.size_bytes:
+                    # Most often a page of some network that wants a login, which is never told by a status.
+                    raise _Interrupted(self._wrong("its size is another one"))
+            case http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+                part.restart()
+                raise _Interrupted(self._wrong("the server has a shorter file"))
+            case status:
+                error = RefusedError(status, wait_wished_by(answer.headers))
+                # The signed address behind a redirect is good for a while only.
+                has_expired = status == http.HTTPStatus.FORBIDDEN and bool(answer.history)
+                host = answer.url.host
+                if is_passing(status) or has_expired:
+                    raise _Interrupted(refused(host, error), error.wait_seconds)
+                raise refused(host, error)
+
+    def _finish(self, part: PartialFile) -> str:
+        wanted = self._wanted
+        sha256 = part.sha256
+        is_right = part.num_bytes == wanted.size_bytes
+        if wanted.sha256:
+            is_right = is_right and sha256 == wanted.sha256
+        elif wanted.git_sha1 and is_right:
+            is_right = part.git_sha1() == wanted.git_sha1
+        if is_right:
+            part.complete()
+            return sha256
+        part.restart()
+        self._num_wrong_copies += 1
+        error = self._wrong("its size or checksum is another one")
+        if self._num_wrong_copies >= _MOST_WRONG_COPIES:
+            raise error
+        raise _Interrupted(error)
+
+    def _wrong(self, why: str) -> WrongDownload:
+        return WrongDownload(
+            "What arrived for {file} is not what was published: {why}.",
+            remedy="Try again later, or choose another source (Settings, Models).",
+            file=self._wanted.path,
+            why=why,
+        )
+
+
+def _strong_etag(answer: httpx2.Response) -> str:
+    """Empty where there is none that vouches for every byte."""
+    etag = answer.headers.get("ETag", "")
+    return "" if etag.startswith("W/") else etag
+
+
+def _range_of(answer: httpx2.Response) -> tuple[int | None, int | None]:
+    """Where the answer begins, and the size of the whole."""
+    found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", answer.headers.get("Content-Range", "").strip())
+    if not found:
+        return None, None
+    return int(found[1]), None if found[2] == "*" else int(found[2])

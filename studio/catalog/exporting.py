@@ -1,0 +1,67 @@
+"""A model as one file, for a computer without a network: a plain zip archive that any system opens."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import zipfile
+from pathlib import Path
+
+from studio.catalog.bytes_counted import ByteCounter
+from studio.catalog.contents import is_welcome, require_complete
+from studio.catalog.disk import require_room, writing
+from studio.catalog.installed import why_not_loadable
+from studio.catalog.progress import OnProgress, Phase, nobody_looks
+from studio.catalog.record import RECORD_NAME, read_record
+from studio.catalog.stopping import StopSwitch
+from studio.errors import DamagedModelFile
+
+EXPORT_SUFFIX = ".zip"
+_BLOCK_BYTES = 1 << 20
+
+
+def export_model(
+    name: str, folder: Path, target: Path, *, stop: StopSwitch | None = None, on_progress: OnProgress = nobody_looks
+) -> None:
+    """Writes ``target``, complete or not at all; every file is checked on the way.
+
+    Raises ``Stopped``, ``DamagedModelFile``, ``MissingModelFile``, ``DiskFull``, ``CannotWrite``.
+    """
+    if error := why_not_loadable(name):
+        raise error
+    require_complete(folder)
+    record = read_record(folder)
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    paths = [path.relative_to(folder).as_posix() for path in found]
+    taken = [path for path in paths if is_welcome(path) or path == RECORD_NAME]
+    size = sum((folder / path).stat().st_size for path in taken)
+    require_room(target.absolute().parent, size, what=target.name)
+    counter = ByteCounter(Phase.COPYING, size, stop or StopSwitch(), on_progress)
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with writing(target), zipfile.ZipFile(part, "x", zipfile.ZIP_STORED) as archive:
+            for path in taken:
+                sha256 = _add(archive, folder / path, f"{name}/{path}", counter)
+                recorded = record.file(path) if record else None
+                if recorded is not None and recorded.sha256 != sha256:
+                    raise DamagedModelFile(
+                        "{file} of {name} is damaged.", remedy="Verify and mend the model first.", file=path, name=name
+                    )
+        with writing(target):
+            part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _add(archive: zipfile.ZipFile, source: Path, inside: str, counter: ByteCounter) -> str:
+    """The SHA-256 of what was packed."""
+    info = zipfile.ZipInfo(inside)  # without a date: the same model makes the same file
+    info.file_size = source.stat().st_size  # so that large files get the long form of a header
+    counter.begin(source.name, info.file_size)
+    digest = hashlib.sha256()
+    with source.open("rb") as file, archive.open(info, "w") as packed:
+        while block := file.read(_BLOCK_BYTES):
+            packed.write(block)
+            digest.update(block)
+            counter.add(len(block))
+    return digest.hexdigest()

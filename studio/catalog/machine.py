@@ -1,0 +1,82 @@
+"""What this computer has for a model to run on, without loading anything: processor, memory, graphics card, disk."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from studio.catalog.disk import free_bytes
+from studio.catalog.folders import models_folder
+
+_ASK_SECONDS = 10.0
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class GraphicsCard:
+    name: str
+    memory_bytes: int
+    driver: str
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFacts:
+    processor: str
+    num_cores: int
+    memory_bytes: int
+    free_memory_bytes: int
+    free_disk_bytes: int
+    card: GraphicsCard | None
+
+
+def look_at_machine() -> MachineFacts:
+    """Takes up to some seconds: the driver of a card is asked."""
+    memory = psutil.virtual_memory()
+    return MachineFacts(
+        processor=_processor_name(),
+        num_cores=psutil.cpu_count(logical=False) or psutil.cpu_count() or 1,
+        memory_bytes=memory.total,
+        free_memory_bytes=memory.available,
+        free_disk_bytes=free_bytes(models_folder()),
+        card=_graphics_card(),
+    )
+
+
+def _graphics_card() -> GraphicsCard | None:
+    """NVIDIA's largest, as its driver tells; None where there is none that works."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    command = [program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"]
+    try:
+        told = subprocess.run(  # noqa: S603 - the driver's own program
+            command, capture_output=True, text=True, timeout=_ASK_SECONDS, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return parse_cards(told)
+
+
+def parse_cards(told: str) -> GraphicsCard | None:
+    """The card with most memory of ``nvidia-smi``'s lines."""
+    cards = []
+    for line in told.splitlines():
+        name, _, rest = line.partition(",")
+        memory, _, driver = rest.partition(",")
+        if memory.strip().isdigit():
+            cards.append(GraphicsCard(name.strip(), int(memory) * _MEBIBYTE, driver.strip()))
+    return max(cards, key=lambda card: card.memory_bytes, default=None)
+
+
+def _processor_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

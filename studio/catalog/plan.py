@@ -1,0 +1,104 @@
+"""What is to be fetched from where, kept beside the parts: going on tomorrow asks for the same revision."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from studio.catalog.file_names import is_safe_path
+from studio.catalog.known import KnownModel, ModelFile
+from studio.catalog.sources import Listing, ModelSource, RemoteFile
+from studio.errors import SourceRefused, WrongDownload
+from studio.whole_file import write_whole
+
+_PLAN_NAME = "timbre-plan.json"
+_ARRIVED_NAME = "timbre-arrived.json"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallPlan:
+    endpoint: str
+    repository: str
+    revision: str
+    files: tuple[RemoteFile, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+    def is_for(self, model: KnownModel, source: ModelSource, variants: frozenset[str]) -> bool:
+        """Whether it still is what is wanted: the same files from the same place."""
+        is_same_place = (self.endpoint, self.repository) == (source.endpoint, model.repositories[source.kind])
+        return is_same_place and {f.path for f in self.files} == {f.path for f in model.files_of(variants)}
+
+
+def make_plan(model: KnownModel, variants: frozenset[str], source: ModelSource, listing: Listing) -> InstallPlan:
+    """Raises ``SourceRefused`` where a file is not there, ``WrongDownload`` where it is not the released one."""
+    files = tuple(_checked(model, file, source, listing) for file in model.files_of(variants))
+    return InstallPlan(source.endpoint, model.repositories[source.kind], listing.revision, files)
+
+
+def _checked(model: KnownModel, file: ModelFile, source: ModelSource, listing: Listing) -> RemoteFile:
+    remote = listing.files.get(file.path)
+    if remote is None:
+        raise SourceRefused(
+            "{place} does not have {file} of {model}.",
+            remedy="Choose another source (Settings, Models).",
+            place=source.endpoint,
+            file=file.path,
+            model=model.name,
+        )
+    is_other_size = file.size_bytes is not None and file.size_bytes != remote.size_bytes
+    is_other_content = bool(file.sha256 and remote.sha256 and file.sha256 != remote.sha256)
+    if is_other_size or is_other_content:
+        raise WrongDownload(
+            "{file} is another one at {place} than in the release of {model} that this program knows.",
+            remedy="Choose another source (Settings, Models), or update the program.",
+            file=file.path,
+            place=source.endpoint,
+            model=model.name,
+        )
+    return RemoteFile(remote.path, remote.size_bytes, file.sha256 or remote.sha256, remote.git_sha1)
+
+
+def write_plan(folder: Path, plan: InstallPlan) -> None:
+    """Raises ``DiskFull``, ``CannotWrite``."""
+    write_whole(folder / _PLAN_NAME, json.dumps(asdict(plan), indent=2).encode())
+
+
+def read_plan(folder: Path) -> InstallPlan | None:
+    """None where there is none that can be read."""
+    try:
+        values: dict[str, Any] = json.loads((folder / _PLAN_NAME).read_bytes())
+        files = tuple(RemoteFile(**file) for file in values.pop("files"))
+        plan = InstallPlan(files=files, **values)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return plan if all(is_safe_path(file.path) for file in files) else None
+
+
+def forget_plan(folder: Path) -> None:
+    """So that the next attempt asks again; what has arrived stays."""
+    (folder / _PLAN_NAME).unlink(missing_ok=True)
+
+
+def write_arrived(folder: Path, sums: Mapping[str, str]) -> None:
+    """The SHA-256 of each complete file: worked out while it arrived. Raises ``DiskFull``, ``CannotWrite``."""
+    write_whole(folder / _ARRIVED_NAME, json.dumps(dict(sums), indent=2).encode())
+
+
+def read_arrived(folder: Path) -> dict[str, str]:
+    try:
+        sums = json.loads((folder / _ARRIVED_NAME).read_bytes())
+        return {str(path): str(sha256) for path, sha256 in sums.items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def clear_notes(folder: Path) -> None:
+    """The plan has been carried out."""
+    for name in (_PLAN_NAME, _ARRIVED_NAME):
+        (folder / name).unlink(missing_ok=True)

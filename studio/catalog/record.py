@@ -1,0 +1,88 @@
+"""What lies in an installed model's folder, written down beside its files: their sizes, sums and origin."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from studio.catalog.file_names import is_safe_path
+from studio.whole_file import write_whole
+
+RECORD_NAME = "timbre-model.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRecord:
+    """``origin`` is a repository, a folder or an archive, in words. ``damaged``: paths known not to be sound."""
+
+    name: str
+    origin: str
+    revision: str
+    files: tuple[RecordedFile, ...]
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+    def file(self, path: str) -> RecordedFile | None:
+        return next((file for file in self.files if file.path == path), None)
+
+    def with_damaged(self, damaged: tuple[str, ...]) -> InstallRecord:
+        return replace(self, damaged=tuple(sorted(damaged)))
+
+    def missing_in(self, folder: Path) -> tuple[str, ...]:
+        """Files that are gone or of another size; takes no longer than looking."""
+        return tuple(file.path for file in self.files if _size(folder / file.path) != file.size_bytes)
+
+
+def write_record(folder: Path, record: InstallRecord) -> None:
+    """Raises ``DiskFull`` and ``CannotWrite``."""
+    values = {"format": _FORMAT, **asdict(record)}
+    write_whole(folder / RECORD_NAME, json.dumps(values, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def read_record(folder: Path) -> InstallRecord | None:
+    """None where there is none, or none that can be read."""
+    try:
+        content = (folder / RECORD_NAME).read_bytes()
+    except OSError:
+        return None
+    return parse_record(content)
+
+
+def parse_record(content: bytes) -> InstallRecord | None:
+    """None where it is not one: it may come from anywhere."""
+    try:
+        values = json.loads(content)
+        record = InstallRecord(
+            name=str(values["name"]),
+            origin=str(values["origin"]),
+            revision=str(values["revision"]),
+            files=tuple(_read_file(file) for file in values["files"]),
+            damaged=tuple(map(str, values["damaged"])),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+    return record if all(is_safe_path(file.path) for file in record.files) else None
+
+
+def _read_file(values: dict[str, Any]) -> RecordedFile:
+    return RecordedFile(str(values["path"]), int(values["size_bytes"]), str(values["sha256"]))
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None

@@ -1,0 +1,98 @@
+"""Where models come from: what each place has, and the addresses of its files.
+
+Decided: the hubs are asked for lists and addresses, and the bytes are fetched by ``download.py``, the same
+way from everywhere. Because a person wants to stop at once, to go on after a loss of power with the file
+that is half there, and to see bytes: the Hugging Face client's own downloader waits out refusals without a
+way to stop it, resumes without asking whether the file is still the same (no If-Range), does not check what
+arrived, and its Xet transfers do not resume within a file. ModelScope's client brings a second HTTP library
+and is made the same way; its HTTP interface is two addresses.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from studio.catalog.known import SourceKind
+from studio.errors import UnusableSetting
+
+_ENDPOINTS = {
+    SourceKind.HUGGING_FACE: ("HF_ENDPOINT", "https://huggingface.co"),
+    SourceKind.MODEL_SCOPE: ("MODELSCOPE_ENDPOINT", "https://www.modelscope.cn"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """``sha256`` and ``git_sha1`` as far as the place tells them; the latter is git's name for a small file."""
+
+    path: str
+    size_bytes: int
+    sha256: str | None = None
+    git_sha1: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a repository holds at ``revision``, by path."""
+
+    revision: str
+    files: Mapping[str, RemoteFile]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    url: str
+    headers: Mapping[str, str]
+
+
+class ModelSource(Protocol):
+    @property
+    def kind(self) -> SourceKind: ...
+
+    @property
+    def endpoint(self) -> str: ...
+
+    def list_files(self, repository: str, revision: str | None) -> Listing:
+        """At ``revision``, or the newest. Raises ``RefusedError``, and ``httpx2.HTTPError`` where nobody answers."""
+
+    def address(self, repository: str, revision: str, path: str) -> Address: ...
+
+
+class RefusedError(Exception):
+    """A place answered with ``status`` instead of what was asked for. ``wait_seconds``: it said when to come back."""
+
+    def __init__(self, status: int, wait_seconds: float | None = None) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+        self.wait_seconds = wait_seconds
+
+
+def endpoint_of(kind: SourceKind, chosen: str = "") -> str:
+    """``chosen``, else what the environment says, else the place itself. Raises ``UnusableSetting``."""
+    variable, default = _ENDPOINTS[kind]
+    endpoint = (chosen.strip() or os.environ.get(variable, "").strip() or default).rstrip("/")
+    parts = urlsplit(endpoint)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UnusableSetting(
+            "“{endpoint}” is not the address of a server.",
+            remedy="Write it like https://hf-mirror.com, or leave it empty.",
+            endpoint=endpoint,
+        )
+    return endpoint
+
+
+def is_the_place_itself(kind: SourceKind, endpoint: str) -> bool:
+    return endpoint == _ENDPOINTS[kind][1]
+
+
+def open_source(kind: SourceKind, endpoint: str = "") -> ModelSource:
+    """Contacts nobody yet. Raises ``UnusableSetting``."""
+    from studio.catalog.hugging_face import HuggingFace  # noqa: PLC0415 - nobody waits for its library at the start
+    from studio.catalog.model_scope import ModelScope  # noqa: PLC0415 - its neighbour
+
+    found = endpoint_of(kind, endpoint)
+    return HuggingFace(found) if kind is SourceKind.HUGGING_FACE else ModelScope(found)

@@ -1,0 +1,82 @@
+"""What can go wrong between here and a server, as sentences with a remedy."""
+
+from __future__ import annotations
+
+import http
+import ssl
+
+import httpx2
+
+from studio.catalog.sources import RefusedError
+from studio.errors import SourceRefused, SourceUnreachable
+from studio.wording import Wording, wording
+
+_LATER = "What has arrived is kept: start it again to go on, or choose another source (Settings, Models)."
+
+
+def unreachable(host: str, error: httpx2.HTTPError | None) -> SourceUnreachable:
+    """``error`` of None: the connection ended too early."""
+    return SourceUnreachable("{host} {happened}.", remedy=_LATER, host=host, happened=_happened(error))
+
+
+def _happened(error: httpx2.HTTPError | None) -> Wording:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return wording("shows a certificate this computer does not trust ({reason})", reason=_why_untrusted(cause))
+        cause = cause.__cause__ or cause.__context__
+    match error:
+        case None | httpx2.RemoteProtocolError() | httpx2.ReadError() | httpx2.WriteError():
+            return wording("broke off the connection")
+        case httpx2.ProxyError():
+            return wording("cannot be reached through the proxy of this computer")
+        case httpx2.ConnectTimeout() | httpx2.ConnectError():
+            return wording("cannot be reached; is this computer connected to the internet?")
+        case httpx2.TimeoutException():
+            return wording("does not answer any more")
+        case _:
+            return wording("cannot be used ({reason})", reason=str(error) or type(error).__name__)
+
+
+def _why_untrusted(error: ssl.SSLCertVerificationError) -> str:
+    return str(getattr(error, "verify_message", "") or error)
+
+
+def refused(host: str, error: RefusedError) -> SourceRefused:
+    sentence, remedy = _REFUSALS.get(error.status, _ANY_REFUSAL)
+    return SourceRefused(sentence, remedy=remedy, host=host, status=error.status)
+
+
+_ANY_REFUSAL = (
+    "{host} does not hand out the model (it answers with status {status}).",
+    "Try again later, or choose another source (Settings, Models).",
+)
+_WANTS_PERMISSION = (
+    "{host} does not let everybody have this model (status {status}).",
+    "Choose another source (Settings, Models), or import the model from a folder.",
+)
+_REFUSALS: dict[int, tuple[str, str]] = {
+    http.HTTPStatus.UNAUTHORIZED: _WANTS_PERMISSION,
+    http.HTTPStatus.FORBIDDEN: _WANTS_PERMISSION,
+    http.HTTPStatus.NOT_FOUND: (
+        "{host} does not have the model (status {status}).",
+        "Choose another source or address (Settings, Models).",
+    ),
+    http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: (
+        "The proxy of this computer wants to know who asks (status {status}).",
+        "Put name and password into the proxy settings of the system, then try again.",
+    ),
+    http.HTTPStatus.TOO_MANY_REQUESTS: (
+        "{host} has been asked too often from here (status {status}).",
+        "Try again in some minutes, or choose another source (Settings, Models).",
+    ),
+}
+
+
+# Worth asking again later.
+_PASSING = {408, 425, 429, 500, 502, 503, 504}
+
+
+def is_passing(status: int) -> bool:
+    """Whether a server that answers so may answer otherwise in a moment."""
+    return status in _PASSING

@@ -1,0 +1,202 @@
+"""`timbre models`: the models there are, and having them here."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from studio.catalog.checking import check_model, remove_model
+from studio.catalog.disk import in_gigabytes
+from studio.catalog.exporting import EXPORT_SUFFIX, export_model
+from studio.catalog.importing import import_model
+from studio.catalog.installation import Installation
+from studio.catalog.installed import ModelState, model_status, model_statuses, not_here
+from studio.catalog.known import KnownModel, SourceKind, known_models
+from studio.catalog.progress import OnProgress, Phase, Progress
+from studio.catalog.sources import open_source
+from studio.cli.model_words import as_json, in_words, progress_words
+from studio.cli.progress import ProgressLine
+from studio.cli.surroundings import Surroundings
+from studio.errors import ModelNotFound
+from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
+from studio.settings_file import Settings
+from studio.wording import did_you_mean
+
+EXAMPLES = """\
+examples:
+  timbre models list
+  timbre models install Fun-CosyVoice3-0.5B-2512
+  timbre models install CosyVoice2-0.5B --source modelscope
+  timbre models install CosyVoice2-0.5B --endpoint https://hf-mirror.com
+  timbre models install Fun-CosyVoice3-0.5B-2512 --variant rl     the language model after reinforcement learning, too
+  timbre models verify                      reads every byte; --repair fetches what is broken
+  timbre models export CosyVoice2-0.5B      one file, for a computer without a network
+  timbre models import CosyVoice2-0.5B.zip
+  timbre models import path/to/CosyVoice2-0.5B
+
+Interrupted by Ctrl+C or a loss of power, an installation goes on when the command is given again.
+Nothing is ever downloaded unasked.
+"""
+Run = Callable[[argparse.Namespace, Surroundings], int]
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "models",
+        help="list, install, verify and move models",
+        description="Lists the models there are, installs them, and looks after them.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+
+    def action(name: str, run: Run, words: str) -> argparse.ArgumentParser:
+        added = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        added.set_defaults(run=run)
+        return added
+
+    action("list", _list, "list all models").add_argument("--json", action="store_true", help="print a JSON array")
+    install = action("install", _install, "download a model, go on with a download, or mend a model")
+    install.add_argument("name", metavar="NAME", help="as `timbre models list` calls it")
+    install.add_argument("--variant", choices=("rl",), help="the language model after reinforcement learning, too")
+    _add_source(install)
+    verify = action("verify", _verify, "read every byte of a model and compare it with what it should be")
+    verify.add_argument("names", nargs="*", metavar="NAME", help="default: every model that was installed")
+    verify.add_argument("--repair", action="store_true", help="download again what is broken, and only that")
+    _add_source(verify)
+    remove = action("remove", _remove, "delete a model, or what has arrived of it")
+    remove.add_argument("name", metavar="NAME")
+    import_ = action("import", _import, "copy a model from a folder, a zip or tar archive, or an export")
+    import_.add_argument("path", type=Path, metavar="PATH")
+    import_.add_argument("--name", help="instead of the one it has there")
+    export = action("export", _export, "put a model into one file, for another computer")
+    export.add_argument("name", metavar="NAME")
+    export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{EXPORT_SUFFIX}")
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--source", choices=[kind.value for kind in SourceKind], help="where from (default: as the settings say)"
+    )
+    parser.add_argument("--endpoint", metavar="URL", help="of a mirror, in place of the source itself")
+
+
+def _list(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+    statuses = model_statuses()
+    if arguments.json:
+        print(json.dumps([as_json(status) for status in statuses], ensure_ascii=False))
+    else:
+        print("\n\n".join(in_words(status) for status in statuses))
+    return 0
+
+
+def _install(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+    variants = frozenset({arguments.variant}) if arguments.variant else frozenset()
+    _install_model(_known(arguments.name), arguments, variants)
+    return 0
+
+
+def _verify(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+    names = arguments.names or [
+        status.name for status in model_statuses() if status.state in (ModelState.INSTALLED, ModelState.DAMAGED)
+    ]
+    if not names:
+        _say("No model is installed yet: `timbre models list` names those there are.")
+    status = 0
+    for name in names:
+        line = ProgressLine()
+        result = check_model(name, on_progress=_shown_on(line))
+        line.clear()
+        if result.is_sound:
+            _say(f"{name}: {result.num_files} files, all sound.")
+        elif arguments.repair:
+            _say(f"{name}: {', '.join(result.damaged)} damaged; fetched again.")
+            _install_model(_known(name), arguments, frozenset())
+        else:
+            _say(f"{name}: {', '.join(result.damaged)} damaged. `timbre models verify --repair {name}` mends it.")
+            status = 1
+    return status
+
+
+def _remove(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+    if not remove_model(arguments.name):
+        raise not_here(arguments.name)
+    _say(f"{arguments.name} is gone.")
+    return 0
+
+
+def _import(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+    line = ProgressLine()
+    try:
+        folder = import_model(arguments.path, name=arguments.name, on_progress=_shown_on(line))
+    finally:
+        line.clear()
+    _say(f"{folder.name} is installed: `timbre say --model {folder.name} …` speaks with it.")
+    return 0
+
+
+def _export(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+    status = model_status(arguments.name)
+    if status is None or status.folder is None:
+        raise not_here(arguments.name)
+    target = arguments.file or Path(f"{arguments.name}{EXPORT_SUFFIX}")
+    line = ProgressLine()
+    try:
+        export_model(status.name, status.folder, target, on_progress=_shown_on(line))
+    finally:
+        line.clear()
+    _say(f"wrote {target}")
+    return 0
+
+
+def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: frozenset[str]) -> None:
+    settings = Settings()
+    kind = SourceKind(arguments.source or settings[MODEL_SOURCE])
+    own = settings[HUGGING_FACE_ENDPOINT if kind is SourceKind.HUGGING_FACE else MODEL_SCOPE_ENDPOINT]
+    source = open_source(kind, arguments.endpoint or own)
+    line = ProgressLine()
+    _say(f"{model.name}: {in_gigabytes(model.size_bytes(variants))} from {source.endpoint}")
+    try:
+        folder = Installation(model, source, variants=variants, on_progress=_shown_on(line)).run()
+    except KeyboardInterrupt:
+        line.say("Interrupted. What has arrived is kept: the same command goes on.")
+        raise
+    finally:
+        line.clear()
+    _say(f"{model.name} is installed in {folder}.")
+
+
+def _known(name: str) -> KnownModel:
+    """Raises ``ModelNotFound`` with the nearest names."""
+    known = known_models()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    raise ModelNotFound(
+        "{name} is not a model that can be downloaded.{did_you_mean}",
+        remedy="`timbre models list` names them; a folder or an archive comes in by `timbre models import`.",
+        name=name,
+        did_you_mean=did_you_mean(near),
+    )
+
+
+def _shown_on(line: ProgressLine) -> OnProgress:
+    told: set[str] = set()
+
+    def show(progress: Progress) -> None:
+        if progress.phase is Phase.WAITING and progress.trouble is not None:
+            sentence = f"{progress.trouble.message} Trying again."
+            if sentence not in told:  # once, however often it happens
+                told.add(sentence)
+                line.say(sentence)
+        line.show(progress_words(progress))
+
+    return show
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)

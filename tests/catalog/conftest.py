@@ -1,0 +1,71 @@
+"""A hub, a model it has, and a user who has none yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hub_server import HubServer, Repository
+from small_model import REPOSITORY, small_files, small_model
+
+from studio.catalog import known
+from studio.catalog.installation import Installation
+from studio.catalog.known import KnownModel, SourceKind
+from studio.catalog.progress import Phase, Progress
+from studio.catalog.sources import open_source
+
+
+@dataclass
+class Place:
+    """The user's folders, and the hub."""
+
+    hub: HubServer
+    files: dict[str, bytes]
+    model: KnownModel
+    folder: Path
+    seen: list[Progress] = field(default_factory=list)
+    on_progress: Callable[[Progress], None] | None = None
+
+    def installation(self, kind: SourceKind = SourceKind.HUGGING_FACE, **options: Any) -> Installation:
+        options.setdefault("first_wait_seconds", 0.01)
+        return Installation(self.model, open_source(kind, self.hub.url), on_progress=self._see, **options)
+
+    def _see(self, progress: Progress) -> None:
+        self.seen.append(progress)
+        if self.on_progress is not None:
+            self.on_progress(progress)
+
+    @property
+    def received(self) -> list[Progress]:
+        return [progress for progress in self.seen if progress.phase is Phase.RECEIVING]
+
+    @property
+    def model_folder(self) -> Path:
+        return self.folder / self.model.name
+
+    def installed_files(self) -> dict[str, bytes]:
+        return {
+            path: (self.model_folder / path).read_bytes() for path in self.files if (self.model_folder / path).is_file()
+        }
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG"):
+        monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
+    # The library keeps a token and caches in the user's home.
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    for variable in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)  # nobody cuts the power, and disks take their time
+    files = small_files()
+    model = small_model(files)
+    monkeypatch.setattr(known, "known_models", lambda: {model.name: model})
+    for module in ("installed", "checking", "importing"):
+        monkeypatch.setattr(f"studio.catalog.{module}.known_models", lambda: {model.name: model})
+    with HubServer() as hub:
+        hub.repositories[REPOSITORY] = Repository(files)
+        yield Place(hub, files, model, tmp_path / "timbre_data" / "models")

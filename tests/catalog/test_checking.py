@@ -1,0 +1,148 @@
+"""Damage is found, told, kept from being loaded, and mended with as few bytes as it takes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from small_model import write_folder
+
+from studio.catalog.checking import check_model, discard_download, remove_model
+from studio.catalog.folders import work_on
+from studio.catalog.installed import ModelState, installed_models, model_status, why_not_loadable
+from studio.catalog.stopping import Stopped, StopSwitch
+from studio.errors import BadModelName, MissingModelFile, ModelBusy, ModelNotFound
+
+
+def flip_a_byte(place: Any, name: str) -> None:
+    path = place.model_folder / name
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_sound_model_is_found_sound(place: Any) -> None:
+    place.installation().run()
+    result = check_model(place.model.name)
+    assert result.is_sound
+    assert not result.is_learned
+    assert result.num_files == len(place.files) - 1
+
+
+def test_one_flipped_bit_is_found_and_the_model_not_offered_any_more(place: Any) -> None:
+    place.installation().run()
+    flip_a_byte(place, "flow.pt")
+    assert check_model(place.model.name).damaged == ("flow.pt",)
+    assert place.model.name not in installed_models()
+    status = model_status(place.model.name)
+    assert status is not None
+    assert (status.state, status.damaged) == (ModelState.DAMAGED, ("flow.pt",))
+    assert "flow.pt must be mended" in str(why_not_loadable(place.model.name))
+
+
+def test_mending_fetches_what_is_broken_and_nothing_else(place: Any) -> None:
+    place.installation().run()
+    flip_a_byte(place, "flow.pt")
+    (place.model_folder / "hift.pt").unlink()
+    check_model(place.model.name)
+    place.hub.served_bytes.clear()
+    place.installation().run()
+    assert set(place.hub.served_bytes) == {"flow.pt", "hift.pt"}
+    assert check_model(place.model.name).is_sound
+    assert place.model.name in installed_models()
+
+
+def test_a_file_that_is_cut_off_is_seen_without_reading_it(place: Any) -> None:
+    place.installation().run()
+    path = place.model_folder / "llm.pt"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert place.model.name not in installed_models()
+
+
+def test_a_folder_that_somebody_put_there_is_compared_with_its_release(place: Any) -> None:
+    write_folder(place.model_folder, place.files | {"llm.pt": b"x" * len(place.files["llm.pt"])})
+    assert installed_models()[place.model.name] == place.model_folder
+    assert check_model(place.model.name).damaged == ("llm.pt",)
+
+
+def test_a_model_of_ones_own_is_learned_and_compared_from_then_on(place: Any) -> None:
+    write_folder(place.folder / "mine", place.files)
+    assert check_model("mine").is_learned
+    path = place.folder / "mine" / "llm.pt"
+    path.write_bytes(path.read_bytes()[::-1])
+    result = check_model("mine")
+    assert (result.is_learned, result.damaged) == (False, ("llm.pt",))
+
+
+def test_a_bundled_model_is_read_and_never_written(place: Any) -> None:
+    assert check_model("noise-cosyvoice3").is_sound
+
+
+def test_half_a_model_is_told_apart(place: Any) -> None:
+    write_folder(place.folder / "mine", {name: place.files[name] for name in ("cosyvoice3.yaml", "llm.pt")})
+    with pytest.raises(MissingModelFile, match=r"flow\.pt"):
+        check_model("mine")
+
+
+def test_checking_can_be_stopped(place: Any) -> None:
+    place.installation().run()
+    stop = StopSwitch()
+    stop.throw()
+    with pytest.raises(Stopped):
+        check_model(place.model.name, stop=stop)
+
+
+def test_removing_leaves_nothing_behind(place: Any) -> None:
+    place.installation().run()
+    assert remove_model(place.model.name)
+    assert not [path for path in place.folder.rglob("*") if path.is_file()]
+    assert not remove_model(place.model.name)
+
+
+def test_what_ships_with_the_program_stays(place: Any) -> None:
+    with pytest.raises(ModelNotFound, match="comes with the program"):
+        remove_model("noise-cosyvoice3")
+
+
+def test_an_abandoned_download_is_cleaned_up(place: Any) -> None:
+    installation = place.installation()
+    place.on_progress = lambda p: installation.stop.throw() if p.file == "llm.pt" else None
+    with pytest.raises(Stopped):
+        installation.run()
+    discard_download(place.model.name)
+    assert not [path for path in place.folder.rglob("*") if path.is_file()]
+
+
+def test_two_programs_do_not_work_on_the_same_model(place: Any) -> None:
+    with work_on(place.model.name):
+        for work in (place.installation().run, lambda: remove_model(place.model.name)):
+            with pytest.raises(ModelBusy, match="another program"):
+                work()
+    place.installation().run()
+
+
+def test_two_installations_at_once_make_one_sound_model(place: Any) -> None:
+    errors: list[Exception] = []
+
+    def install() -> None:
+        try:
+            place.installation().run()
+        except ModelBusy as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=install) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(errors) < 3
+    assert check_model(place.model.name).is_sound
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", ".hidden", "CON", "x" * 81, "ends.", "", "a\nb"])
+def test_names_that_lead_elsewhere_are_refused(place: Any, name: str) -> None:
+    with pytest.raises((BadModelName, ModelNotFound)):
+        remove_model(name)
+    with pytest.raises((BadModelName, ModelNotFound)):
+        check_model(name)

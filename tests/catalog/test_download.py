@@ -1,0 +1,184 @@
+"""Whatever happens on the way, a file goes on from where it was, and counts only if it is the published one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+from hub_server import Fault, Repository
+from small_model import REPOSITORY
+
+from studio.catalog.installed import installed_models
+from studio.catalog.progress import Phase
+from studio.catalog.stopping import Stopped
+from studio.errors import SourceRefused, SourceUnreachable, WrongDownload
+
+
+def test_a_connection_cut_in_mid_file_is_taken_up_where_it_ended(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(cut_at=120_000), Fault(cut_at=60_000)]
+    place.installation().run()
+    assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
+    whole, second, third = place.hub.ranges_of("llm.pt")
+    assert whole == ""
+    begins = [int(wanted.removeprefix("bytes=").rstrip("-")) for wanted in (second, third)]
+    assert 0 < begins[0] <= 120_000
+    assert begins[0] < begins[1] <= begins[0] + 60_000
+    with_range = [asked for asked in place.hub.asked if "if-range" in asked.headers]
+    assert len(with_range) >= 2  # asked for only if it still is the same file
+
+
+def test_being_asked_to_slow_down_is_obeyed(place: Any) -> None:
+    place.hub.faults["flow.pt"] = [Fault(429, {"Retry-After": "0.2"})]
+    begun = time.monotonic()
+    place.installation().run()
+    assert time.monotonic() - begun > 0.2
+    waits = [progress.wait_seconds for progress in place.seen if progress.phase is Phase.WAITING]
+    assert waits == [pytest.approx(0.2)]
+
+
+def test_a_signed_address_that_expired_is_asked_for_again(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(cut_at=100_000), Fault(403)]
+    place.installation().run()
+    assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
+
+
+def test_a_hub_that_forbids_is_not_pestered(place: Any) -> None:
+    place.hub.faults["llm.pt"] = 10 * [Fault(403, at_hub=True)]
+    with pytest.raises(SourceRefused, match="does not let everybody"):
+        place.installation().run()
+    # Once with the first plan; a plan is not tried twice.
+    assert len(place.hub.faults["llm.pt"]) == 9
+
+
+def test_wrong_bytes_are_fetched_again_once(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(is_corrupt=True)]
+    place.installation().run()
+    assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
+
+
+def test_bytes_that_stay_wrong_are_refused_and_nothing_is_installed(place: Any) -> None:
+    place.hub.faults["llm.pt"] = 10 * [Fault(is_corrupt=True)]
+    with pytest.raises(WrongDownload, match=r"llm\.pt is not what was published"):
+        place.installation().run()
+    assert place.model.name not in installed_models()
+    assert not place.model_folder.exists()
+
+
+def test_wrong_bytes_of_a_small_file_are_found_by_gits_name_for_it(place: Any) -> None:
+    place.hub.faults["CosyVoice-BlankEN/vocab.json"] = 10 * [Fault(is_corrupt=True, at_hub=True)]
+    with pytest.raises(WrongDownload, match=r"vocab\.json"):
+        place.installation().run()
+
+
+def test_a_server_without_ranges_sends_everything_again(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(cut_at=120_000), Fault(ignores_range=True)]
+    place.installation().run()
+    assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
+
+
+def test_a_login_page_in_place_of_a_file_is_not_kept(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(cut_at=120_000), Fault(page=b"<html>Please log in</html>")]
+    place.installation().run()
+    assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
+
+
+def test_a_server_that_breaks_off_every_time_is_given_up_and_what_came_is_kept(place: Any) -> None:
+    place.hub.faults["llm.pt"] = 20 * [Fault(cut_at=8192)]
+    with pytest.raises(SourceUnreachable, match="broke off the connection"):
+        place.installation().run()
+    place.hub.faults.clear()
+    before = place.hub.served_bytes["llm.pt"]
+    place.installation().run()
+    assert place.hub.served_bytes["llm.pt"] - before < len(place.files["llm.pt"])
+
+
+def stop_at(place: Any, num_bytes: int, **options: Any) -> None:
+    """Runs an installation until so much of the language model is there, and stops it from another thread."""
+    installation = place.installation(**options)
+
+    def stop(progress: Any) -> None:
+        if progress.file == "llm.pt" and progress.file_bytes >= num_bytes:
+            threading.Thread(target=installation.stop.throw).start()
+
+    place.on_progress = stop
+    with pytest.raises(Stopped):
+        installation.run()
+    place.on_progress = None
+
+
+def test_a_pause_keeps_every_byte_that_came(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
+    stop_at(place, 100_000)
+    served = sum(place.hub.served_bytes.values())
+    place.hub.asked.clear()
+    place.installation().run()
+    assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
+    total = sum(len(content) for path, content in place.files.items() if path != "llm.rl.pt")
+    # What was on the way when it stopped is all that came twice.
+    assert sum(place.hub.served_bytes.values()) < total + 100_000
+    assert served < total
+    assert not [asked for asked in place.hub.asked if "/api/" in asked.path]  # the plan was kept
+
+
+def test_a_pause_takes_effect_while_a_server_is_silent(place: Any) -> None:
+    place.files["llm.pt"] = place.files["llm.pt"]
+    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=20_000)]
+    installation = place.installation()
+    threading.Timer(0.5, installation.stop.throw).start()
+    begun = time.monotonic()
+    with pytest.raises(Stopped):
+        installation.run()
+    assert time.monotonic() - begun < 5
+
+
+def test_a_pause_takes_effect_while_waiting_for_another_attempt(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(503, {"Retry-After": "200"})]
+    installation = place.installation()
+    threading.Timer(0.3, installation.stop.throw).start()
+    begun = time.monotonic()
+    with pytest.raises(Stopped):
+        installation.run()
+    assert time.monotonic() - begun < 5
+
+
+def test_a_file_that_changed_during_a_pause_is_begun_anew(place: Any) -> None:
+    """ModelScope names no revisions of its own: the same address may hold another file tomorrow."""
+    from studio.catalog.known import SourceKind
+
+    place.model = small_model_without_sums(place)
+    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
+    stop_at(place, 100_000, kind=SourceKind.MODEL_SCOPE)
+    changed = place.files["llm.pt"][::-1]
+    place.hub.repositories[REPOSITORY] = Repository(place.files | {"llm.pt": changed})
+    place.installation(SourceKind.MODEL_SCOPE).run()
+    assert place.installed_files()["llm.pt"] == changed
+
+
+def small_model_without_sums(place: Any) -> Any:
+    from dataclasses import replace
+
+    return replace(place.model, files=tuple(replace(file, sha256=None) for file in place.model.files))
+
+
+def test_what_a_loss_of_power_left_behind_is_cut_off(place: Any) -> None:
+    """A file may have been made longer before its bytes reached the disk: they read as zeros."""
+    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
+    stop_at(place, 100_000)
+    part = place.folder / ".incoming" / place.model.name / "llm.pt.part"
+    with part.open("ab") as file:
+        file.write(bytes(50_000))
+    place.installation().run()
+    assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
+
+
+def test_other_hub_goes_on_with_what_the_first_one_brought(place: Any) -> None:
+    from studio.catalog.known import SourceKind
+
+    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
+    stop_at(place, 50_000)
+    flow = place.hub.served_bytes["flow.pt"]
+    place.installation(SourceKind.MODEL_SCOPE).run()
+    assert place.hub.served_bytes["flow.pt"] == flow
+    assert place.installed_files()["llm.pt"] == place.files["llm.pt"]

@@ -1,0 +1,190 @@
+"""Models from folders and archives: whole ones come in, hostile ones reach nothing."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_model import write_folder
+
+from studio.catalog.checking import check_model
+from studio.catalog.exporting import export_model
+from studio.catalog.file_names import is_safe_path
+from studio.catalog.importing import import_model
+from studio.catalog.installed import installed_models
+from studio.catalog.stopping import Stopped, StopSwitch
+from studio.errors import BadModelArchive, BadModelName, DamagedModelFile, DiskFull, MissingModelFile, ModelNotFound
+
+
+def tar_of(folder: Path, target: Path, mode: Any = "w:gz") -> Path:
+    with tarfile.open(target, mode) as archive:
+        archive.add(folder, arcname=folder.name)
+    return target
+
+
+def zip_of(files: dict[str, bytes], target: Path) -> Path:
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return target
+
+
+def nothing_came_in(place: Any) -> bool:
+    return not [path for path in place.folder.rglob("*") if path.is_file()]
+
+
+def test_a_folder_as_released_becomes_the_model_of_its_release(place: Any, tmp_path: Path) -> None:
+    released = write_folder(tmp_path / "snapshots" / "29e01c", place.files | {"asset/dingding.png": b"x"})
+    folder = import_model(released)
+    assert folder == place.model_folder
+    assert place.installed_files() == place.files
+    assert not (folder / "asset").exists()
+    assert check_model(place.model.name).is_sound
+    assert released.is_dir()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [tar_of, lambda f, t: tar_of(f, t, "w"), lambda f, t: Path(shutil.make_archive(str(t), "zip", f.parent, f.name))],
+)
+def test_archives_of_a_folder_come_in_too(place: Any, tmp_path: Path, make: Any) -> None:
+    folder = write_folder(tmp_path / "mine-v2", place.files | {"llm.pt": b"tuned"})
+    archive = make(folder, tmp_path / "model.archive")
+    assert import_model(archive).name == "mine-v2"
+    assert installed_models()["mine-v2"] == place.folder / "mine-v2"
+
+
+def test_an_export_is_the_same_model_on_the_other_computer(place: Any, tmp_path: Path) -> None:
+    place.installation().run()
+    target = tmp_path / "model.zip"
+    export_model(place.model.name, place.model_folder, target)
+    before = place.installed_files()
+    shutil.rmtree(place.folder)
+    import_model(target)
+    assert place.installed_files() == before
+    assert check_model(place.model.name).is_sound
+    assert sorted(tmp_path.glob(".*.part")) == []
+
+
+def test_damage_on_the_way_to_the_other_computer_is_found(place: Any, tmp_path: Path) -> None:
+    place.installation().run()
+    export_model(place.model.name, place.model_folder, tmp_path / "model.zip")
+    shutil.rmtree(place.folder)
+    with zipfile.ZipFile(tmp_path / "model.zip") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    name = next(name for name in files if name.endswith("/flow.pt"))
+    files[name] = files[name][::-1]
+    with pytest.raises(DamagedModelFile, match=r"flow\.pt was damaged"):
+        import_model(zip_of(files, tmp_path / "bad.zip"))
+    assert nothing_came_in(place)
+
+
+def test_a_damaged_model_is_not_exported(place: Any, tmp_path: Path) -> None:
+    place.installation().run()
+    path = place.model_folder / "flow.pt"
+    path.write_bytes(path.read_bytes()[::-1])
+    with pytest.raises(DamagedModelFile):
+        export_model(place.model.name, place.model_folder, tmp_path / "model.zip")
+    assert list(tmp_path.glob("*.zip")) == []
+
+
+def hostile_tar(target: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(target, "w") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        link = tarfile.TarInfo("model/campplus.onnx")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        hard = tarfile.TarInfo("model/spk2info.pt")
+        hard.type, hard.linkname = tarfile.LNKTYPE, "../../outside"
+        archive.addfile(hard)
+    return target
+
+
+def test_names_links_and_devices_of_an_archive_lead_nowhere(place: Any, tmp_path: Path) -> None:
+    inside = {f"model/{path}": content for path, content in place.files.items() if path != "campplus.onnx"}
+    outside = {
+        "../escaped.pt": b"x",
+        "/tmp/escaped-model.pt": b"x",
+        "model/../../llm.pt": b"x",
+        "model/sub/../llm.rl.pt": b"x",
+    }
+    archive = hostile_tar(tmp_path / "model.tar", inside | outside)
+    with pytest.raises(MissingModelFile, match=r"campplus\.onnx"):  # the link is no file
+        import_model(archive)
+    assert not list(tmp_path.rglob("escaped*"))
+    assert nothing_came_in(place)
+
+
+def test_a_zip_with_hostile_names_brings_only_what_is_a_model(place: Any, tmp_path: Path) -> None:
+    inside = {f"mine/{path}": content for path, content in place.files.items() if path != "llm.rl.pt"}
+    hostile = {"../../evil.pt": b"x", "C:\\evil.pt": b"x", "mine/run.sh": b"rm -rf", "mine/llm.py": b"import os"}
+    folder = import_model(zip_of(inside | hostile, tmp_path / "m.zip"), name="mine")
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert found == {*(path for path in place.files if path != "llm.rl.pt"), "timbre-model.json"}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_safe"),
+    [
+        ("llm.pt", True), ("a/b.json", True), ("../x", False), ("a/../x", False), ("/x", False), ("a//b", False),
+        ("C:x", False), ("a\\b", False), ("", False), (".", False), ("a/./b", False), ("x ", False), ("nul\0", False),
+    ],
+)  # fmt: skip
+def test_paths_that_stay_where_they_are_put(path: str, is_safe: bool) -> None:
+    assert is_safe_path(path) is is_safe
+
+
+def test_an_archive_that_is_none_is_a_sentence(place: Any, tmp_path: Path) -> None:
+    (tmp_path / "model.zip").write_bytes(b"PK\x03\x04 not really")
+    with pytest.raises(BadModelArchive, match="cannot be read as an archive"):
+        import_model(tmp_path / "model.zip")
+    with pytest.raises(BadModelArchive, match="no model"):
+        import_model(write_folder(tmp_path / "photos", {"a.jpg": b"x"}))
+    with pytest.raises(ModelNotFound):
+        import_model(tmp_path / "gone")
+
+
+def test_an_archive_that_ends_too_early_leaves_nothing(place: Any, tmp_path: Path) -> None:
+    archive = tar_of(write_folder(tmp_path / "mine", place.files), tmp_path / "m.tar.gz")
+    archive.write_bytes(archive.read_bytes()[:-40_000])
+    with pytest.raises(BadModelArchive):
+        import_model(archive)
+    assert nothing_came_in(place)
+
+
+def test_another_model_cannot_take_the_name_of_a_release(place: Any, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "x", place.files | {"llm.pt": b"tuned"})
+    with pytest.raises(BadModelName, match="not the one of the release"):
+        import_model(folder, name=place.model.name)
+    assert nothing_came_in(place)
+    assert import_model(folder, name="tuned by me").name == "tuned by me"
+
+
+def test_an_existing_model_is_never_overwritten(place: Any, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "x", place.files)
+    import_model(folder, name="mine")
+    with pytest.raises(BadModelName, match="already"):
+        import_model(folder, name="mine")
+    with pytest.raises(BadModelName, match="already"):
+        import_model(folder, name="noise-cosyvoice3")
+
+
+def test_room_is_asked_for_and_a_stop_leaves_nothing(
+    place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_folder(tmp_path / "x", place.files)
+    stop = StopSwitch()
+    with pytest.raises(Stopped):
+        import_model(folder, stop=stop, on_progress=lambda p: stop.throw() if p.file == "flow.pt" else None)
+    assert nothing_came_in(place)
+    monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
+    with pytest.raises(DiskFull):
+        import_model(folder)

@@ -1,0 +1,158 @@
+"""A model comes from a hub, whole and checked, and nobody else is asked for anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from hub_server import Fault, Repository
+from small_model import COMMIT, REPOSITORY
+
+from studio.catalog.disk import free_bytes
+from studio.catalog.installed import ModelState, installed_models, model_status
+from studio.catalog.known import SourceKind
+from studio.catalog.progress import Phase
+from studio.catalog.record import read_record
+from studio.errors import DiskFull, SourceRefused, SourceUnreachable, UnknownGeneration, WrongDownload
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+def test_a_model_is_installed_whole_from_either_hub(place: Any, kind: SourceKind) -> None:
+    folder = place.installation(kind).run()
+    assert folder == place.model_folder
+    wanted = {path: content for path, content in place.files.items() if path != "llm.rl.pt"}
+    assert place.installed_files() == wanted
+    assert installed_models()[place.model.name] == folder
+    record = read_record(folder)
+    assert record is not None
+    assert {file.path: file.sha256 for file in record.files} == {
+        path: hashlib.sha256(content).hexdigest() for path, content in wanted.items()
+    }
+    assert not list(place.folder.rglob("*.part*"))
+    assert not (place.folder / ".incoming" / place.model.name).exists()
+
+
+def test_the_hub_is_asked_for_the_released_revision_and_for_nothing_else(place: Any) -> None:
+    place.installation().run()
+    paths = [asked.path for asked in place.hub.asked]
+    assert paths[0].startswith(f"/api/models/{REPOSITORY}/revision/{COMMIT}")
+    assert all(f"{COMMIT}/" in path for path in paths[1:])
+    assert len(paths) < 3 * len(place.files)
+
+
+def test_the_reinforced_language_model_comes_only_when_it_is_wanted_and_alone(place: Any) -> None:
+    place.installation().run()
+    place.hub.asked.clear()
+    place.installation(variants=frozenset({"rl"})).run()
+    assert place.installed_files() == place.files
+    assert {path.split("/")[-1] for path in (a.path.partition("?")[0] for a in place.hub.asked[1:])} == {"llm.rl.pt"}
+    status = model_status(place.model.name)
+    assert status is not None
+    assert status.variants == {"rl"}
+
+
+def test_a_wish_of_the_environment_to_stay_offline_does_not_forbid_what_a_person_asks_for(
+    place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert place.installation().run().is_dir()
+
+
+def test_a_mirror_with_only_the_newest_revision_serves_the_same_files(place: Any) -> None:
+    place.hub.repositories[REPOSITORY] = Repository(place.files, revision="ab" * 20)
+    folder = place.installation().run()
+    record = read_record(folder)
+    assert record is not None
+    assert record.revision == "ab" * 20
+
+
+def test_another_release_under_the_same_name_is_refused_before_it_is_downloaded(place: Any) -> None:
+    changed = place.files | {"llm.pt": b"x" * len(place.files["llm.pt"])}
+    place.hub.repositories[REPOSITORY] = Repository(changed)
+    with pytest.raises(WrongDownload, match=r"llm\.pt is another one"):
+        place.installation().run()
+    assert place.hub.served_bytes == {}
+    assert place.model.name not in installed_models()
+
+
+def test_room_on_the_disk_is_asked_for_before_the_first_byte(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
+    with pytest.raises(DiskFull, match="wants"):
+        place.installation().run()
+    assert place.hub.served_bytes == {}
+
+
+def test_free_room_is_that_of_the_disk_where_the_folder_will_be(tmp_path: Any) -> None:
+    assert free_bytes(tmp_path / "not" / "yet") > 0
+
+
+def test_progress_never_goes_back_and_ends_with_everything(place: Any) -> None:
+    place.installation().run()
+    done = [progress.done_bytes for progress in place.received]
+    total = sum(len(content) for path, content in place.files.items() if path != "llm.rl.pt")
+    assert done == sorted(done)
+    assert done[-1] == total
+    assert {progress.total_bytes for progress in place.received} == {total}
+    assert place.seen[0].phase is Phase.ASKING
+    assert place.seen[0].share is None  # never a 0 % that means nothing
+
+
+def test_a_model_this_version_cannot_speak_with_is_not_downloaded(place: Any) -> None:
+    from dataclasses import replace
+
+    place.model = replace(place.model, generation="cosyvoice9")
+    with pytest.raises(UnknownGeneration, match="cannot be used yet"):
+        place.installation().run()
+    assert place.hub.asked == []
+
+
+def test_a_busy_hub_is_asked_again_for_its_list(place: Any) -> None:
+    place.hub.list_faults = [Fault(503), Fault(429, {"Retry-After": "0.05"})]
+    place.installation().run()
+    waits = [progress for progress in place.seen if progress.phase is Phase.WAITING]
+    assert [type(wait.trouble) for wait in waits] == [SourceRefused, SourceRefused]
+    assert waits[1].wait_seconds == pytest.approx(0.05)
+
+
+def test_a_login_page_is_not_a_list_of_files(place: Any) -> None:
+    place.hub.list_faults = 20 * [Fault(200, page=b"<html>Welcome to the hotel</html>")]
+    with pytest.raises(SourceRefused, match="502"):
+        place.installation().run()
+
+
+def test_nobody_there_is_a_sentence(place: Any) -> None:
+    place.hub.url = "http://127.0.0.1:9"
+    with pytest.raises(SourceUnreachable, match="connected to the internet"):
+        place.installation().run()
+    assert place.model.name not in installed_models()
+
+
+def test_the_proxy_of_the_system_is_used(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", place.hub.url)
+    place.hub.url = "http://hub.invalid"
+    folder = place.installation(SourceKind.MODEL_SCOPE).run()
+    assert folder.is_dir()
+    assert all(asked.path.startswith("http://hub.invalid/") for asked in place.hub.asked)
+
+
+def test_a_mirror_gets_no_token(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    place.installation().run()
+    assert not [asked for asked in place.hub.asked if "authorization" in asked.headers]
+
+
+def test_an_unfinished_download_is_no_model(place: Any) -> None:
+    place.hub.faults["llm.pt"] = 20 * [Fault(cut_at=8192)]
+    with pytest.raises(SourceUnreachable):
+        place.installation().run()
+    status = model_status(place.model.name)
+    assert status is not None
+    assert status.state is ModelState.PARTIAL
+    assert 0 < status.arrived_bytes < status.size_bytes
+    assert place.model.name not in installed_models()
+    assert json.loads((place.folder / ".incoming" / place.model.name / "timbre-plan.json").read_bytes())["files"]

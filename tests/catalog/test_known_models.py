@@ -1,0 +1,53 @@
+"""What the program knows of models is complete enough to install and check them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from studio.catalog.contents import is_welcome, require_complete
+from studio.catalog.file_names import check_model_name, is_safe_path
+from studio.catalog.known import KnownModel, SourceKind, known_models
+from studio.model.generations import GENERATIONS
+
+MODELS = list(known_models().values())
+
+
+def test_the_family_is_known_newest_first() -> None:
+    assert list(known_models()) == [
+        "Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B", "CosyVoice-300M", "CosyVoice-300M-SFT", "CosyVoice-300M-Instruct",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_entry_can_be_installed_by_its_name_from_both_hubs(model: KnownModel) -> None:
+    assert check_model_name(model.name) == model.name
+    assert set(model.repositories) == set(SourceKind)
+    assert model.licence
+    assert model.languages
+    for file in model.files:
+        assert is_safe_path(file.path)
+        assert is_welcome(file.path), "an export would leave it behind"
+        assert file.sha256 is None or re.fullmatch(r"[0-9a-f]{64}", file.sha256)
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model.is_usable], ids=lambda model: model.name)
+def test_a_usable_model_has_every_file_the_program_opens_and_publishes_its_sums(
+    model: KnownModel, tmp_path: Path
+) -> None:
+    generation = next(generation for generation in GENERATIONS if generation.name == model.generation)
+    yaml = Path(__file__).parents[2] / "resources" / "models" / f"noise-{generation.name}" / generation.yaml_name
+    for file in model.files_of():
+        (tmp_path / file.path).parent.mkdir(exist_ok=True)
+        (tmp_path / file.path).write_bytes(yaml.read_bytes() if file.path.endswith(".yaml") else b"")
+        assert file.size_bytes
+        assert file.sha256
+    assert require_complete(tmp_path) == model.generation
+
+
+def test_the_reinforced_variant_is_a_choice_of_its_own() -> None:
+    model = known_models()["Fun-CosyVoice3-0.5B-2512"]
+    assert model.variants == ("rl",)
+    assert model.size_bytes(frozenset({"rl"})) - model.size_bytes() == 2_024_682_701

@@ -1,0 +1,94 @@
+"""Speed and remaining time are what was measured, or nothing; patience ends."""
+
+from __future__ import annotations
+
+import ssl
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import httpx2
+import pytest
+
+from studio.catalog.progress import Phase, Progress, SpeedMeter
+from studio.catalog.sources import SourceKind, endpoint_of
+from studio.catalog.troubles import unreachable
+from studio.catalog.waiting import Patience, wait_wished_by
+from studio.errors import UnusableSetting
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_speed_is_unknown_until_it_was_measured_for_a_moment() -> None:
+    clock = Clock()
+    meter = SpeedMeter(clock)
+    meter.restart()
+    clock.now += 0.5
+    meter.add(5_000_000)
+    assert meter.bytes_per_second is None
+    assert meter.remaining_seconds(1000) is None
+    clock.now += 2.0
+    meter.add(5_000_000)
+    assert meter.bytes_per_second == pytest.approx(4_000_000)
+    assert meter.remaining_seconds(8_000_000) == pytest.approx(2.0)
+
+
+def test_speed_is_that_of_the_last_seconds_and_a_pause_does_not_count() -> None:
+    clock = Clock()
+    meter = SpeedMeter(clock)
+    meter.restart()
+    for _ in range(60):
+        clock.now += 1
+        meter.add(1000)
+    for _ in range(60):
+        clock.now += 1
+        meter.add(10)
+    assert meter.bytes_per_second == pytest.approx(10)
+    clock.now += 3600
+    meter.restart()
+    clock.now += 3
+    meter.add(30)
+    assert meter.bytes_per_second == pytest.approx(10)
+
+
+def test_a_share_of_an_unknown_whole_is_none() -> None:
+    assert Progress(Phase.ASKING).share is None
+    assert Progress(Phase.RECEIVING, done_bytes=1, total_bytes=4).share == 0.25
+
+
+def test_waits_grow_are_renewed_by_success_and_end() -> None:
+    patience = Patience(1.0)
+    assert [patience.next_wait_seconds() for _ in range(7)] == [1, 2, 4, 8, 16, 32, None]
+    patience.renew()
+    assert patience.next_wait_seconds() == 1
+    assert patience.next_wait_seconds(30.0) == 30
+    assert patience.next_wait_seconds(1e9) == 300
+
+
+def test_a_server_may_wish_for_seconds_or_a_date() -> None:
+    assert wait_wished_by({"Retry-After": "12"}) == 12
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    assert 50 < (wait_wished_by({"Retry-After": soon}) or 0) <= 60
+    assert wait_wished_by({}) is None
+    assert wait_wished_by({"Retry-After": "soon"}) is None
+
+
+def test_a_certificate_nobody_trusts_is_told_as_such() -> None:
+    error = httpx2.ConnectError("handshake")
+    error.__cause__ = ssl.SSLCertVerificationError(1, "self-signed certificate")
+    assert "certificate this computer does not trust (" in str(unreachable("hub.example", error))
+
+
+def test_endpoints_come_from_the_person_then_the_environment_then_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    assert endpoint_of(SourceKind.HUGGING_FACE) == "https://huggingface.co"
+    monkeypatch.setenv("HF_ENDPOINT", "https://hf-mirror.com/")
+    assert endpoint_of(SourceKind.HUGGING_FACE) == "https://hf-mirror.com"
+    assert endpoint_of(SourceKind.HUGGING_FACE, "http://localhost:8080/hf") == "http://localhost:8080/hf"
+    with pytest.raises(UnusableSetting):
+        endpoint_of(SourceKind.MODEL_SCOPE, "modelscope")
