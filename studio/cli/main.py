@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 import studio
-from studio.cli import bench, convert, doctor, export, models, say, styles, voices
+from studio.cli import bench, convert, doctor, engines, export, models, say, styles, voices
 from studio.cli.surroundings import Surroundings
 from studio.errors import StudioError
 
@@ -31,7 +31,7 @@ begin with:
 
 `timbre COMMAND --help` explains each command with examples.
 """
-_COMMANDS = (say, convert, export, voices, models, styles, doctor, bench)
+_COMMANDS = (say, convert, export, voices, models, styles, doctor, engines, bench)
 
 
 def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None = None) -> int:

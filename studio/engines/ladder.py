@@ -73,7 +73,7 @@ def why_not(view: CandidateView, choice: CandidateView) -> Wording:
             return wording("it is no faster than plain float32 ({factor:.2f} times)", factor=view.speedup)
         return wording("it could not be opened")
     return wording(
-        "it is slower: {seconds:.3f} s a second of sound, {factor:.2f} times as fast as plain float32",
+        "it is slower: {seconds:.2g} s a second of sound, {factor:.2f} times as fast as plain float32",
         seconds=view.timing.seconds_per_audio_second,
         factor=view.speedup,
     )

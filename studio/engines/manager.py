@@ -8,6 +8,7 @@ All may be called from different threads; ``improve`` from one at a time.
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -177,14 +178,28 @@ class EngineManager:
             with self.store.workspace(rung.key) as workspace:
                 if self.store.manifest(rung.key, rung.facts) is not None and not is_again:
                     return  # somebody else has just done it
+                is_built = is_again and self._lay_out(rung, workspace)
                 self.store.begin(rung.key)
-                self._follow(rung, workspace)
+                self._follow(rung, workspace, is_built=is_built)
         except BlockingIOError:
             _log.info("%s is tried by another process", rung.key)
+        except OSError as error:
+            self._fail(rung, Trouble.FAILED, wording("a file cannot be written or read: {reason}", reason=error))
         except StudioError as error:
             self._fail(rung, Trouble.FAILED, error.sentence)
 
-    def _follow(self, rung: Rung, workspace: Workspace) -> None:
+    def _lay_out(self, rung: Rung, workspace: Workspace) -> bool:
+        """Puts what was built before into the workspace, to be proven anew; False where it has to be built."""
+        manifest = rung.manifest
+        if manifest is None or not manifest.files or (files := self.store.sound_files(manifest)) is None:
+            return False
+        for name in manifest.files:
+            target = workspace.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(files / name, target)
+        return True
+
+    def _follow(self, rung: Rung, workspace: Workspace, *, is_built: bool) -> None:
         task = TrialTask(
             model_folder=self.subject.checkpoint.folder,
             variant=self.subject.variant,
@@ -196,6 +211,7 @@ class EngineManager:
             recording=self._recording_path(),
             timing_cache=self.store.timing_cache(rung.candidate.name),
             extent=self._extent,
+            is_built=is_built,
         )
         trial = self._start_trial(task, longest_silence_seconds=rung.candidate.longest_silence_seconds)
         self._trial = trial

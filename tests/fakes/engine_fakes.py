@@ -30,7 +30,7 @@ Embed = Callable[[FloatArray], FloatArray]
 
 
 def plain(fbank: FloatArray) -> FloatArray:
-    time.sleep(0.004)
+    time.sleep(0.010)
     return exact(fbank)
 
 
@@ -44,8 +44,13 @@ def quick(fbank: FloatArray) -> FloatArray:
     return exact(fbank)
 
 
+def unhurried(fbank: FloatArray) -> FloatArray:
+    time.sleep(0.005)
+    return exact(fbank)
+
+
 def slow(fbank: FloatArray) -> FloatArray:
-    time.sleep(0.012)
+    time.sleep(0.030)
     return exact(fbank)
 
 
@@ -174,7 +179,7 @@ CRASHING = (_PLAIN, Fake("crashing", crashing))
 HANGING = (_PLAIN, Hanging("hanging", longest_silence_seconds=1.0))
 DEAF = (_PLAIN, Deaf("deaf"))
 UNHURRIED = (_PLAIN, Built("built", num_steps=400, step_seconds=0.05))
-TOO_LARGE = (_PLAIN, TooLarge("large"), Fake("slower", lambda fbank: (time.sleep(0.002), exact(fbank))[1]))
+TOO_LARGE = (_PLAIN, TooLarge("large", exact), Fake("slower", unhurried))
 
 
 class ThreadTrial:

@@ -1,0 +1,145 @@
+"""``python -m studio.engines``: the manager at a terminal; ``timbre engines`` runs it in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from studio.engines.candidate import Subject
+from studio.engines.machine import place_named
+from studio.engines.manager import EngineManager
+from studio.engines.overview import Overview, Standing
+from studio.engines.registry import MODULES
+from studio.engines.stage import Stage
+from studio.engines.store import EngineStore
+from studio.engines.words import as_rows, explanation, megabytes, place_in_words, progress, table
+from studio.errors import StudioError, UnusableSetting
+from studio.model.checkpoint import open_checkpoint
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answers on standard output, progress on standard error. Returns the exit status."""
+    chosen = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.ERROR, stream=sys.stderr)
+    speaker = _Progress()
+    try:
+        place = place_named(chosen.device, num_threads=chosen.threads)
+        subject = Subject(open_checkpoint(chosen.model), place, chosen.variant)
+        manager = EngineManager(subject, EngineStore(), modules=tuple(chosen.modules), on_change=speaker.hear)
+        stages = tuple(chosen.stage or Stage)
+        try:
+            return _run(chosen, manager, stages)
+        except KeyboardInterrupt:
+            manager.cancel()
+            raise
+    except StudioError as error:
+        _say(str(error))
+        return error.exit_status
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(chosen: argparse.Namespace, manager: EngineManager, stages: tuple[Stage, ...]) -> int:
+    keys = _keys(manager.overview(), stages, chosen.engine)
+    match chosen.action:
+        case "build":
+            manager.improve(stages, again=keys if chosen.engine else ())
+        case "verify" | "bench":
+            known = {view.key for stage in manager.overview().stages for view in stage.candidates if view.verification}
+            manager.improve(stages, again=[key for key in keys if key in known or chosen.engine])
+        case "rebuild":
+            manager.forget(keys)
+            manager.improve(stages)
+        case "clear":
+            freed = manager.store.clear() if chosen.all else manager.forget(keys)
+            _tell(f"{megabytes(freed)} freed; what is needed is made again.")
+            return 0
+    overview = manager.overview()
+    shown = [stage for stage in overview.stages if stage.stage in stages]
+    if chosen.json:
+        answer = {
+            "model": overview.model_name,
+            "place": place_in_words(overview.place),
+            "candidates": as_rows(overview),
+        }
+        _tell(json.dumps(_finite(answer), ensure_ascii=False, indent=1))
+    elif chosen.action in ("why", "verify", "bench"):
+        _tell(*(line for stage in shown for line in (*explanation(stage), "")))
+    else:
+        _tell(*table(overview))
+    return 0
+
+
+def _keys(overview: Overview, stages: Iterable[Stage], names: list[str] | None) -> list[str]:
+    """Of the candidates that are meant. Raises ``UnusableSetting`` for a name nobody has."""
+    views = [view for stage in overview.stages if stage.stage in stages for view in stage.candidates]
+    unknown = set(names or ()) - {view.name for view in views}
+    if unknown:
+        raise UnusableSetting(
+            "There is no engine {names} for that.",
+            remedy="Choose one of: {known}.",
+            names=", ".join(sorted(unknown)),
+            known=", ".join(sorted({view.name for view in views})),
+        )
+    usable = [view for view in views if view.standing is not Standing.UNUSABLE]
+    return [view.key for view in usable if not names or view.name in names]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="timbre engines")
+    parser.add_argument("action", choices=("list", "build", "verify", "bench", "rebuild", "clear", "why"))
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--variant")
+    parser.add_argument("--stage", type=Stage, action="append")
+    parser.add_argument("--engine", action="append")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--modules", nargs="+", default=MODULES)
+    return parser
+
+
+class _Progress:
+    """On a terminal one line that changes, elsewhere a line for each part."""
+
+    def __init__(self) -> None:
+        self._said = ""
+
+    def hear(self, overview: Overview) -> None:
+        work = overview.work
+        if sys.stderr.isatty():
+            words = progress(work) if work else ""
+            sys.stderr.write(f"\r\x1b[K{words}")
+            sys.stderr.flush()
+        elif work is not None and work.step is not None:
+            words = f"{work.index} of {work.total}: {work.stage.value}, {work.name}: {work.step.phase}"
+            if words != self._said:
+                self._said = words
+                _say(words)
+
+
+def _finite(value: object) -> object:
+    """JSON has no infinity."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _tell(*lines: str) -> None:
+    print(*lines, sep="\n", flush=True)  # noqa: T201 - what was asked for
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - what it prints is for people
+
+
+if __name__ == "__main__":
+    sys.exit(main())

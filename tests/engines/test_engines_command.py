@@ -1,0 +1,123 @@
+"""``timbre engines`` as a person meets it, its manager in this very process."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import engine_fakes
+import pytest
+from engine_bench import EXTENT, small_recording
+
+from studio import paths
+from studio.cli.main import main as timbre
+from studio.engines import __main__ as command
+from studio.engines.candidate import Subject
+from studio.engines.machine import processor
+from studio.engines.manager import EngineManager
+from studio.engines.recording import recording_name
+from studio.engines.store import EngineStore
+from studio.model.checkpoint import open_checkpoint
+
+MODEL = paths.resources() / "models" / "noise-cosyvoice3"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    subject = Subject(open_checkpoint(MODEL), processor(1))
+    small_recording().write(EngineStore().folder / "recorded" / recording_name(subject, EXTENT))
+    monkeypatch.setattr(
+        command, "EngineManager", partial(EngineManager, start_trial=engine_fakes.ThreadTrial, extent=EXTENT)
+    )
+    return tmp_path
+
+
+def engines(*words: str, candidates: str = "ONE_BUILT") -> int:
+    given = ["--model", str(MODEL), "--device", "cpu", "--threads", "1", "--modules", f"engine_fakes:{candidates}"]
+    return command.main([words[0], *given, *words[1:]])
+
+
+def test_before_anything_was_tried_it_says_so(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert engines("list") == 0
+    shown = capsys.readouterr().out
+    assert "speaker encoder  fake float32   not measured" in shown
+    assert "2 not tried yet: `timbre engines build` tries them." in shown
+
+
+def test_built_listed_explained_and_cleared(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert engines("build") == 0
+    heard = capsys.readouterr()
+    assert "2 of 2: speaker-encoder, built: laying bricks" in heard.err
+    assert "6 kB" in heard.out
+    assert engines("why") == 0
+    assert "not fake float32: it is slower:" in capsys.readouterr().out
+    assert engines("list", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["candidates"]
+    assert [(row["name"], row["in_use"]) for row in rows] == [("plain", False), ("built", True)]
+    assert rows[1]["speedup"] > 1.05
+    assert engines("clear") == 0
+    assert "6 kB freed" in capsys.readouterr().out
+    assert EngineStore().all_manifests() == []
+
+
+def test_refusals_are_told_one_by_one(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    engines("build", candidates="BAD")
+    capsys.readouterr()
+    engines("why", "--stage", "speaker-encoder", candidates="BAD")
+    shown = capsys.readouterr().out
+    for words in ("not a number", "10.00% from plain float32", "The bricks are too soft", "is not installed"):
+        assert words in shown
+
+
+def test_verifying_proves_what_is_there_without_building_it_again(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engines("build")
+    engine_fakes.ThreadTrial.tasks.clear()
+    capsys.readouterr()
+    assert engines("verify", "--engine", "built") == 0
+    assert [task.is_built for task in engine_fakes.ThreadTrial.tasks] == [True]
+    assert "laying bricks" not in capsys.readouterr().err
+    engine_fakes.ThreadTrial.tasks.clear()
+    assert engines("rebuild", "--engine", "built") == 0
+    assert [task.is_built for task in engine_fakes.ThreadTrial.tasks] == [False]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("list", "--engine", "other"), "There is no engine other for that. Choose one of: built, plain."),
+        (("list", "--device", "RTX 9999"), "There is no graphics card “RTX 9999”"),
+    ],
+)
+def test_a_wrong_name_is_a_sentence(
+    cache: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+) -> None:
+    assert engines(*words) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_the_command_hands_on_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[list[str]] = []
+
+    class Process:
+        def __init__(self, words: list[str]) -> None:
+            heard.append(words)
+
+        def __enter__(self) -> Process:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def wait(self) -> int:
+            return 7
+
+    monkeypatch.setattr("studio.cli.engines.subprocess.Popen", Process)
+    status = timbre(["engines", "why", "--model", str(MODEL), "--stage", "flow", "--threads", "2", "--json"])
+    assert status == 7
+    assert heard[0][1:] == [
+        "-m", "studio.engines", "why", "--model", str(MODEL), "--device", "auto", "--threads", "2", "--stage", "flow", "--json",
+    ]  # fmt: skip

@@ -1,0 +1,121 @@
+"""Distances, limits, and trials of the shipped models: what is right passes, what is spoilt does not."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from studio import paths
+from studio.engines.candidate import Subject
+from studio.engines.distance import distance, mel_distance_db
+from studio.engines.extent import Extent
+from studio.engines.limits import judged
+from studio.engines.machine import processor
+from studio.engines.manifest import Verification
+from studio.engines.recording import Recording, read_recording, record
+from studio.engines.registry import all_candidates
+from studio.engines.stage import Stage
+from studio.engines.trials import TRIALS, time_in_turns
+from studio.engines.trying import references_of
+from studio.model.checkpoint import open_checkpoint
+from studio.model.config import Precision
+
+EXTENT = Extent(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
+REFERENCES = references_of(all_candidates())
+
+
+def test_distance_is_relative_to_what_was_wanted() -> None:
+    wanted = np.array([3.0, 4.0], np.float32)
+    apart = distance(wanted, np.array([3.0, 4.5], np.float32))
+    assert (apart.relative_error, apart.max_error) == (pytest.approx(0.1), pytest.approx(0.5))
+    assert distance(wanted, wanted).relative_error == 0.0
+    assert not distance(wanted, np.array([np.nan, 4.0], np.float32)).is_finite
+    assert distance(wanted, np.zeros(3, np.float32)).relative_error == math.inf
+
+
+def test_mel_distance_hears_shape_and_not_loudness() -> None:
+    mel = np.random.default_rng(0).standard_normal((80, 20)).astype(np.float32)
+    assert mel_distance_db(mel, mel + 1.0) == pytest.approx(0.0, abs=1e-5)
+    # One cepstral coefficient of 0.1 in every frame: 10 sqrt(2) / ln 10 times that.
+    tilt = 0.2 * np.cos(np.pi * 3 * (np.arange(80) + 0.5) / 80)[:, None]
+    assert mel_distance_db(mel, mel + tilt) == pytest.approx(10 * math.sqrt(2) / math.log(10) * 0.1, rel=1e-3)
+    assert mel_distance_db(mel, np.full_like(mel, np.nan)) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("stage", "precision", "found", "is_right"),
+    [
+        (Stage.FLOW, Precision.FLOAT16, Verification(True, 0.9e-2, 1.0, 1, mel_distance_db=0.1), True),
+        (Stage.FLOW, Precision.FLOAT16, Verification(True, 1.1e-2, 1.0, 1, mel_distance_db=0.1), False),
+        (Stage.FLOW, Precision.INT8, Verification(True, 4e-2, 1.0, 1, mel_distance_db=0.79), True),
+        (Stage.FLOW, Precision.INT8, Verification(True, 4e-2, 1.0, 1, mel_distance_db=0.81), False),
+        (Stage.FLOW, Precision.INT8, Verification(False, 0.0, 0.0, 1, mel_distance_db=0.0), False),
+        (Stage.VOCODER, Precision.FLOAT16, Verification(True, 0.5, 1.0, 1, mel_distance_db=0.1), True),
+        (Stage.VOCODER, Precision.FLOAT32, Verification(True, 0.5, 1.0, 1, mel_distance_db=0.01), False),
+        (Stage.SPEECH_TOKENIZER, Precision.FLOAT32, Verification(True, 0.0, 0.0, 1, agreement=0.98), False),
+        (Stage.SPEECH_TOKENIZER, Precision.INT8, Verification(True, 0.0, 0.0, 1, agreement=0.98), True),
+        (Stage.SPEECH_LM, Precision.INT8, Verification(True, 4e-2, 1.0, 1, agreement=0.9), True),
+        (Stage.SPEECH_LM, Precision.FLOAT32, Verification(True, 4e-2, 1.0, 1, agreement=0.9), False),
+        (Stage.SPEAKER_ENCODER, Precision.FLOAT32, Verification(True, math.inf, math.inf, 1), False),
+    ],
+)
+def test_limits(stage: Stage, precision: Precision, found: Verification, is_right: bool) -> None:
+    assert (judged(stage, precision, found).complaint is None) is is_right
+
+
+@pytest.fixture(scope="module")
+def recorded() -> tuple[Subject, Recording]:
+    subject = Subject(open_checkpoint(paths.resources() / "models" / "noise-cosyvoice3"), processor(1))
+    return subject, record(subject, REFERENCES, EXTENT)
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+def test_plain_equals_its_own_recording_and_is_timed(recorded: tuple[Subject, Recording], stage: Stage) -> None:
+    subject, recording = recorded
+    trial = TRIALS[stage](recording, subject.checkpoint, EXTENT)
+    engine = REFERENCES[stage].open(None, subject)
+    found = trial.verify(engine, Precision.FLOAT32)
+    assert found.complaint is None
+    assert found.relative_error <= 1e-6
+    timing = time_in_turns(trial, engine, engine)
+    assert 0 < timing.first_seconds <= timing.seconds_per_audio_second * trial.audio_seconds + 1.0
+    assert timing.num_rounds >= 1
+
+
+@pytest.mark.parametrize("stage", [Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER])
+def test_a_network_with_spoilt_weights_is_refused(
+    recorded: tuple[Subject, Recording], stage: Stage, tmp_path: Path
+) -> None:
+    """The wrong rows of one matrix, as a bad export would have them."""
+    subject, recording = recorded
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for path in subject.checkpoint.folder.iterdir():
+        (folder / path.name).symlink_to(path)
+    name = {Stage.SPEECH_LM: "llm.pt", Stage.FLOW: "flow.pt", Stage.VOCODER: "hift.pt"}[stage]
+    tensors = torch.load(folder / name, weights_only=True)
+    largest = max((key for key in tensors if tensors[key].dim() > 1), key=lambda key: tensors[key].numel())
+    if stage is Stage.SPEECH_LM:
+        largest = next(key for key in tensors if key.endswith("mlp.down_proj.weight"))
+    tensors[largest] = tensors[largest].flip(0)
+    (folder / name).unlink()
+    torch.save(tensors, folder / name)
+    spoilt = Subject(open_checkpoint(folder), subject.place)
+    trial = TRIALS[stage](recording, subject.checkpoint, EXTENT)
+    assert trial.verify(REFERENCES[stage].open(None, spoilt), Precision.INT8).complaint is not None
+
+
+def test_a_recording_survives_its_file_and_damage_is_found(recorded: tuple[Subject, Recording], tmp_path: Path) -> None:
+    _, recording = recorded
+    path = tmp_path / "recorded" / "a.safetensors"
+    recording.write(path)
+    again = read_recording(path)
+    assert again is not None
+    np.testing.assert_array_equal(again.mel, recording.mel)
+    path.write_bytes(path.read_bytes()[:-100])
+    assert read_recording(path) is None
+    assert read_recording(tmp_path / "nothing") is None
