@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Protocol
 
 import studio
-from studio.engines.candidate import AnyStage, Subject
+from studio.engines.candidate import AnyStage, Subject, Usable
 from studio.engines.extent import Extent, usual_extent
 from studio.engines.history import past_phases, remaining_seconds
-from studio.engines.ladder import choose
+from studio.engines.ladder import choose, no_room_for
+from studio.engines.machine import budget_bytes
 from studio.engines.manifest import Manifest, Trouble
 from studio.engines.memory import is_out_of_memory
-from studio.engines.overview import CandidateView, Overview, StageView, Work
+from studio.engines.overview import CandidateView, Overview, StageView, Standing, Work
 from studio.engines.recording import recording_name
 from studio.engines.registry import MODULES, all_candidates
 from studio.engines.rungs import Rung, being_tried, rungs_of
@@ -86,6 +87,7 @@ class EngineManager:
         self._work: Work | None = None
         self._trial: Trying | None = None
         self._is_paused = False
+        self._is_aside = False
         self._is_cancelled = False
         self._unfit: set[str] = set()
         self._notes: list[Wording] = []
@@ -135,17 +137,31 @@ class EngineManager:
         return self.overview()
 
     def pause(self) -> None:
-        """The trial at work, and those that follow, wait."""
+        """The trial at work, and those that follow, wait: until ``resume``."""
         self._is_paused = True
-        if trial := self._trial:
-            trial.pause()
+        self._let_run()
         self._tell()
 
     def resume(self) -> None:
         self._is_paused = False
-        if trial := self._trial:
-            trial.resume()
+        self._let_run()
         self._tell()
+
+    def step_aside(self) -> None:
+        """Trials wait while a line is spoken: it would be slower, and they would measure wrongly."""
+        self._is_aside = True
+        self._let_run()
+
+    def step_back(self) -> None:
+        self._is_aside = False
+        self._let_run()
+
+    def _let_run(self) -> None:
+        if trial := self._trial:
+            if self._is_paused or self._is_aside:
+                trial.pause()
+            else:
+                trial.resume()
 
     def cancel(self) -> None:
         """Ends ``improve``; what was at work leaves nothing, and is tried another time."""
@@ -217,7 +233,7 @@ class EngineManager:
         self._trial = trial
         estimate = _Estimate(rung, past_phases(self.store.all_manifests(), task.stage.value, task.name))
         try:
-            if self._is_paused:
+            if self._is_paused or self._is_aside:
                 trial.pause()
             if self._is_cancelled:
                 trial.cancel()
@@ -251,7 +267,7 @@ class EngineManager:
     # Speaking.
 
     def open_choice(self, stage: Stage) -> OpenedStage | None:
-        """The fastest proven engine of ``stage``, opened; None where that is the reference, which need not be opened here.
+        """The fastest proven engine of ``stage``, opened; None where nothing is proven, so that plain torch speaks.
 
         One whose files are damaged is thrown away, to be made again; one that does not open, or for which memory
         is too small now, is passed over with a note. Then comes the next.
@@ -259,15 +275,21 @@ class EngineManager:
         while True:
             with self._lock:
                 view = self._stage_view(stage).choice
-            if view.is_reference:
+            if view.standing is not Standing.PROVEN:
                 return None
             rung = next(rung for rung in self._rungs_of(stage) if rung.candidate.name == view.name)
             if (engine := self._opened(rung)) is not None:
                 return OpenedStage(engine, view)
+            if view.is_reference:
+                return None
 
     def _opened(self, rung: Rung) -> AnyStage | None:
         manifest = rung.manifest
         if manifest is None:
+            return None
+        if (reason := self._no_room_to_open(rung)) is not None:
+            self._unfit.add(rung.key)
+            self._note(wording("{engine} does not speak now: {reason}", engine=_title(rung), reason=reason))
             return None
         files = self.store.sound_files(manifest)
         if files is None:
@@ -287,6 +309,12 @@ class EngineManager:
                 )
                 self.store.discard(rung.key)
             return None
+
+    def _no_room_to_open(self, rung: Rung) -> Wording | None:
+        """A processor's memory is not refused when it runs out, the program is ended: so it is asked before."""
+        if not isinstance(rung.probed, Usable) or rung.is_reference:
+            return None
+        return no_room_for(rung.probed.memory_bytes, budget_bytes(self.subject.place))
 
     def _note(self, note: Wording) -> None:
         with self._lock:

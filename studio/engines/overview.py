@@ -55,15 +55,25 @@ class CandidateView:
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """``chosen``: the name of the candidate that speaks, or would. Candidates in the order of a list for people."""
+    """``chosen``: the name of the candidate that is to speak; ``in_use``: of the one that is loaded, empty where none is.
+
+    They differ from when something faster was proven until the next line begins. Candidates in the order of a list
+    for people.
+    """
 
     stage: Stage
     chosen: str
     candidates: tuple[CandidateView, ...]
+    in_use: str = ""
 
     @property
     def choice(self) -> CandidateView:
         return next(candidate for candidate in self.candidates if candidate.name == self.chosen)
+
+    @property
+    def speaking(self) -> CandidateView:
+        """What is loaded where anything is, else what is to speak."""
+        return next((candidate for candidate in self.candidates if candidate.name == self.in_use), self.choice)
 
     @property
     def reference(self) -> CandidateView:

@@ -83,6 +83,10 @@ class EngineStore:
         folders = sorted(self._folders(self._built), key=_last_used, reverse=True)
         return [manifest for folder in folders if (manifest := read_manifest(folder)) is not None]
 
+    def has_manifests(self) -> bool:
+        """Whether anything was ever tried on this machine."""
+        return bool(self._folders(self._built))
+
     def num_bytes(self) -> int:
         return sum(_size(folder) for folder in self._folders(self._built))
 

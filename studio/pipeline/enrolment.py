@@ -19,8 +19,7 @@ from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
 from studio.errors import UnreadableClip
 from studio.model.config import PromptMelConfig
-from studio.model.speaker_encoder import SpeakerEncoder
-from studio.model.speech_tokenizer import SpeechTokenizer
+from studio.model.stages import ClipEmbedder, ClipTokenizer
 from studio.pipeline.request import VoiceReference
 from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip, trailing_silence_seconds
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
@@ -40,8 +39,8 @@ FEATURE_FILE_SUFFIX = ".safetensors"
 class FrontEnd:
     """The networks and settings that turn sound into a prompt."""
 
-    speech_tokenizer: SpeechTokenizer
-    speaker_encoder: SpeakerEncoder
+    speech_tokenizer: ClipTokenizer
+    speaker_encoder: ClipEmbedder
     mel: PromptMelConfig
 
 
@@ -98,7 +97,7 @@ def compute_features(waveform: Waveform, front_end: FrontEnd) -> VoicePrompt:
     )
 
 
-def source_tokens(waveform: Waveform, speech_tokenizer: SpeechTokenizer) -> tuple[int, ...]:
+def source_tokens(waveform: Waveform, speech_tokenizer: ClipTokenizer) -> tuple[int, ...]:
     """The speech tokens of a recording of at most 30 s, for voice conversion."""
     return tuple(speech_tokenizer.tokenize(whisper_log_mel(waveform.resampled(_TOKENIZER_RATE))))
 

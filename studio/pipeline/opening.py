@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -18,6 +20,7 @@ from studio import paths
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
+from studio.model.stages import ClipEmbedder, ClipTokenizer, FlowDecoder, SpeechLM, Vocoder
 from studio.pipeline.enrolment import FrontEnd
 from studio.pipeline.precision_choice import open_speech_lm
 from studio.pipeline.prompt_store import PromptStore
@@ -32,7 +35,24 @@ _NOISE_MARK = "random.json"
 _VOICE_MEMORY_SHARE = 0.4
 
 
-def open_synthesizer(folder: Path, options: EngineOptions) -> Synthesizer:
+@dataclass(frozen=True, slots=True)
+class HandedStages:
+    """Stages that somebody else has opened, faster than plain ones; None where the plain one is to be loaded.
+
+    ``words`` say what each is and ``names`` tell it from others, both by its key in ``EngineDescription.stages``.
+    The two of the front end are opened when the first new voice needs them.
+    """
+
+    speech_lm: SpeechLM | None = None
+    flow: FlowDecoder | None = None
+    vocoder: Vocoder | None = None
+    open_speech_tokenizer: Callable[[], ClipTokenizer | None] = lambda: None
+    open_speaker_encoder: Callable[[], ClipEmbedder | None] = lambda: None
+    words: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def open_synthesizer(folder: Path, options: EngineOptions, handed: HandedStages = HandedStages()) -> Synthesizer:
     """Everything needed to speak, loaded.
 
     Raises the errors of ``open_checkpoint`` and of weight files, and ``UnsupportedPrecision``.
@@ -41,20 +61,21 @@ def open_synthesizer(folder: Path, options: EngineOptions) -> Synthesizer:
     torch.set_num_threads(num_threads)
     torch.set_flush_denormal(True)
     checkpoint = open_checkpoint(folder)
-    opened = open_speech_lm(checkpoint, options)
+    speech_lm, reason, lm_name = _speech_lm(checkpoint, options, handed)
     flow_precision = _flow_precision(options.flow_precision)
-    _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, opened.reason)
+    _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
     stages = Stages(
-        speech_lm=opened.speech_lm,
-        flow=checkpoint.load_flow(
+        speech_lm=speech_lm,
+        flow=handed.flow
+        or checkpoint.load_flow(
             flow_precision,
             options.device,
             num_steps=options.flow_steps,
             left_context_frames=options.flow_left_context_frames,
         ),
-        vocoder=checkpoint.load_vocoder(Precision.FLOAT32, options.device),
+        vocoder=handed.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device),
         text_tokenizer=checkpoint.load_text_tokenizer(),
-        front_end=functools.cache(lambda: _load_front_end(checkpoint, num_threads)),
+        front_end=functools.cache(lambda: _load_front_end(checkpoint, num_threads, handed)),
         styles=load_styles(checkpoint.generation.name, folder),
     )
     description = EngineDescription(
@@ -67,9 +88,16 @@ def open_synthesizer(folder: Path, options: EngineOptions) -> Synthesizer:
             "speech_lm": f"{stages.speech_lm.engine}, {num_threads} threads",
             "flow": f"torch {flow_precision.value}, {num_threads} threads",
             "vocoder": f"torch float32, {num_threads} threads",
+            **handed.words,
+        },
+        engines={
+            "speech_lm": lm_name,
+            "flow": f"torch-{flow_precision.value}",
+            "vocoder": "torch-float32",
+            **handed.names,
         },
         makes_noise=(folder / _NOISE_MARK).is_file(),
-        notes=_notes(opened.reason, options),
+        notes=_notes(reason, options),
         weights_key=checkpoint.weights_key(options.variant),
     )
     store = PromptStore(
@@ -80,6 +108,14 @@ def open_synthesizer(folder: Path, options: EngineOptions) -> Synthesizer:
         disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
     )
     return Synthesizer(checkpoint, stages, store, description)
+
+
+def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, handed: HandedStages) -> tuple[SpeechLM, str, str]:
+    """The language model, why it is this one, and its name among engines."""
+    if handed.speech_lm is not None:
+        return handed.speech_lm, f"language model: {handed.words['speech_lm']}, the fastest proven here", ""
+    opened = open_speech_lm(checkpoint, options)
+    return opened.speech_lm, opened.reason, f"torch-{opened.precision.value}"
 
 
 def _flow_precision(name: str) -> Precision:
@@ -101,9 +137,9 @@ def _notes(reason: str, options: EngineOptions) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _load_front_end(checkpoint: Checkpoint, num_threads: int) -> FrontEnd:
+def _load_front_end(checkpoint: Checkpoint, num_threads: int, handed: HandedStages) -> FrontEnd:
     return FrontEnd(
-        speech_tokenizer=checkpoint.load_speech_tokenizer(num_threads),
-        speaker_encoder=checkpoint.load_speaker_encoder(num_threads),
+        speech_tokenizer=handed.open_speech_tokenizer() or checkpoint.load_speech_tokenizer(num_threads),
+        speaker_encoder=handed.open_speaker_encoder() or checkpoint.load_speaker_encoder(num_threads),
         mel=checkpoint.prompt_mel,
     )

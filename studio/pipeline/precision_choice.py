@@ -39,6 +39,7 @@ _VERDICT_VERSION = 1
 @dataclass(frozen=True, slots=True)
 class OpenedSpeechLM:
     speech_lm: TorchSpeechLM
+    precision: Precision
     reason: str
 
 
@@ -48,14 +49,14 @@ def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpee
     if wanted != AUTO:
         precision = _named(wanted)
         speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
-        return OpenedSpeechLM(speech_lm, f"language model in {precision.value}, as asked")
+        return OpenedSpeechLM(speech_lm, precision, f"language model in {precision.value}, as asked")
     remarks: list[str] = []
     for precision in _REDUCED[torch.device(options.device).type]:
         candidate = _candidate(checkpoint, precision, options, remarks)
         if candidate is not None:
-            return OpenedSpeechLM(candidate, f"language model in {'; '.join(remarks)}")
+            return OpenedSpeechLM(candidate, precision, f"language model in {'; '.join(remarks)}")
     speech_lm = checkpoint.load_speech_lm(Precision.FLOAT32, options.device, variant=options.variant)
-    return OpenedSpeechLM(speech_lm, f"language model in {'; '.join(['float32', *remarks])}")
+    return OpenedSpeechLM(speech_lm, Precision.FLOAT32, f"language model in {'; '.join(['float32', *remarks])}")
 
 
 def _candidate(

@@ -58,6 +58,10 @@ class PromptStore:
         self._disk_bytes = disk_bytes
         self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
 
+    def for_flow(self, flow: FlowDecoder) -> PromptStore:
+        """A store of the same files and limits for another engine of the flow, which makes states of its own."""
+        return PromptStore(self._folder, flow, memory_bytes=self._memory_bytes, disk_bytes=self._disk_bytes)
+
     @property
     def num_bytes(self) -> int:
         return sum(voice.flow_state.num_bytes for voice in self._prepared.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -113,6 +114,8 @@ class EngineOptions:
     that passes its quality check on this machine). ``flow_precision`` likewise, without ``int8``.
     ``variant`` ``rl`` takes ``llm.rl.pt``. ``num_threads`` of None: chosen from the machine.
     ``flow_steps`` and ``flow_left_context_frames`` are approximations: None keeps the exact ones.
+    ``engines``: ``plain`` torch, what is ``proven`` on this machine already, or ``improve``: that, and faster ones
+    are looked for while nobody speaks. Memory is given back after ``idle_release_seconds`` without a request.
     """
 
     device: str = "cpu"
@@ -124,12 +127,15 @@ class EngineOptions:
     voice_disk_bytes: int = 8 * 2**30
     flow_steps: int | None = None
     flow_left_context_frames: int | None = None
+    engines: str = "proven"
+    idle_release_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EngineDescription:
     """What speaks here, in words: for the status bar, ``--json`` and bug reports.
 
+    ``engines``: the name of each stage's engine among all there are (``timbre engines``), by the keys of ``stages``.
     ``weights_key`` is the same for the same weights, wherever they lie; empty where nobody knew.
     """
 
@@ -142,6 +148,7 @@ class EngineDescription:
     makes_noise: bool = False
     notes: tuple[str, ...] = ()
     weights_key: str = ""
+    engines: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

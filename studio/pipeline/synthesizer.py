@@ -7,7 +7,7 @@ let ``Speech`` turn feeds into chunks, report what it cost.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from studio.audio.files import read_audio
@@ -72,6 +72,32 @@ class Synthesizer:
         self._make_feed: Callable[[Iterator[int], RequestControl], TokenFeed] = (
             InlineFeed if description.device == "cpu" else ThreadedFeed
         )
+
+    def use(
+        self,
+        *,
+        speech_lm: SpeechLM | None = None,
+        flow: FlowDecoder | None = None,
+        vocoder: Vocoder | None = None,
+        words: Mapping[str, str],
+        names: Mapping[str, str],
+    ) -> None:
+        """From the next request on, these stages speak; ``words`` describe them and ``names`` tell them from others.
+
+        Not while a request is at work.
+        """
+        self.stages = replace(
+            self.stages,
+            speech_lm=speech_lm or self.stages.speech_lm,
+            flow=flow or self.stages.flow,
+            vocoder=vocoder or self.stages.vocoder,
+        )
+        if flow is not None:
+            self._store = self._store.for_flow(flow)
+        # What the old ones were seen to cost says nothing about the new ones.
+        self._decoder = Decoder(self.stages.flow, self.stages.vocoder, Pace(self.checkpoint.flow))
+        before = self.description
+        self.description = replace(before, stages={**before.stages, **words}, engines={**before.engines, **names})
 
     def prepare_voice(
         self, voice: VoiceReference, *, progress: Callable[[str, float], None] | None = None

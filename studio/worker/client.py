@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from studio.engines.overview import Overview
 from studio.errors import WorkerBusy, WorkerDied, from_record
 from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
@@ -48,6 +49,7 @@ _Ask = (
     | protocol.PrepareVoice
     | protocol.ImportStoredVoices
     | protocol.SpellOut
+    | protocol.ManageEngines
     | protocol.Ping
 )
 OnProgress = Callable[[str, float], None]
@@ -83,6 +85,7 @@ class WorkerClient:
         self._link: WorkerLink | None = None
         self._link_ended = asyncio.Event()
         self._is_closing = False
+        self._on_engine_news: Callable[[Overview], None] | None = None
         self._loading: asyncio.Task[EngineDescription] | None = None
         self._submitting: set[asyncio.Task[None]] = set()
         # What the worker has been told and not yet answered.
@@ -138,6 +141,18 @@ class WorkerClient:
         """What the model will be told to say, numbers and signs in words. Does not wait for a request at work."""
         command = protocol.SpellOut(next(self._ids), text, self.model_folder)
         return (await self._ask(command, protocol.SpelledOut)).text
+
+    def watch_engines(self, on_news: Callable[[Overview], None]) -> None:
+        """``on_news`` hears on the loop, as long as there is a model, what is known of its engines."""
+        self._on_engine_news = on_news
+        if self._link is not None:
+            self._link.send(protocol.WatchEngines(next(self._ids)))
+
+    async def manage_engines(self, action: protocol.EngineAction, keys: tuple[str, ...] = ()) -> int:
+        """The bytes that were freed. Does not wait for a request at work."""
+        await self.load()
+        command = protocol.ManageEngines(next(self._ids), action, keys)
+        return (await self._ask(command, protocol.EnginesManaged)).freed_bytes
 
     async def ping(self, *, timeout_seconds: float = 10.0) -> None:
         """Whether the worker answers. Raises ``WorkerBusy`` if not in time."""
@@ -260,6 +275,8 @@ class WorkerClient:
             self._link = WorkerLink(
                 worker, on_event=partial(self._receive, loop), on_end=partial(self._hear_of_end, loop)
             )
+            if self._on_engine_news is not None:
+                self._link.send(protocol.WatchEngines(next(self._ids)))
 
     def _send(self, command: Command) -> None:
         if self._link is None:
@@ -303,7 +320,10 @@ class WorkerClient:
 
     def _deliver(self, event: Event) -> None:
         request_id = event.request_id
-        if question := self._questions.get(request_id):
+        if isinstance(event, protocol.EngineNews):
+            if self._on_engine_news is not None:
+                self._on_engine_news(event.overview)
+        elif question := self._questions.get(request_id):
             self._answer(question, event)
         elif running := self._running.get(request_id):
             if isinstance(event, protocol.Finished | protocol.Failed | protocol.Cancelled):

@@ -26,7 +26,7 @@ from studio.child_process import end_in_words, new_log_path, send_output_to
 from studio.wording import Wording
 from studio.worker.protocol import Command, Event
 
-ENGINE = "studio.pipeline.opening:open_synthesizer"
+ENGINE = "studio.worker.accelerated:open_accelerated"
 
 _ABANDONED_GRACE_SECONDS = 3.0
 _EXIT_GRACE_SECONDS = 1.0

@@ -3,14 +3,16 @@
 They cross a private pipe between two processes of ours (``process.py``), never a port. A
 ``request_id`` is chosen by the client and comes back in everything that concerns the request. Every
 request ends with exactly one event: its own (``Ready``, ``Unloaded``, ``VoiceReady``,
-``StoredVoicesWritten``, ``SpelledOut``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
+``StoredVoicesWritten``, ``SpelledOut``, ``EnginesManaged``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
+from studio.engines.overview import Overview
 from studio.errors import ErrorRecord
 from studio.pipeline.request import (
     AudioChunk,
@@ -92,6 +94,33 @@ class SpellOut:
     model_folder: Path
 
 
+class EngineAction(Enum):
+    """What a person may want of the engine manager."""
+
+    IMPROVE = "improve"  # try what is not known, and the named ones again
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
+    REBUILD = "rebuild"
+    CLEAR = "clear"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEngines:
+    """From now on, and until another model is loaded, ``EngineNews`` tells of every change; at once, if a model is loaded."""
+
+    request_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ManageEngines:
+    """``keys`` of candidates, or none for all of the loaded model. Answered at once, whatever is being worked on."""
+
+    request_id: int
+    action: EngineAction
+    keys: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Cancel:
     """Ends a request, running or waiting; unknown and finished ones are left alone."""
@@ -121,6 +150,8 @@ Command = (
     | Convert
     | ImportStoredVoices
     | SpellOut
+    | WatchEngines
+    | ManageEngines
     | Cancel
     | Ping
     | Shutdown
@@ -198,6 +229,20 @@ class SpelledOut:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineNews:
+    """What is known of the engines of the loaded model; ends no request, ``WatchEngines`` least of all."""
+
+    request_id: int
+    overview: Overview
+
+
+@dataclass(frozen=True, slots=True)
+class EnginesManaged:
+    request_id: int
+    freed_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pong:
     request_id: int
 
@@ -228,6 +273,8 @@ Event = (
     | VoiceReady
     | StoredVoicesWritten
     | SpelledOut
+    | EngineNews
+    | EnginesManaged
     | Pong
     | Finished
     | Failed

@@ -11,13 +11,15 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from studio.engines.memory import is_out_of_memory
+from studio.engines.overview import Overview
 from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, StudioError, WorkerBusy
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import (
@@ -53,6 +55,15 @@ class Model(Protocol):
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks: ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Accelerable(Protocol):
+    """A model with engines to choose from; ``studio.worker.accelerated.AcceleratedModel`` is the real one."""
+
+    def watch_engines(self, tell: Callable[[Overview], None]) -> None: ...
+
+    def manage_engines(self, action: protocol.EngineAction, keys: Collection[str]) -> int: ...
 
 
 OpenModel = Callable[[Path, EngineOptions], Model]
@@ -112,7 +123,8 @@ class Server:
         self._model: Model | None = None
         self._waiting: SimpleQueue[Job | None] = SimpleQueue()
         self._jobs: dict[int, Job] = {}
-        self._send_lock = threading.Lock()  # both threads send
+        self._engine_watcher: int | None = None
+        self._send_lock = threading.Lock()  # both threads send, and whoever builds engines
 
     def serve(self) -> None:
         reader = threading.Thread(target=self._read_commands, name="commands", daemon=True)
@@ -154,6 +166,11 @@ class Server:
             case protocol.SpellOut():
                 # Beside the request that is at work: somebody is writing the next one.
                 threading.Thread(target=self._spell_out, args=(command,), name="spelling", daemon=True).start()
+            case protocol.WatchEngines(request_id):
+                self._engine_watcher = request_id
+                self._watch_engines()
+            case protocol.ManageEngines():
+                threading.Thread(target=self._manage_engines, args=(command,), name="managing", daemon=True).start()
             case protocol.Shutdown():
                 pass  # ends the reading loop
             case _:
@@ -187,6 +204,27 @@ class Server:
     def _cancel_all(self) -> None:
         for job in list(self._jobs.values()):
             job.control.cancel()
+
+    # Engines: the manager has threads of its own.
+
+    def _watch_engines(self) -> None:
+        model: object = self._model
+        watcher = self._engine_watcher
+        if watcher is not None and isinstance(model, Accelerable):
+            model.watch_engines(lambda overview: self._send(protocol.EngineNews(watcher, overview)))
+
+    def _manage_engines(self, command: protocol.ManageEngines) -> None:
+        try:
+            model: object = self._loaded()
+            freed = model.manage_engines(command.action, command.keys) if isinstance(model, Accelerable) else 0
+            event: Event = protocol.EnginesManaged(command.request_id, freed)
+        except StudioError as error:
+            event = protocol.Failed(command.request_id, error.to_record())
+        except Exception as error:  # noqa: BLE001 - the border of a thread
+            _log.exception("engines could not be managed")
+            event = protocol.Failed(command.request_id, _explained(error).to_record())
+        with contextlib.suppress(OSError, ValueError):  # nobody is left to tell
+            self._send(event)
 
     # A thread for each text.
 
@@ -240,6 +278,7 @@ class Server:
             case protocol.Load(request_id, folder, options):
                 self._close_model()
                 self._model = self._open_model(folder, options)
+                self._watch_engines()
                 return protocol.Ready(request_id, self._model.description)
             case protocol.Unload(request_id):
                 self._close_model()
@@ -317,7 +356,7 @@ def _incomplete(error: ImportError) -> IncompleteInstallation:
 
 
 def _explained(error: Exception) -> StudioError:
-    if _is_out_of_memory(error):
+    if is_out_of_memory(error):
         return OutOfMemory(
             "There was not enough memory for this.",
             remedy="Close other programs, use a shorter text or clip, or choose a smaller precision.",
@@ -328,13 +367,3 @@ def _explained(error: Exception) -> StudioError:
         kind=type(error).__name__,
         reason=error,
     )
-
-
-# WORKAROUND: on the CPU, torch and ONNX Runtime say so only in words (a plain RuntimeError).
-_OUT_OF_MEMORY_WORDS = ("can't allocate memory", "not enough memory", "Failed to allocate memory", "bad allocation")
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    return isinstance(error, RuntimeError) and any(words in str(error) for words in _OUT_OF_MEMORY_WORDS)

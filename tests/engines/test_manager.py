@@ -149,7 +149,9 @@ def test_a_damaged_plan_is_found_before_use_and_made_again(
             plan.write_bytes(plan.read_bytes()[:-1])
         case "missing":
             plan.unlink()
-    assert manager.open_choice(ENCODER) is None
+    opened = manager.open_choice(ENCODER)
+    assert opened is not None
+    assert opened.view.name == "plain"
     assert "was damaged on the disk and is made again" in str(manager.overview().notes[0])
     manager.improve()
     opened = manager.open_choice(ENCODER)
@@ -175,7 +177,9 @@ def test_a_plan_carried_over_from_another_machine_is_not_used(make_manager: Make
     words = manifest_path.read_text("utf-8")
     manifest_path.write_text(words.replace('"threads": "1"', '"threads": "64"'), "utf-8")
     assert views(manager)["built"].standing is Standing.UNTRIED
-    assert manager.open_choice(ENCODER) is None
+    opened = manager.open_choice(ENCODER)
+    assert opened is not None
+    assert opened.view.name == "plain"
 
 
 def test_want_of_memory_steps_down_and_says_so(make_manager: MakeManager) -> None:

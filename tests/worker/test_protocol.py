@@ -10,6 +10,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from studio.engines.overview import Overview
+from studio.engines.stage import Place, PlaceKind
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -37,6 +39,8 @@ MESSAGES = [
     protocol.Cancel(9),
     protocol.Ping(10),
     protocol.SpellOut(11, "It is 3.", Path("model")),
+    protocol.WatchEngines(12),
+    protocol.ManageEngines(13, protocol.EngineAction.REBUILD, ("flow-plan-0",)),
     protocol.Shutdown(),
     protocol.Ready(1, EngineDescription("m", "CosyVoice3", "f", 24_000, "cpu", {"flow": "float32"}, True, ("n",))),
     protocol.Unloaded(2),
@@ -46,6 +50,8 @@ MESSAGES = [
     protocol.StoredVoicesWritten(6, (protocol.StoredVoice("a", Path("f"), None, "CosyVoice3", 3.0),), ("no",)),
     protocol.Pong(7),
     protocol.SpelledOut(11, "It is three."),
+    protocol.EngineNews(12, Overview("m", Place(PlaceKind.CPU, "a processor", 2, 1 << 30), (), 0, 1)),
+    protocol.EnginesManaged(13, 1000),
     protocol.Finished(8, REPORT),
     protocol.Failed(9, ("silent-clip", "It is silent.", "Record again.")),
     protocol.Cancelled(10),

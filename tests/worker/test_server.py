@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -11,7 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
+from thread_worker import ThreadWorker
 
+from studio.engines.overview import Overview
+from studio.engines.stage import Place, PlaceKind
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker import protocol
 from studio.worker.protocol import Command, Event
@@ -183,8 +186,8 @@ def test_errors_cross_as_records_and_the_next_request_works(loaded: Caller, word
     failed = loaded.hear_until_end_of(2)[-1]
     assert isinstance(failed, protocol.Failed)
     assert failed.error[0] == code
-    assert words in failed.error[1]
-    assert failed.error[2], "no remedy"
+    assert words in str(failed.error[1])
+    assert str(failed.error[2]), "no remedy"
     assert isinstance(loaded.hear_until_end_of(3)[-1], protocol.Finished)
 
 
@@ -195,7 +198,7 @@ def test_a_model_that_does_not_open_is_an_answer(caller: Caller, folder: str, co
     assert isinstance(first, protocol.Failed)
     assert first.error[0] == code
     assert isinstance(second, protocol.Failed)
-    assert second.error[1] == "No model is loaded."
+    assert str(second.error[1]) == "No model is loaded."
 
 
 def test_the_old_model_is_closed_before_the_new_one_opens(loaded: Caller) -> None:
@@ -229,3 +232,30 @@ def test_a_ping_is_answered_while_work_is_done(loaded: Caller) -> None:
     loaded.say(synthesize(2, "wait"), protocol.Ping(3))
     assert loaded.hear() == protocol.Pong(3)
     loaded.say(protocol.Cancel(2))
+
+
+def test_engines_are_watched_and_managed_beside_the_request_at_work() -> None:
+    managed: list[tuple[protocol.EngineAction, tuple[str, ...]]] = []
+    overview = Overview("m", Place(PlaceKind.CPU, "a processor", 1, 1), (), 0, 1)
+
+    class WithEngines(FakeModel):
+        def watch_engines(self, tell: Callable[[Overview], None]) -> None:
+            tell(overview)
+
+        def manage_engines(self, action: protocol.EngineAction, keys: tuple[str, ...]) -> int:
+            managed.append((action, keys))
+            return 5
+
+    worker = ThreadWorker(WithEngines)
+    worker.start()
+    worker.send(protocol.WatchEngines(1))
+    worker.send(protocol.Load(2, Path("m"), EngineOptions()))
+    assert worker.receive() == protocol.EngineNews(1, overview)
+    assert isinstance(worker.receive(), protocol.Ready)
+    worker.send(synthesize(3, "wait"))
+    worker.send(protocol.ManageEngines(4, protocol.EngineAction.PAUSE, ("a",)))
+    assert worker.receive() == protocol.EnginesManaged(4, 5)
+    assert managed == [(protocol.EngineAction.PAUSE, ("a",))]
+    worker.send(protocol.Cancel(3))
+    assert worker.receive() == protocol.Cancelled(3)
+    worker.send(protocol.Shutdown())
