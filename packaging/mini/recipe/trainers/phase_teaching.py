@@ -84,14 +84,17 @@ def harmonic_phases(track: PhaseTrack, num_harmonics: int) -> torch.Tensor:
 class SineHeads(nn.Module):
     """Asks the first two stages for sines and cosines of the harmonics; remembers what the blocks made last."""
 
-    def __init__(self, network: CausalHiFT, harmonics: tuple[int, ...] = (2, 6)) -> None:
+    def __init__(self, network: CausalHiFT, harmonics: tuple[int, ...] = (2, 6), first_channel: int = 0) -> None:
+        """``first_channel``: those before it carry other things."""
         super().__init__()
+        self._first_channel = first_channel
         config = network.config
         self._num_parallel = len(config.resblock_kernel_sizes)
         self._columns_per_frame = [math.prod(config.upsample_rates[: stage + 1]) for stage in range(len(harmonics))]
         self._made: dict[int, torch.Tensor] = {}
         self.heads = nn.ModuleList(
-            nn.Conv1d(config.base_channels >> (stage + 1), 2 * count, 1) for stage, count in enumerate(harmonics)
+            nn.Conv1d((config.base_channels >> (stage + 1)) - first_channel, 2 * count, 1)
+            for stage, count in enumerate(harmonics)
         )
         for index, block in enumerate(network.resblocks[: len(harmonics) * self._num_parallel]):
             block.register_forward_hook(self._remember(index))
@@ -111,7 +114,7 @@ class SineHeads(nn.Module):
         for stage, (head, per_frame) in enumerate(zip(self.heads, self._columns_per_frame, strict=True)):
             first = stage * self._num_parallel
             made = torch.stack([self._made[first + index] for index in range(self._num_parallel)]).mean(0)
-            answer = head(made[..., : num_frames * per_frame])
+            answer = head(made[:, self._first_channel :, : num_frames * per_frame])
             harmonics = torch.arange(1, answer.shape[1] // 2 + 1, device=answer.device)
             angles = track.between(per_frame)[:, None, : num_frames * per_frame] * harmonics[:, None]
             truth = torch.cat((angles.cos(), angles.sin()), dim=1)

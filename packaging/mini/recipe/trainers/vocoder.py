@@ -26,9 +26,11 @@ from recipe.trainers.loop import Trainer, begin
 from recipe.trainers.options import TrainingOptions
 from recipe.trainers.phase_teaching import PhaseTrack, SineHeads, harmonic_phases, measured_track, predicted_track
 from recipe.trainers.spectral_loss import SpectralDistance
+from recipe.trainers.vocoder_envelope import begin_with_envelope, fit_envelope, num_components
 from recipe.trainers.vocoder_sizes import vocoder_config
 from recipe.trainers.vocoder_start import start
 from studio.model.vocoder.history import History
+from studio.model.vocoder.layers import Snake
 from studio.model.vocoder.network import CausalHiFT
 from studio.model.vocoder.noise import UniformTable
 from studio.model.vocoder.source import staircase
@@ -36,7 +38,10 @@ from studio.model.weights import fold_weight_norm, read_tensors
 
 _NOISE_SECONDS = 30
 _VALIDATION_CROPS = 24
+_FITTED_CROPS = 400
 _VALIDATION_FRAMES = 80
+_SLOWEST_SNAKE = 0.1
+_SHARE_OF_RATE_AT_MEL = 0.1
 _F0 = "f0_predictor."
 
 
@@ -47,10 +52,10 @@ class VocoderSettings:
     ``taught_share`` of a batch has the true phase. ``made_mels`` is a folder of a flow's mels (``crops.MadeMels``).
     """
 
-    base_channels: int = 128
+    base_channels: int = 256
     batch: int = 4
     frames: int = 32
-    rate: float = 1e-3
+    rate: float = 5e-4
     flite_share: float = 0.6
     taught_share: float = 0.6
     wave_weight: float = 0.1  # more teaches silence as long as the phase is unknown
@@ -75,7 +80,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         options,
         networks={"vocoder": lesson.network, "sine_heads": lesson.sine_heads, "judges": lesson.judges},
         optimizers={
-            "vocoder": torch.optim.AdamW(lesson.learning_parameters(), lr=settings.rate, betas=(0.8, 0.98)),
+            "vocoder": torch.optim.AdamW(lesson.learning_parameters(settings.rate), betas=(0.8, 0.98)),
             "judges": torch.optim.AdamW(lesson.judges.parameters(), lr=settings.judge_rate, betas=(0.8, 0.98)),
         },
         averaged=("vocoder",),
@@ -108,12 +113,15 @@ class VocoderLesson:
         start(self.network, torch.Generator().manual_seed(options.seed))
         self.network.to(self.device)
         self.network.f0_predictor.requires_grad_(False)
-        self.sine_heads = SineHeads(self.network).to(self.device)
+        self._snakes = [each.alpha for each in self.network.modules() if isinstance(each, Snake)]
+        self.sine_heads = SineHeads(self.network, first_channel=num_components(self.network)).to(self.device)
         self.judges = Discriminator(settings.judge_channels).to(self.device)
         self._distance = SpectralDistance().to(self.device)
         self._noise = UniformTable(config).columns(0, _NOISE_SECONDS * SAMPLE_RATE).to(self.device)
         corpus = open_corpus(options)
         self._readers = self._make_readers(corpus)
+        fitted = self._readers[0][1].draw(np.random.default_rng(options.seed), _FITTED_CROPS)
+        begin_with_envelope(self.network, fit_envelope(fitted, self.network))
         held_out = CropReader(corpus, corpus.indices(split="validation"), _VALIDATION_FRAMES)
         self._held_out = held_out.draw(np.random.default_rng(0), _VALIDATION_CROPS).to(self.device)
 
@@ -129,9 +137,14 @@ class VocoderLesson:
         # Also where there is speech of one engine only, or of none, which the reader says.
         return readers or [(1.0, CropReader(corpus, training_indices(corpus), settings.frames, made_mels=made))]
 
-    def learning_parameters(self) -> list[torch.nn.Parameter]:
-        own = [each for name, each in self.network.named_parameters() if not name.startswith(_F0)]
-        return [*own, *self.sine_heads.parameters()]
+    def learning_parameters(self, rate: float) -> list[dict[str, object]]:
+        """Groups for an optimizer. The first layer sees log-mels, far from nothing all of them: it takes smaller steps."""
+        own = {name: each for name, each in self.network.named_parameters() if not name.startswith(_F0)}
+        first = [own.pop(name) for name in ("conv_pre.weight", "conv_pre.bias")]
+        return [
+            {"params": [*own.values(), *self.sine_heads.parameters()], "lr": rate},
+            {"params": first, "lr": _SHARE_OF_RATE_AT_MEL * rate},
+        ]
 
     def use_newest_pitch_predictor(self, trainer: Trainer) -> None:
         """That of ``f0.pt``, in the network and in its average."""
@@ -158,7 +171,14 @@ class VocoderLesson:
             losses |= self._adversarial_losses(trainer, made, true)
         loss = torch.stack(list(losses.values())).sum()
         trainer.descend(loss, "vocoder", largest_gradient=1.0)
+        self._keep_snakes_alive()
         trainer.note(heard_seconds=crops.seconds, loss=loss, **losses)
+
+    @torch.no_grad()
+    def _keep_snakes_alive(self) -> None:
+        """A Snake divides by its frequency, which must not come near nothing."""
+        for alpha in self._snakes:
+            alpha.clamp_(min=_SLOWEST_SNAKE)
 
     def _draw(self, trainer: Trainer) -> Crops:
         shares = np.array([share for share, _ in self._readers])
