@@ -50,6 +50,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.save_as", FILE, _T("Actions", "Save as…"), ("Ctrl+Shift+S",)),
     ActionSpec("file.import", FILE, _T("Actions", "Import text…"), ("Ctrl+I",), "import"),
     ActionSpec("file.export", FILE, _T("Actions", "Export sound…"), ("Ctrl+E",), "export"),
+    ActionSpec("file.models", FILE, _T("Actions", "Models…"), ("Ctrl+M",), "engine",
+               _T("Actions", "Which models are here, and how to have more")),
     ActionSpec("file.settings", FILE, _T("Actions", "Settings…"), ("Ctrl+,",), "settings"),
     ActionSpec("file.quit", FILE, _T("Actions", "Quit"), ("Ctrl+Q",)),
     ActionSpec("edit.undo", EDIT, _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),

@@ -16,7 +16,7 @@ _LAYOUT_VERSION = 1
 _SIZE = (1280, 820)
 _MENUS: dict[str, tuple[str | None, ...]] = {
     FILE: ("file.new", "file.open", "file.save", "file.save_as", None, "file.import", "file.export", None,
-           "file.settings", None, "file.quit"),
+           "file.models", "file.settings", None, "file.quit"),
     EDIT: ("edit.undo", "edit.redo", None, "edit.new_line", "edit.paste_lines", "edit.duplicate", "edit.remove", None,
            "edit.split", "edit.merge", "edit.move_up", "edit.move_down", None, "edit.lock", None, "edit.find",
            "edit.replace", None, "edit.pronunciation"),
@@ -30,6 +30,12 @@ _MENUS: dict[str, tuple[str | None, ...]] = {
 _TOOLBAR = (
     "file.new", "file.open", "file.save", None, "file.import", "file.export", None, "edit.undo", "edit.redo", None,
     "speak.line", "speak.stale", None, "play.toggle", "play.from_here", "play.stop", None, "voices.record",
+)  # fmt: skip
+
+# Of the menu that opens on a line of the script.
+LINE_ACTIONS = (
+    "speak.line", "speak.takes", "play.toggle", "play.from_here", "edit.new_line", "edit.duplicate", "edit.merge",
+    "edit.lock", "edit.remove",
 )  # fmt: skip
 
 

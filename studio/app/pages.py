@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtCore import QObject, QPoint
 from PySide6.QtWidgets import QMenu, QMessageBox, QWidget
 
 import studio
 from studio.app.actions import Actions
 from studio.app.session import Session
+from studio.setting_kinds import Page
 
 
 class Pages(QObject):
     """Opens; what is done there comes back through the session, the settings and the actions."""
-
-    model_chosen = Signal(str)
 
     def __init__(self, session: Session, actions: Actions, window: QWidget) -> None:
         super().__init__(window)
@@ -22,11 +21,15 @@ class Pages(QObject):
         self._window = window
 
     def open_settings(self) -> None:
+        self.open_settings_at(Page.WINDOW)
+
+    def open_settings_at(self, page: Page) -> None:
         from studio.app.preferences.dialog import PreferencesDialog  # noqa: PLC0415
         from studio.app.shortcuts_dialog import ShortcutsPage  # noqa: PLC0415
 
         dialog = PreferencesDialog(self._session.settings, self._session.device_names, self._window)
         dialog.add_page(self.tr("Shortcuts"), ShortcutsPage(self._actions))
+        dialog.open_page(page)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -61,19 +64,6 @@ class Pages(QObject):
                 version=studio.__version__
             ),
         )
-
-    def open_engine_menu(self, place: QPoint) -> None:
-        """The models there are, above ``place`` (on the screen)."""
-        menu = QMenu(self._window)
-        current = self._session.model_folder()
-        for name, folder in self._session.surroundings.find_models().items():
-            action = menu.addAction(name)
-            action.setCheckable(True)
-            action.setChecked(folder == current)
-            action.triggered.connect(lambda _=False, chosen=name: self.model_chosen.emit(chosen))
-        menu.addSeparator()
-        menu.addAction(self.tr("Load it now"), self._session.bridge.load)
-        menu.popup(place - QPoint(0, menu.sizeHint().height()))
 
     def open_take_menu(self, place: QPoint) -> None:
         menu = QMenu(self._window)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState, WorkerBridge
 from studio.app.inspector.take_pictures import TakePictures
+from studio.app.models.model_work import ModelWork
 from studio.app.script.live_states import LiveStates
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.style_list import StyleList
@@ -31,7 +32,14 @@ from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.takes import Take
 from studio.project.voice_keys import voice_key
-from studio.settings import MODEL, NUM_THREADS, OUTPUT_DEVICE, SPEECH_LM_PRECISION, VOICE_CACHE_GIBIBYTES
+from studio.settings import (
+    MODEL,
+    NUM_THREADS,
+    OUTPUT_DEVICE,
+    PREFERS_RL,
+    SPEECH_LM_PRECISION,
+    VOICE_CACHE_GIBIBYTES,
+)
 from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
 
@@ -59,6 +67,7 @@ class Session(QObject):
         self.queue = SpeakQueue(self.bridge, self.editor, self.live_states, self.find_voice, self)
         self.transport = Transport(surroundings.outputs, self)
         self.play_all = PlayAll(self.editor, self.queue, self.transport, self.bridge.run, self)
+        self.models = ModelWork(settings, self.bridge.run, self)
         self.pictures = TakePictures(self.editor, self.bridge.run, self)
         # The order that is to be heard while it is being made, until it is over.
         self._heard_order: Order | None = None
@@ -97,7 +106,9 @@ class Session(QObject):
         return found if found is not None else Path(choice or DEFAULT_MODEL)
 
     def engine_options(self) -> EngineOptions:
+        has_reinforced = (self.model_folder() / "llm.rl.pt").is_file()
         return EngineOptions(
+            variant="rl" if self.settings[PREFERS_RL] and has_reinforced else None,
             speech_lm_precision=self.settings[SPEECH_LM_PRECISION],
             num_threads=self.settings[NUM_THREADS] or None,
             voice_disk_bytes=self.settings[VOICE_CACHE_GIBIBYTES] << 30,
@@ -122,7 +133,7 @@ class Session(QObject):
         """What was ``changed`` counts from now on."""
         if OUTPUT_DEVICE in changed:
             self.transport.use_device(self.settings[OUTPUT_DEVICE] or None)
-        if any(setting in changed for setting in (SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES)):
+        if any(setting in changed for setting in (SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL)):
             self.bridge.use_model(self.model_folder(), self.engine_options())
 
     def device_names(self, kind: str) -> tuple[str, ...]:
@@ -230,6 +241,7 @@ class Session(QObject):
         self.stop()
         self.queue.cancel_all()
         await self.queue.finished()
+        await self.models.close()
         await self.bridge.close()
         await asyncio.to_thread(self.editor.project.close, keeps_draft=keeps_draft)
 

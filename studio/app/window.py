@@ -17,8 +17,9 @@ from studio.app.documents import Documents, Wish
 from studio.app.drops import Drops
 from studio.app.inspector.as_spoken import AsSpoken
 from studio.app.inspector.inspector import Inspector
-from studio.app.layout import Docks, fill_menu_bar, keep_layout, make_toolbar, restore_layout
+from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, keep_layout, make_toolbar, restore_layout
 from studio.app.log_panel import LogHandler, LogPanel
+from studio.app.models.models_desk import ModelsDesk
 from studio.app.notices import NoticeBar
 from studio.app.pages import Pages
 from studio.app.script.script_page import ScriptPage
@@ -63,6 +64,7 @@ class MainWindow(QMainWindow):
         self.queue_panel = QueuePanel(session.queue)
         self.desk = TakesDesk(session, self)
         self.tasks = TaskReporter(session, self)
+        self.models = ModelsDesk(session, self.pages, self.notices, self.tasks, self)
         self.recordings = Recordings(session, self.script, self)
         self.status = StatusStrip()
         self.voices = VoicesPanel(session.library, session.editor.undo_stack, session.voice_sources())
@@ -88,6 +90,7 @@ class MainWindow(QMainWindow):
         self.session.wake()
         self.pronunciation.load()
         self.session.bridge.load()
+        self.models.begin()
         if path is not None:
             self.documents.begin_with(path)
         else:
@@ -102,6 +105,7 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.notices)
+        column.addWidget(self.models.panel)
         column.addWidget(self.script, 1)
         self.setCentralWidget(centre)
         menus = fill_menu_bar(self, self.actions_by_id)
@@ -119,10 +123,7 @@ class MainWindow(QMainWindow):
         menus[VIEW].insertActions(first, [*(dock.toggleViewAction() for dock in self.docks.all)])
         menus[VIEW].insertAction(first, toolbar.toggleViewAction())
         menus[VIEW].insertSeparator(first)
-        self.script.view.addActions(
-            [self.actions_by_id[name] for name in ("speak.line", "speak.takes", "play.toggle", "play.from_here",
-             "edit.new_line", "edit.duplicate", "edit.merge", "edit.lock", "edit.remove")]
-        )  # fmt: skip
+        self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
         self.statusBar().addPermanentWidget(self.status, 1)
         self.statusBar().setSizeGripEnabled(False)
         restore_layout(self, self.session.settings)
@@ -136,6 +137,7 @@ class MainWindow(QMainWindow):
         actions["file.save_as"].triggered.connect(self._save_as)
         actions["file.import"].triggered.connect(self.documents.import_text)
         actions["file.export"].triggered.connect(self._export)
+        actions["file.models"].triggered.connect(self.models.open_page)
         actions["file.settings"].triggered.connect(self.pages.open_settings)
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)
@@ -218,8 +220,8 @@ class MainWindow(QMainWindow):
         self.tasks.task_changed.connect(self.status.show_task)
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
-        self.status.engine_clicked.connect(self._open_engine_menu)
-        self.pages.model_chosen.connect(self._use_model)
+        self.status.engine_clicked.connect(lambda: self.models.open_engine_menu(self.status))
+        self.models.model_chosen.connect(self._use_model)
 
     # Speaking and hearing.
 
@@ -343,9 +345,6 @@ class MainWindow(QMainWindow):
         if engine.state is EngineState.READY and engine.description is not None:
             self.voices.use_model(self.session.bridge, engine.description.generation)
         self.tasks.show()
-
-    def _open_engine_menu(self) -> None:
-        self.pages.open_engine_menu(self.status.mapToGlobal(self.status.rect().topLeft()))
 
     def _use_model(self, choice: str) -> None:
         self.voices.use_model(None)

@@ -23,6 +23,7 @@ from studio.catalog.stopping import Stopped, StopSwitch
 from studio.catalog.troubles import is_passing, refused, unreachable
 from studio.catalog.waiting import Patience, wait_wished_by
 from studio.errors import StudioError, WrongDownload
+from studio.wording import Wording, wording
 
 _log = logging.getLogger(__name__)
 # A connection that brought this much was worth its while: patience is new.
@@ -123,16 +124,16 @@ class FileDownload:
                 is_same = begin == part.num_bytes and (not etag or not part.etag or etag == part.etag)
                 if not is_same or size not in (None, self._wanted.size_bytes):
                     part.restart()
-                    raise _Interrupted(self._wrong("the server went on with another file"))
+                    raise _Interrupted(self._wrong(wording("the server went on with another file")))
             case http.HTTPStatus.OK:
                 part.restart(etag)
                 announced = answer.headers.get("Content-Length", "")
                 if announced.isdigit() and int(announced) != self._wanted.size_bytes:
                     # Most often a page of some network that wants a login, which is never told by a status.
-                    raise _Interrupted(self._wrong("its size is another one"))
+                    raise _Interrupted(self._wrong(wording("its size is another one")))
             case http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 part.restart()
-                raise _Interrupted(self._wrong("the server has a shorter file"))
+                raise _Interrupted(self._wrong(wording("the server has a shorter file")))
             case status:
                 error = RefusedError(status, wait_wished_by(answer.headers))
                 # The signed address behind a redirect is good for a while only.
@@ -155,12 +156,12 @@ class FileDownload:
             return sha256
         part.restart()
         self._num_wrong_copies += 1
-        error = self._wrong("its size or checksum is another one")
+        error = self._wrong(wording("its size or checksum is another one"))
         if self._num_wrong_copies >= _MOST_WRONG_COPIES:
             raise error
         raise _Interrupted(error)
 
-    def _wrong(self, why: str) -> WrongDownload:
+    def _wrong(self, why: Wording) -> WrongDownload:
         return WrongDownload(
             "What arrived for {file} is not what was published: {why}.",
             remedy="Try again later, or choose another source (Settings, Models).",

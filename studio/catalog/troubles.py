@@ -11,12 +11,15 @@ from studio.catalog.sources import RefusedError
 from studio.errors import SourceRefused, SourceUnreachable
 from studio.wording import Wording, wording
 
-_LATER = "What has arrived is kept: start it again to go on, or choose another source (Settings, Models)."
-
 
 def unreachable(host: str, error: httpx2.HTTPError | None) -> SourceUnreachable:
     """``error`` of None: the connection ended too early."""
-    return SourceUnreachable("{host} {happened}.", remedy=_LATER, host=host, happened=_happened(error))
+    return SourceUnreachable(
+        "{host} {happened}.",
+        remedy="What has arrived is kept: start it again to go on, or choose another source (Settings, Models).",
+        host=host,
+        happened=_happened(error),
+    )
 
 
 def _happened(error: httpx2.HTTPError | None) -> Wording:
@@ -43,34 +46,41 @@ def _why_untrusted(error: ssl.SSLCertVerificationError) -> str:
 
 
 def refused(host: str, error: RefusedError) -> SourceRefused:
-    sentence, remedy = _REFUSALS.get(error.status, _ANY_REFUSAL)
-    return SourceRefused(sentence, remedy=remedy, host=host, status=error.status)
-
-
-_ANY_REFUSAL = (
-    "{host} does not hand out the model (it answers with status {status}).",
-    "Try again later, or choose another source (Settings, Models).",
-)
-_WANTS_PERMISSION = (
-    "{host} does not let everybody have this model (status {status}).",
-    "Choose another source (Settings, Models), or import the model from a folder.",
-)
-_REFUSALS: dict[int, tuple[str, str]] = {
-    http.HTTPStatus.UNAUTHORIZED: _WANTS_PERMISSION,
-    http.HTTPStatus.FORBIDDEN: _WANTS_PERMISSION,
-    http.HTTPStatus.NOT_FOUND: (
-        "{host} does not have the model (status {status}).",
-        "Choose another source or address (Settings, Models).",
-    ),
-    http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: (
-        "The proxy of this computer wants to know who asks (status {status}).",
-        "Put name and password into the proxy settings of the system, then try again.",
-    ),
-    http.HTTPStatus.TOO_MANY_REQUESTS: (
-        "{host} has been asked too often from here (status {status}).",
-        "Try again in some minutes, or choose another source (Settings, Models).",
-    ),
-}
+    match error.status:
+        case http.HTTPStatus.UNAUTHORIZED | http.HTTPStatus.FORBIDDEN:
+            return SourceRefused(
+                "{host} does not let everybody have this model (status {status}).",
+                remedy="Choose another source (Settings, Models), or import the model from a folder.",
+                host=host,
+                status=error.status,
+            )
+        case http.HTTPStatus.NOT_FOUND:
+            return SourceRefused(
+                "{host} does not have the model (status {status}).",
+                remedy="Choose another source or address (Settings, Models).",
+                host=host,
+                status=error.status,
+            )
+        case http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+            return SourceRefused(
+                "The proxy of this computer wants to know who asks (status {status}).",
+                remedy="Put name and password into the proxy settings of the system, then try again.",
+                status=error.status,
+            )
+        case http.HTTPStatus.TOO_MANY_REQUESTS:
+            return SourceRefused(
+                "{host} has been asked too often from here (status {status}).",
+                remedy="Try again in some minutes, or choose another source (Settings, Models).",
+                host=host,
+                status=error.status,
+            )
+        case status:
+            return SourceRefused(
+                "{host} does not hand out the model (it answers with status {status}).",
+                remedy="Try again later, or choose another source (Settings, Models).",
+                host=host,
+                status=status,
+            )
 
 
 # Worth asking again later.

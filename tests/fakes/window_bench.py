@@ -25,6 +25,7 @@ from studio.app.window import MainWindow
 from studio.audio.output_device import Fill, OutputStream
 from studio.project.lines import Line
 from studio.project.project import Project
+from studio.settings import FIRST_RUN_IS_OVER
 from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
 from studio.worker.link import Worker
@@ -63,6 +64,7 @@ class Bench:
         model: Path = MODEL,
         project: Project | None = None,
         outputs: CardOutputs | None = None,
+        is_first_run: bool = False,
     ) -> None:
         use_language(application, QLocale("en_US"))
         self.folder = folder
@@ -80,7 +82,7 @@ class Bench:
             drafts=folder / "drafts",
         )
         self.settings = Settings(folder / "settings.json")
-        self.settings.change({})
+        self.settings.change({FIRST_RUN_IS_OVER: not is_first_run})
         project = project or new_project(self.surroundings.drafts, self.settings)
         self.session = Session(project, self.settings, self.surroundings)
         self.window: MainWindow | None = None

@@ -22,6 +22,7 @@ class TaskReporter(QObject):
         super().__init__(parent)
         self._session = session
         self._document_task: str | None = None
+        self._model_task: tuple[str, float | None] | None = None
         self._message = QTimer(self)
         self._message.setSingleShot(True)
         self._message.setInterval(_MESSAGE_MILLISECONDS)
@@ -43,6 +44,11 @@ class TaskReporter(QObject):
         self._document_task = words
         self.show()
 
+    def show_model_task(self, words: str | None, share: float | None) -> None:
+        """It has a page of its own, where it can be ended."""
+        self._model_task = (words, share) if words is not None else None
+        self.show()
+
     def show(self) -> None:
         task = self._task()
         if task:
@@ -62,7 +68,7 @@ class TaskReporter(QObject):
             return self._document_task, None, False
         if self._session.bridge.engine.state is EngineState.LOADING:
             return self.tr("Loading the model"), None, False
-        return None
+        return (*self._model_task, False) if self._model_task is not None else None
 
     def _order_words(self, order: Order) -> str:
         row = self._session.editor.script.index_of.get(order.line_id)

@@ -1,0 +1,288 @@
+"""The first steps with a real model: what this computer has, which model suits it, and what it made better.
+
+Every step can be skipped, stopped and gone on with; the window works meanwhile. What has been downloaded is on the
+disk, so the next start goes on from there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.app.error_words import error_words
+from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
+from studio.app.models.model_words import ability_words, memory_words, progress_words, size_words
+from studio.app.models.model_work import ModelWork
+from studio.app.models.trial import Trial, Trials
+from studio.app.session import Session
+from studio.app.speaking.sound import GrowingSound
+from studio.audio.waveform import Waveform
+from studio.catalog.advice import Advice, Reason, advise
+from studio.catalog.installed import ModelState
+from studio.catalog.known import known_models
+from studio.catalog.machine import MachineFacts, look_at_machine
+from studio.errors import StudioError
+from studio.settings import FIRST_RUN_IS_OVER
+
+
+class FirstRun(QObject):
+    """Leads ``panel`` through the steps. ``model_chosen``: the name of the one that is to speak from now on."""
+
+    model_chosen = Signal(str)
+    models_wanted = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        panel: FirstRunPanel,
+        parent: QObject | None = None,
+        *,
+        look: Callable[[], MachineFacts] = look_at_machine,
+    ) -> None:
+        super().__init__(parent)
+        self.panel = panel
+        self._session = session
+        self._work: ModelWork = session.models
+        self._look = look
+        self._player = session.voice_sources().make_player(self)
+        self._trials = Trials(session.bridge, self)
+        self._advice: Advice | None = None
+        self._machine: MachineFacts | None = None
+        self._before: Trial | None = None
+        self._after: Trial | None = None
+        self._is_on = False
+        # the panel
+        panel.closed.connect(self._end)
+        # the model on its way
+        self._work.task_changed.connect(self._on_task_changed)
+        self._work.installed.connect(self._on_installed)
+        self._work.failed.connect(self._on_failed)
+        # what it made better
+        self._trials.made.connect(self._on_trial)
+        self._trials.failed.connect(lambda _: self._show_loaded())
+
+    def begin(self) -> None:
+        """Where nothing but what ships is here; else it is not needed."""
+        if not self._session.settings[FIRST_RUN_IS_OVER]:
+            self._session.bridge.run(self._begin())
+
+    async def _begin(self) -> None:
+        facts, _ = await asyncio.gather(asyncio.to_thread(self._look), self._work.refreshed())
+        self._machine = facts
+        self._advice = advise(facts, known_models().values())
+        is_needed = not any(status.state is ModelState.INSTALLED for status in self._work.statuses)
+        if is_needed and self._advice is not None:
+            self._is_on = True
+            self._show_advice()
+
+    @property
+    def _name(self) -> str:
+        assert self._advice is not None, "nothing is shown without advice"
+        return self._advice.model.name
+
+    # Steps.
+
+    def _show_advice(self) -> None:
+        advice, status = self._advice, self._work.status_of(self._name)
+        assert advice is not None
+        is_partial = status is not None and status.state is ModelState.PARTIAL
+        go_on = (
+            self.tr("Go on with the download")
+            if is_partial
+            else self.tr("Download {size}").format(size=size_words(advice.model.size_bytes()))
+        )
+        words = [self._machine_words(), self._advice_words(advice), ability_words(advice.model)]
+        self._show(
+            self.tr("A model that speaks"),
+            "\n".join(words),
+            Offer(go_on, self._install),
+            Offer(self.tr("Other models…"), self.models_wanted.emit),
+            Offer(self.tr("Not now"), self._end),
+        )
+
+    def _install(self) -> None:
+        self._work.install(self._name)
+        self._on_task_changed()
+
+    def _on_task_changed(self) -> None:
+        task = self._work.task_of(self._name) if self._is_on else None
+        if task is None or task.stop.is_thrown:
+            return
+        progress = task.progress
+        self.panel.show_page(
+            PanelPage(
+                self.tr("Downloading {name}").format(name=self._name),
+                (progress_words(progress) if progress else self.tr("Waits for its turn"))
+                + "\n"
+                + self.tr("Go on working meanwhile. It may be interrupted at any time: what is here stays."),
+                is_busy=True,
+                share=progress.share if progress else None,
+                offers=(Offer(self.tr("Pause"), self._pause), Offer(self.tr("Cancel"), self._cancel)),
+            )
+        )
+
+    def _pause(self) -> None:
+        self._work.stop(self._name)
+        self._show(
+            self.tr("The download of {name} is paused").format(name=self._name),
+            self.tr("What is here stays, also when the program ends."),
+            Offer(self.tr("Go on"), self._install),
+            Offer(self.tr("Cancel"), self._cancel),
+            Offer(self.tr("Later"), self._end),
+        )
+
+    def _cancel(self) -> None:
+        self._work.discard(self._name)
+        self._show_advice()
+
+    def _on_failed(self, error: StudioError) -> None:
+        if self._is_on and self.panel.page.is_busy:
+            self.panel.show_page(
+                PanelPage(
+                    self.tr("The download of {name} has stopped").format(name=self._name),
+                    error_words(error),
+                    role="bad",
+                    offers=(
+                        Offer(self.tr("Try again"), self._install),
+                        Offer(self.tr("Other models…"), self.models_wanted.emit),
+                        Offer(self.tr("Not now"), self._end),
+                    ),
+                )
+            )
+
+    def _on_installed(self, name: str) -> None:
+        if self._is_on and name == self._name:
+            self._show(
+                self.tr("{name} is here").format(name=name),
+                self.tr(
+                    "It can be loaded now. A sentence is spoken with both models then, so that you hear the difference."
+                ),
+                Offer(self.tr("Load it"), self._load_and_compare),
+                Offer(self.tr("Load without comparing"), self._load),
+                Offer(self.tr("Later"), self._end),
+            )
+
+    def _load(self) -> None:
+        self.model_chosen.emit(self._name)
+        self._end()
+
+    def _load_and_compare(self) -> None:
+        self._before = self._after = None
+        self._try(self._session.model_folder().name)
+
+    def _try(self, name: str) -> None:
+        voices = self._session.library.voices()
+        if not voices:
+            self._load()
+            return
+        self._busy(self.tr("Speaking a sentence with {name}…").format(name=name))
+        self._trials.begin(self._session.find_voice(voices[0].name).reference)
+
+    def _on_trial(self, trial: Trial) -> None:
+        if self._before is None:
+            self._before = trial
+            self.model_chosen.emit(self._name)
+            self._try(self._name)
+        else:
+            self._after = trial
+            self._show_difference(self._before, trial)
+
+    def _show_difference(self, before: Trial, after: Trial) -> None:
+        kinds = (self.tr("speech"), self.tr("noise"))
+        self.panel.show_page(
+            PanelPage(
+                self.tr("{name} speaks now").format(name=after.model_name),
+                self.tr("The same sentence and voice with both models, as measured on this computer just now:"),
+                table=(
+                    ("", before.model_name, after.model_name),
+                    (self.tr("Makes"), kinds[before.makes_noise], kinds[after.makes_noise]),
+                    (self.tr("First sound"), _seconds(before.first_audio_seconds), _seconds(after.first_audio_seconds)),
+                    (
+                        self.tr("Work for a second of speech"),
+                        _seconds(before.real_time_factor),
+                        _seconds(after.real_time_factor),
+                    ),
+                    (self.tr("Sound up to"), _kilohertz(before.highest_hertz), _kilohertz(after.highest_hertz)),
+                ),
+                offers=(
+                    Offer(self.tr("Done"), self._end),
+                    Offer(self.tr("Hear {name}").format(name=before.model_name), lambda: self._hear(before.sound)),
+                    Offer(self.tr("Hear {name}").format(name=after.model_name), lambda: self._hear(after.sound)),
+                ),
+            )
+        )
+
+    def _show_loaded(self) -> None:
+        """The comparison did not work out; the window says what the model itself has to say."""
+        if self._is_on and self._before is None:
+            self.model_chosen.emit(self._name)
+        self._end()
+
+    def _hear(self, sound: GrowingSound) -> None:
+        self._player.play(Waveform(sound.all(), sound.sample_rate))
+
+    def _end(self) -> None:
+        """For good: the page of models has it all from now on."""
+        self._is_on = False
+        self._trials.stop()
+        self._player.stop()
+        self.panel.hide()
+        self._session.settings[FIRST_RUN_IS_OVER] = True
+
+    # Words.
+
+    def _show(self, title: str, words: str, *offers: Offer) -> None:
+        self.panel.show_page(PanelPage(title, words, offers=offers))
+
+    def _busy(self, words: str) -> None:
+        self.panel.show_page(
+            PanelPage(words, is_busy=True, offers=(Offer(self.tr("Skip the comparison"), self._skip),))
+        )
+
+    def _skip(self) -> None:
+        if self._before is None:
+            self._load()
+        else:
+            self._end()
+
+    def _machine_words(self) -> str:
+        machine = self._machine
+        assert machine is not None
+        parts = [
+            machine.processor,
+            self.tr("%n core(s)", "", machine.num_cores),
+            self.tr("{size} of memory, {free} free").format(
+                size=memory_words(machine.memory_bytes), free=memory_words(machine.free_memory_bytes)
+            ),
+            self.tr("{size} free on the disk").format(size=size_words(machine.free_disk_bytes)),
+        ]
+        card = machine.card
+        if card is None:
+            parts.append(self.tr("no NVIDIA graphics card"))
+        else:
+            words = self.tr("{card} with {size}, driver {driver}")
+            parts.append(words.format(card=card.name, size=memory_words(card.memory_bytes), driver=card.driver))
+        return self.tr("This computer: {parts}.").format(parts=" · ".join(parts))
+
+    def _advice_words(self, advice: Advice) -> str:
+        match advice.reason:
+            case Reason.HAS_CARD:
+                words = self.tr("Recommended: {name}, the newest; the graphics card has room for it.")
+            case Reason.LIGHTEST:
+                words = self.tr("Recommended: {name}, which has least to compute of those that clone voices.")
+        told = [words.format(name=advice.model.name)]
+        if advice.lacks_memory:
+            told.append(self.tr("It will be slow here: there is little memory."))
+        if advice.lacks_disk:
+            told.append(self.tr("There is not enough room on the disk for it."))
+        return " ".join(told)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s"
+
+
+def _kilohertz(value: float) -> str:
+    return f"{value / 1000:.1f} kHz"

@@ -1,0 +1,209 @@
+"""One model on the page: what it can, how it is, and what can be done with it now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.models.model_words import (
+    ability_words,
+    file_words,
+    origin_words,
+    size_words,
+    state_icon,
+    state_words,
+    task_words,
+)
+from studio.app.models.model_work import ModelTask, WorkKind
+from studio.app.theme.icons import icon
+from studio.app.theme.tones import tones_of
+from studio.app.widgets.elided_label import ElidedLabel
+from studio.catalog.installed import ModelState, ModelStatus
+
+_ICON_SIDE = 18
+_STEPS = 1000
+
+
+class ModelCard(QFrame):
+    """Signals carry what is wanted of the model; ``show_status`` and ``show_task`` say how it is."""
+
+    install_wanted = Signal(frozenset)
+    stop_wanted = Signal()
+    discard_wanted = Signal()
+    check_wanted = Signal()
+    export_wanted = Signal()
+    remove_wanted = Signal()
+    use_wanted = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.name = name
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAccessibleName(name)
+        self._status: ModelStatus | None = None
+        self._mark = QLabel()
+        self._title = QLabel(name)
+        self._title.setProperty("role", "title")
+        self._state = QLabel()
+        self._state.setProperty("role", "quiet")
+        self._abilities = QLabel(wordWrap=True)
+        self._origin = QLabel(wordWrap=True)
+        self._origin.setProperty("role", "quiet")
+        self._origin.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._variant = QCheckBox()
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(self.tr("Progress of {name}").format(name=name))
+        self._work = QLabel(wordWrap=True)
+        self._file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+        self._main = QPushButton()
+        self._second = QPushButton()
+        self._more = QToolButton()
+        self._more.setIcon(icon("more"))
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._more.setToolTip(self.tr("More"))
+        self._more.setAccessibleName(self.tr("More for {name}").format(name=name))
+        self._menu = QMenu(self._more)
+        self._more.setMenu(self._menu)
+        self._calls: dict[QPushButton, Callable[[], object]] = {}
+        for button in (self._main, self._second):
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _=False, pressed=button: self._calls[pressed]())
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self._mark)
+        head.addWidget(self._title)
+        head.addWidget(self._state, 1)
+        for button in (self._main, self._second, self._more):
+            button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+            head.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 10, 10)
+        column.setSpacing(4)
+        column.addLayout(head)
+        for widget in (self._abilities, self._origin, self._variant, self._work, self._bar, self._file):
+            column.addWidget(widget)
+
+    def show_status(self, status: ModelStatus, *, is_used: bool) -> None:
+        """What is true of it while nothing is being done."""
+        self._status = status
+        shape, tone = state_icon(status)
+        self._mark.setPixmap(icon(shape, getattr(tones_of(self.palette()), tone)).pixmap(_ICON_SIDE, _ICON_SIDE))
+        words = state_words(status)
+        self._state.setText(words + (" · " + self.tr("speaks now") if is_used else ""))
+        self._abilities.setText(self._about(status))
+        self._abilities.setVisible(bool(self._abilities.text()))
+        self._origin.setText(origin_words(status))
+        self._show_variant(status)
+        self._show_buttons(status, is_used=is_used)
+        self.show_task(None)
+
+    def show_task(self, task: ModelTask | None) -> None:
+        """What is being done with it, or waits to be; None: nothing."""
+        for widget in (self._bar, self._work, self._file):
+            widget.setVisible(task is not None)
+        if task is None:
+            if self._status is not None:
+                self._main.setVisible(bool(self._main.text()))
+            return
+        progress = task.progress if task.is_running else None
+        share = progress.share if progress is not None else None
+        self._bar.setMaximum(_STEPS if share is not None else 0)
+        self._bar.setValue(round(_STEPS * share) if share is not None else 0)
+        self._work.setText(task_words(task))
+        self._file.setText(file_words(progress) if progress is not None else "")
+        self._variant.hide()
+        self._more.hide()
+        is_download = task.kind is WorkKind.INSTALL
+        self._offer(self._main, self.tr("Pause") if is_download else self.tr("Cancel"), self.stop_wanted.emit)
+        if is_download:
+            self._offer(self._second, self.tr("Cancel"), self.discard_wanted.emit)
+        else:
+            self._second.hide()
+        for button in (self._main, self._second):
+            button.setEnabled(not task.stop.is_thrown and task.kind not in (WorkKind.REMOVE, WorkKind.DISCARD))
+
+    def _about(self, status: ModelStatus) -> str:
+        if status.damaged:
+            return self.tr("{files}: missing or damaged. It is not used until that is mended.").format(
+                files=", ".join(status.damaged)
+            )
+        words = ability_words(status.known) if status.known is not None else ""
+        if status.state is ModelState.UNSUPPORTED:
+            words += "\n" + self.tr("This version of the program does not speak with its generation.")
+        return words
+
+    def _show_variant(self, status: ModelStatus) -> None:
+        known = status.known
+        variant = known.variants[0] if known is not None and known.variants else None
+        if known is None or variant is None or status.state not in (ModelState.AVAILABLE, ModelState.PARTIAL):
+            self._variant.hide()
+            return
+        extra = known.size_bytes(frozenset({variant})) - known.size_bytes()
+        words = self.tr("with the language model after reinforcement learning, {size} more")
+        self._variant.setText(words.format(size=size_words(extra)))
+        self._variant.show()
+
+    def _show_buttons(self, status: ModelStatus, *, is_used: bool) -> None:
+        self._menu.clear()
+        for button in (self._main, self._second):
+            button.setText("")
+            button.hide()
+            button.setEnabled(True)
+        match status.state:
+            case ModelState.AVAILABLE:
+                self._offer(self._main, self.tr("Download"), self._install)
+            case ModelState.PARTIAL:
+                self._offer(self._main, self.tr("Continue"), self._install)
+                self._offer(self._second, self.tr("Discard"), self.discard_wanted.emit)
+            case ModelState.DAMAGED:
+                if status.known is not None:
+                    self._offer(self._main, self.tr("Mend"), self._install)
+                self._menu.addAction(self.tr("Remove…"), self.remove_wanted.emit)
+            case ModelState.INSTALLED | ModelState.BUNDLED:
+                if not is_used:
+                    self._offer(self._main, self.tr("Use"), self.use_wanted.emit)
+                self._fill_menu(status, is_used=is_used)
+            case _:
+                pass
+        self._more.setVisible(not self._menu.isEmpty())
+
+    def _fill_menu(self, status: ModelStatus, *, is_used: bool) -> None:
+        known = status.known
+        if known is not None and status.state is ModelState.INSTALLED:
+            missing = frozenset(known.variants) - status.variants
+            if missing:
+                words = self.tr("Download the language model after reinforcement learning")
+                self._menu.addAction(words, lambda: self.install_wanted.emit(missing))
+        self._menu.addAction(self.tr("Verify"), self.check_wanted.emit)
+        self._menu.addAction(self.tr("Export…"), self.export_wanted.emit)
+        if status.state is ModelState.INSTALLED:
+            removing = self._menu.addAction(self.tr("Remove…"), self.remove_wanted.emit)
+            removing.setEnabled(not is_used)  # another one must speak first
+
+    def _install(self) -> None:
+        known = self._status.known if self._status is not None else None
+        wanted = self._variant.isChecked() and not self._variant.isHidden()
+        self.install_wanted.emit(frozenset(known.variants) if wanted and known is not None else frozenset())
+
+    def _offer(self, button: QPushButton, words: str, call: Callable[[], object]) -> None:
+        button.setText(words)
+        button.setAccessibleName(f"{words}: {self.name}")
+        self._calls[button] = call
+        button.show()

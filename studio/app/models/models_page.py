@@ -1,0 +1,224 @@
+"""The page of models, beside the window: every model there is, and all that can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QMessageBox,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.error_words import error_words
+from studio.app.models.model_card import ModelCard
+from studio.app.models.model_words import size_words, task_words
+from studio.app.models.model_work import ModelWork
+from studio.app.widgets.elided_label import ElidedLabel
+from studio.catalog.checking import CheckResult
+from studio.catalog.exporting import EXPORT_SUFFIX
+from studio.catalog.folders import models_folder
+from studio.errors import StudioError, UnusableSetting
+
+
+class ModelsPage(QDialog):
+    """Stays open beside the window. ``model_chosen`` is the name of the one that is to speak."""
+
+    model_chosen = Signal(str)
+    source_wanted = Signal()
+
+    def __init__(self, work: ModelWork, used: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Models"))
+        self.work = work
+        self._used = used
+        self.cards: dict[str, ModelCard] = {}
+        self._source = ElidedLabel()
+        self._change_source = QPushButton(self.tr("Source and folder…"))
+        self._import = QPushButton(self.tr("Import"))
+        self._import.setMenu(self._import_menu())
+        self._message = QLabel(wordWrap=True)
+        self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._message.hide()
+        self._other_work = QLabel(wordWrap=True)
+        self._list = QWidget()
+        self._column = QVBoxLayout(self._list)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        self._column.addStretch()
+        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self._lay_out()
+        self._connect_signals()
+        self._show_statuses()
+        self._show_source()
+        work.refresh()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self._source, 1)
+        for button in (self._change_source, self._import):
+            button.setAutoDefault(False)
+            head.addWidget(button)
+        scroll = QScrollArea()
+        scroll.setWidget(self._list)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.addLayout(head)
+        column.addWidget(self._message)
+        column.addWidget(self._other_work)
+        column.addWidget(scroll, 1)
+        column.addWidget(self._buttons)
+        width = self.fontMetrics().averageCharWidth()
+        self.resize(110 * width, 95 * width)
+
+    def _connect_signals(self) -> None:
+        # work
+        self.work.statuses_changed.connect(self._show_statuses)
+        self.work.task_changed.connect(self._show_tasks)
+        self.work.failed.connect(self._show_error)
+        self.work.checked.connect(self._show_check)
+        # buttons
+        self._change_source.clicked.connect(self.source_wanted)
+        self._buttons.rejected.connect(self.reject)
+
+    def use(self, name: str) -> None:
+        """``name`` speaks now."""
+        self._used = name
+        self._show_statuses()
+
+    @property
+    def message(self) -> str:
+        return self._message.text() if not self._message.isHidden() else ""
+
+    # What there is.
+
+    def _show_statuses(self) -> None:
+        names = [status.name for status in self.work.statuses]
+        for name in set(self.cards) - set(names):
+            card = self.cards.pop(name)
+            self._column.removeWidget(card)
+            card.deleteLater()
+        for place, status in enumerate(self.work.statuses):
+            card = self.cards.get(status.name) or self._new_card(status.name)
+            if self._column.indexOf(card) != place:
+                self._column.insertWidget(place, card)
+            card.show_status(status, is_used=status.name == self._used)
+        self._show_tasks()
+
+    def _show_tasks(self) -> None:
+        for name, card in self.cards.items():
+            task = self.work.task_of(name)
+            if task is not None:
+                card.show_task(task)
+            elif (status := self.work.status_of(name)) is not None:
+                card.show_status(status, is_used=name == self._used)
+        current = self.work.current
+        is_of_none = current is not None and current.name not in self.cards
+        self._other_work.setText(task_words(current) if current is not None and is_of_none else "")
+        self._other_work.setVisible(is_of_none)
+
+    def _show_source(self) -> None:
+        try:
+            endpoint = self.work.endpoint
+        except UnusableSetting as error:
+            self._show_error(error)
+            endpoint = ""
+        words = self.tr("From {source} ({endpoint}), into {folder}")
+        self._source.setText(
+            words.format(source=self.work.source_kind.title, endpoint=endpoint, folder=models_folder())
+        )
+
+    def _show_error(self, error: StudioError) -> None:
+        self._tell(error_words(error), "bad")
+
+    def _show_check(self, result: CheckResult) -> None:
+        if not result.is_sound:
+            words = self.tr("{name}: {files} damaged. “Mend” fetches only that.")
+            self._tell(words.format(name=result.name, files=", ".join(result.damaged)), "bad")
+        elif result.is_learned:
+            words = self.tr("{name}: all files are there. There was nothing to compare them with until now.")
+            self._tell(words.format(name=result.name), "good")
+        else:
+            self._tell(self.tr("{name}: every byte is as it should be.").format(name=result.name), "good")
+
+    def _tell(self, words: str, role: str) -> None:
+        self._message.setText(words)
+        self._message.setProperty("role", role)
+        self._message.style().unpolish(self._message)
+        self._message.style().polish(self._message)
+        self._message.show()
+
+    # What is asked for.
+
+    def _new_card(self, name: str) -> ModelCard:
+        card = ModelCard(name)
+        self.cards[name] = card
+        card.install_wanted.connect(lambda variants: self._begin(lambda: self.work.install(name, variants)))
+        card.stop_wanted.connect(lambda: self.work.stop(name))
+        card.discard_wanted.connect(lambda: self._begin(lambda: self.work.discard(name)))
+        card.check_wanted.connect(lambda: self._begin(lambda: self.work.check(name)))
+        card.export_wanted.connect(lambda: self._ask_where(name))
+        card.remove_wanted.connect(lambda: self._ask_to_remove(name))
+        card.use_wanted.connect(lambda: self.model_chosen.emit(name))
+        return card
+
+    def _begin(self, call: Callable[[], object]) -> None:
+        self._message.hide()
+        call()
+
+    def _import_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.addAction(self.tr("From a folder…"), lambda: self._ask_what(is_folder=True))
+        menu.addAction(self.tr("From an archive…"), lambda: self._ask_what(is_folder=False))
+        return menu
+
+    def _ask_what(self, *, is_folder: bool) -> None:
+        kinds = self.tr("Archives (*.zip *.tar *.tar.gz *.tgz *.tar.xz)")
+        dialog = QFileDialog(self, self.tr("Import a model"), "", "" if is_folder else kinds)
+        mode = QFileDialog.FileMode.Directory if is_folder else QFileDialog.FileMode.ExistingFile
+        dialog.setFileMode(mode)
+        dialog.fileSelected.connect(lambda chosen: self._begin(lambda: self.work.import_from(Path(chosen))))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _ask_where(self, name: str) -> None:
+        dialog = QFileDialog(self, self.tr("Export a model"), "", f"(*{EXPORT_SUFFIX})")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(EXPORT_SUFFIX[1:])
+        dialog.selectFile(f"{name}{EXPORT_SUFFIX}")
+        dialog.fileSelected.connect(lambda chosen: self._begin(lambda: self.work.export_to(name, Path(chosen))))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _ask_to_remove(self, name: str) -> None:
+        status = self.work.status_of(name)
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setText(self.tr("Remove {name} from this computer?").format(name=name))
+        size = size_words(status.size_bytes if status is not None else 0)
+        box.setInformativeText(self.tr("{size} become free. Voices and scripts stay.").format(size=size))
+        remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        remove.clicked.connect(lambda: self.work.remove(name))
+        box.finished.connect(box.deleteLater)
+        box.open()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() == QEvent.Type.PaletteChange and self.cards:
+            self._show_statuses()
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self._show_source()  # the settings may have changed meanwhile
+            self.work.refresh()
+        super().changeEvent(event)

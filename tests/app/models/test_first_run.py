@@ -1,0 +1,185 @@
+"""The first steps: advice, download, comparison; each can be skipped, stopped and gone on with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hub_server import Fault, HubServer
+from small_model import NAME, small_files, small_model
+from window_bench import MODEL, Bench
+
+from studio.app.models.first_run import FirstRun
+from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
+from studio.app.models.trial import highest_hertz
+from studio.catalog.advice import Reason, advise
+from studio.catalog.known import known_models
+from studio.catalog.machine import GraphicsCard, MachineFacts, look_at_machine, parse_cards
+from studio.settings import FIRST_RUN_IS_OVER
+
+GIB = 1 << 30
+PLAIN = MachineFacts("A processor", 2, 8 * GIB, 5 * GIB, 100 * GIB, None)
+CARD = GraphicsCard("NVIDIA GeForce RTX 4070", 12 * GIB, "580.1")
+
+
+@pytest.fixture
+def bench(make_bench: Any, hub: HubServer) -> Bench:
+    bench: Bench = make_bench(is_first_run=True)
+    bench.add_voice()
+    return bench
+
+
+def begin(bench: Bench, facts: MachineFacts = PLAIN) -> FirstRun:
+    window = bench.open_window()
+    first_run = window.models.first_run
+    first_run._look = lambda: facts
+    bench.until(lambda: not window.models.panel.isHidden())
+    return first_run
+
+
+def press(bench: Bench, panel: FirstRunPanel, words: str) -> None:
+    bench.loop.call_soon(panel.press, words)
+    bench.live(0.01)
+
+
+def words_of(panel: FirstRunPanel) -> list[str]:
+    return [offer.words for offer in panel.page.offers]
+
+
+def test_the_panel_says_what_is_here_and_what_suits_it(bench: Bench, hub: HubServer) -> None:
+    panel = begin(bench).panel
+    assert "A processor · 2 cores" in panel.page.words
+    assert "no NVIDIA graphics card" in panel.page.words
+    assert f"Recommended: {NAME}" in panel.page.words
+    assert words_of(panel) == ["Download 510.01 kB", "Other models…", "Not now"]
+    assert hub.asked == []
+    assert bench.window is not None
+    assert bench.window.script.isEnabled()
+
+
+def test_not_now_is_for_good(bench: Bench, make_bench: Any) -> None:
+    panel = begin(bench).panel
+    press(bench, panel, "Not now")
+    assert panel.isHidden()
+    assert bench.settings[FIRST_RUN_IS_OVER]
+
+
+def test_from_nothing_to_a_comparison_with_measured_numbers(bench: Bench, hub: HubServer) -> None:
+    """The small model has nothing in it: the bundled one stands in for it once it is chosen."""
+    first_run = begin(bench)
+    panel, session = first_run.panel, bench.session
+    hub.faults["llm.pt"] = [Fault(bytes_per_second=300_000)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: panel.page.share is not None and " of " in panel.page.words)
+    bench.until(lambda: panel.page.title == f"{NAME} is here")
+    chosen: list[str] = []
+    assert bench.window is not None
+    bench.window.models.model_chosen.disconnect()
+    bench.window.models.model_chosen.connect(chosen.append)
+    press(bench, panel, "Load it")
+    bench.until(lambda: panel.page.table, 60)
+    assert chosen == [NAME]
+    rows = {row[0]: row[1:] for row in panel.page.table}
+    assert rows["First sound"] == (
+        f"{first_run._before.first_audio_seconds:.2f} s",  # type: ignore[union-attr]
+        f"{first_run._after.first_audio_seconds:.2f} s",  # type: ignore[union-attr]
+    )
+    assert set(rows) == {"", "Makes", "First sound", "Work for a second of speech", "Sound up to"}
+    press(bench, panel, words_of(panel)[1])
+    bench.until(lambda: first_run._player.is_playing)
+    press(bench, panel, "Done")
+    assert panel.isHidden()
+    assert not first_run._player.is_playing
+    assert session.settings[FIRST_RUN_IS_OVER]
+
+
+def test_a_paused_download_is_offered_to_go_on_at_the_next_start(bench: Bench, make_bench: Any, hub: HubServer) -> None:
+    panel = begin(bench).panel
+    hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 10_000)
+    press(bench, panel, "Pause")
+    assert "paused" in panel.page.title
+    bench.until(lambda: bench.session.models.current is None)
+    bench.close()
+    again: Bench = make_bench(is_first_run=True)
+    panel = begin(again).panel
+    assert words_of(panel)[0] == "Go on with the download"
+    press(again, panel, "Go on with the download")
+    again.until(lambda: panel.page.title == f"{NAME} is here")
+
+
+def test_trouble_is_told_in_the_panel_and_can_be_tried_again(bench: Bench, hub: HubServer) -> None:
+    panel = begin(bench).panel
+    hub.faults["llm.pt"] = [Fault(403, at_hub=True)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: panel.page.role == "bad")
+    assert "does not let everybody" in panel.page.words
+    press(bench, panel, "Try again")
+    bench.until(lambda: panel.page.title == f"{NAME} is here")
+
+
+def test_a_cancelled_download_leaves_nothing_and_the_advice_again(bench: Bench, hub: HubServer) -> None:
+    panel = begin(bench).panel
+    hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 10_000)
+    press(bench, panel, "Cancel")
+    bench.until(lambda: bench.session.models.current is None)
+    assert panel.page.title == "A model that speaks"
+    status = bench.session.models.status_of(NAME)
+    assert status is not None
+    assert status.arrived_bytes == 0
+
+
+def test_whoever_has_a_model_is_not_bothered(bench: Bench, hub: HubServer) -> None:
+    from studio.catalog.installation import Installation
+    from studio.catalog.known import SourceKind
+    from studio.catalog.sources import open_source
+
+    Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE)).run()
+    window = bench.open_window()
+    bench.until(lambda: bench.session.models.statuses)
+    bench.live(0.3)
+    assert window.models.panel.isHidden()
+
+
+def test_buttons_keep_the_focus_while_the_page_is_only_further(qapp: Any) -> None:
+    panel = FirstRunPanel()
+    pressed: list[int] = []
+    for share in (0.1, 0.2):
+        panel.show_page(PanelPage("Downloading", offers=(Offer("Pause", lambda s=share: pressed.append(s)),)))
+        buttons = panel._buttons
+    assert panel._buttons is buttons
+    panel.press("Pause")
+    assert pressed == [0.2]
+
+
+def test_a_card_with_room_gets_the_newest_and_others_the_lightest() -> None:
+    models = known_models().values()
+    with_card = advise(MachineFacts("", 8, 32 * GIB, 20 * GIB, 100 * GIB, CARD), models)
+    without = advise(PLAIN, models)
+    assert with_card is not None
+    assert without is not None
+    assert (with_card.model.name, with_card.reason) == ("Fun-CosyVoice3-0.5B-2512", Reason.HAS_CARD)
+    assert (without.model.name, without.reason) == ("CosyVoice2-0.5B", Reason.LIGHTEST)
+    assert not without.lacks_disk
+    small = advise(MachineFacts("", 2, 4 * GIB, GIB, GIB, None), models)
+    assert small is not None
+    assert small.lacks_memory
+    assert small.lacks_disk
+
+
+def test_cards_are_read_as_their_driver_tells_them() -> None:
+    told = "NVIDIA GeForce GT 1030, 2048, 580.1\nNVIDIA GeForce RTX 4070, 12288, 580.1\n"
+    assert parse_cards(told) == CARD
+    assert parse_cards("No devices were found") is None
+    assert look_at_machine().num_cores >= 1
+
+
+def test_the_highest_sound_is_measured() -> None:
+    times = np.arange(24_000) / 24_000
+    assert highest_hertz(np.sin(2 * np.pi * 3000 * times).astype(np.float32), 24_000) == pytest.approx(3000, abs=5)
+    assert highest_hertz(np.zeros(100, np.float32), 24_000) == 0.0
+    assert MODEL.is_dir()

@@ -1,0 +1,229 @@
+"""Everything `timbre models` can do is done from the page as well, and the window lives meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hub_server import Fault, HubServer
+from PySide6.QtWidgets import QAbstractButton, QMessageBox, QWidget
+from small_model import NAME, small_files, write_folder
+from window_bench import Bench
+
+from studio.app.models.model_card import ModelCard
+from studio.app.models.models_page import ModelsPage
+from studio.catalog.installed import ModelState
+from studio.settings import PREFERS_RL
+
+
+class PageBench:
+    """The window with the page of models open."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.window = bench.open_window()
+        bench.trigger("file.models")
+        page = self.window.models.page
+        assert page is not None
+        self.page: ModelsPage = page
+        bench.until(lambda: NAME in page.cards)
+
+    @property
+    def card(self) -> ModelCard:
+        return self.page.cards[NAME]
+
+    @property
+    def state(self) -> ModelState:
+        status = self.bench.session.models.status_of(NAME)
+        assert status is not None
+        return status.state
+
+    def click(self, words: str) -> None:
+        button = next(b for b in (self.card._main, self.card._second) if b.text() == words and not b.isHidden())
+        assert button.isEnabled()
+        self.bench.loop.call_soon(button.click)
+        self.bench.live(0.01)
+
+    def choose(self, words: str) -> None:
+        action = next(action for action in self.card._menu.actions() if action.text().startswith(words))
+        assert action.isEnabled()
+        self.bench.loop.call_soon(action.trigger)
+        self.bench.live(0.01)
+
+    def until(self, state: ModelState) -> None:
+        self.bench.until(lambda: self.state is state and self.bench.session.models.current is None)
+
+    def install(self) -> None:
+        self.click("Download")
+        self.until(ModelState.INSTALLED)
+
+
+@pytest.fixture
+def models(bench: Bench, hub: HubServer) -> PageBench:
+    return PageBench(bench)
+
+
+def test_the_page_says_what_each_model_can_and_asks_nobody(models: PageBench, hub: HubServer) -> None:
+    card = models.card
+    assert card._state.text() == "Not installed"
+    assert "Chinese, English, 18 Chinese dialects" in card._abilities.text()
+    assert "speaks in the voice of any clip" in card._abilities.text()
+    assert "licence Apache-2.0" in card._origin.text()
+    assert card._main.text() == "Download"
+    assert not card._variant.isHidden()
+    assert "speaks now" in models.page.cards["noise-cosyvoice3"]._state.text()
+    assert hub.url in models.page._source.text()
+    assert hub.asked == []
+
+
+def test_a_download_shows_its_bytes_and_ends_with_an_installed_model(models: PageBench, hub: HubServer) -> None:
+    hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
+    models.click("Download")
+    models.bench.until(lambda: "kB of " in models.card._work.text())
+    assert "Downloading Small-CosyVoice3" in models.window.status.task_words
+    assert models.card._bar.maximum() > 0
+    assert models.card._main.text() == "Pause"
+    models.until(ModelState.INSTALLED)
+    assert models.card._state.text() == "Installed"
+    assert models.card._bar.isHidden()
+    assert models.window.status.task_words == ""
+
+
+def test_paused_closed_and_opened_again_a_download_goes_on(
+    make_bench: Any, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = PageBench(make_bench())
+    hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
+    first.click("Download")
+    first.bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 20_000)
+    first.bench.close()  # in the middle
+    served = dict(hub.served_bytes)
+    second = PageBench(make_bench())
+    assert second.state is ModelState.PARTIAL
+    assert "are here" in second.card._state.text()
+    second.click("Continue")
+    second.until(ModelState.INSTALLED)
+    assert hub.served_bytes["flow.pt"] == served["flow.pt"]
+
+
+def test_pause_keeps_and_cancel_cleans_up(models: PageBench, hub: HubServer, tmp_path: Path) -> None:
+    hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000), Fault(bytes_per_second=100_000)]
+    models.click("Download")
+    models.bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 20_000)
+    models.click("Pause")
+    models.until(ModelState.PARTIAL)
+    models.click("Continue")
+    models.bench.until(lambda: models.bench.session.models.current is not None)
+    models.click("Cancel")
+    models.until(ModelState.AVAILABLE)
+    assert not [path for path in (tmp_path / "timbre_data" / "models").rglob("*") if path.is_file()]
+
+
+def test_the_reinforced_language_model_is_a_switch(models: PageBench) -> None:
+    models.card._variant.setChecked(True)
+    models.install()
+    session = models.bench.session
+    assert models.bench.session.models.status_of(NAME).variants == {"rl"}  # type: ignore[union-attr]
+    folder = models.bench.session.models.status_of(NAME).folder  # type: ignore[union-attr]
+    assert session.engine_options().variant is None
+    session.settings[PREFERS_RL] = True
+    assert session.engine_options().variant is None  # the model in use has none
+    session.model_folder = lambda: folder  # type: ignore[method-assign]
+    assert session.engine_options().variant == "rl"
+
+
+def test_damage_is_found_and_mended(models: PageBench, hub: HubServer) -> None:
+    models.install()
+    path = models.bench.session.models.status_of(NAME).folder / "flow.pt"  # type: ignore[union-attr,operator]
+    path.write_bytes(path.read_bytes()[::-1])
+    models.choose("Verify")
+    models.until(ModelState.DAMAGED)
+    assert "flow.pt damaged" in models.page.message
+    assert models.card._main.text() == "Mend"
+    hub.served_bytes.clear()
+    models.click("Mend")
+    models.until(ModelState.INSTALLED)
+    assert set(hub.served_bytes) == {"flow.pt"}
+    models.choose("Verify")
+    models.bench.until(lambda: "every byte" in models.page.message)
+
+
+def test_a_refusal_is_shown_on_the_page_with_its_remedy(models: PageBench, hub: HubServer) -> None:
+    hub.faults["llm.pt"] = 5 * [Fault(403, at_hub=True)]
+    models.click("Download")
+    models.bench.until(lambda: models.page.message)
+    assert "does not let everybody" in models.page.message
+    assert "another source" in models.page.message
+    assert models.window.notices.words == ""  # once is enough
+
+
+def test_import_and_remove(models: PageBench, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "my voice", small_files() | {"llm.pt": b"tuned"})
+    models.bench.loop.call_soon(lambda: models.bench.session.models.import_from(folder))
+    models.bench.until(lambda: "my voice" in models.page.cards)
+    models.bench.until(lambda: models.bench.session.models.current is None)
+    card = models.page.cards["my voice"]
+    models.bench.loop.call_soon(card.remove_wanted.emit)
+    models.bench.live(0.05)
+    box = models.page.findChildren(QMessageBox)[0]
+    assert "become free" in box.informativeText()
+    button = next(button for button in box.buttons() if button.text() == "Remove")
+    models.bench.loop.call_soon(button.click)
+    models.bench.until(lambda: "my voice" not in models.page.cards)
+
+
+def test_export_and_import_by_archive(models: PageBench, tmp_path: Path) -> None:
+    models.install()
+    work = models.bench.session.models
+    models.bench.loop.call_soon(lambda: work.export_to(NAME, tmp_path / "out.zip"))
+    models.bench.until(lambda: (tmp_path / "out.zip").is_file() and work.current is None)
+    shutil.rmtree(tmp_path / "timbre_data" / "models")
+    models.bench.loop.call_soon(lambda: work.import_from(tmp_path / "out.zip"))
+    models.until(ModelState.INSTALLED)
+
+
+def test_a_model_is_chosen_to_speak(models: PageBench) -> None:
+    chosen: list[str] = []
+    models.window.models.model_chosen.disconnect()
+    models.window.models.model_chosen.connect(chosen.append)
+    models.install()
+    models.click("Use")
+    assert chosen == [NAME]
+
+
+def test_what_is_installed_while_the_page_is_closed_is_offered(models: PageBench) -> None:
+    models.page.close()
+    models.bench.loop.call_soon(lambda: models.bench.session.models.install(NAME))
+    models.bench.until(lambda: models.window.notices.words)
+    assert models.window.notices.words == f"{NAME} is installed."
+
+
+def test_two_things_asked_for_are_done_one_after_the_other(models: PageBench) -> None:
+    work = models.bench.session.models
+
+    def ask() -> None:
+        work.check("noise-cosyvoice3")
+        work.install(NAME)
+        work.install(NAME)  # once is enough
+
+    models.bench.loop.call_soon(ask)
+    models.bench.until(lambda: models.card._work.text().endswith("waits for its turn"))
+    models.until(ModelState.INSTALLED)
+
+
+def test_every_control_of_the_page_has_a_name(models: PageBench) -> None:
+    unnamed = [
+        widget
+        for widget in models.page.findChildren(QWidget)
+        if isinstance(widget, QAbstractButton)
+        and not widget.isHidden()
+        and not (widget.text() or widget.accessibleName())
+    ]
+    assert unnamed == []
+
+
+def test_the_page_is_one_and_the_engine_menu_leads_there(models: PageBench) -> None:
+    models.bench.trigger("file.models")
+    assert len(models.window.findChildren(ModelsPage)) == 1
