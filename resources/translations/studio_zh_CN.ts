@@ -56,6 +56,14 @@
         <translation>导出声音…</translation>
     </message>
     <message>
+        <source>Models…</source>
+        <translation>模型…</translation>
+    </message>
+    <message>
+        <source>Which models are here, and how to have more</source>
+        <translation>这里有哪些模型，以及如何获得更多</translation>
+    </message>
+    <message>
         <source>Settings…</source>
         <translation>设置…</translation>
     </message>
@@ -421,7 +429,7 @@
     </message>
     <message>
         <source>Who agreed</source>
-        <translation>同意者</translation>
+        <translation>表示同意的人</translation>
     </message>
     <message>
         <source>What for</source>
@@ -446,6 +454,17 @@
     <message>
         <source>Without the words the studio uses cross-lingual mode: it imitates the voice by its sound alone. You can write them down later, too.</source>
         <translation>没有文字时使用跨语种模式：只凭声音来模仿。文字也可以以后再补。</translation>
+    </message>
+</context>
+<context>
+    <name>DeviceNotices</name>
+    <message>
+        <source>Play was paused: there is no sound device. The take is kept all the same.</source>
+        <translation>播放已暂停：没有声音设备。此版本仍会保留。</translation>
+    </message>
+    <message>
+        <source>The sound device ran dry several times. It is given more sound ahead now.</source>
+        <translation>声音设备多次断流，现在会提前给它更多声音。</translation>
     </message>
 </context>
 <context>
@@ -721,6 +740,10 @@
         <translation>冒号后面应是数字，例如 {{field}:20}。</translation>
     </message>
     <message>
+        <source>Another engine is used instead; a newer TensorRT may do better.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Another export is writing into {folder}.</source>
         <translation>另一个导出正在写入 {folder}。</translation>
     </message>
@@ -818,7 +841,7 @@
     </message>
     <message>
         <source>Choose CosyVoice2-0.5B or Fun-CosyVoice3-0.5B-2512.</source>
-        <translation type="unfinished"></translation>
+        <translation>请选择 CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B-2512。</translation>
     </message>
     <message>
         <source>Choose a .timbre file.</source>
@@ -877,12 +900,20 @@
         <translation>请另选一个名称。</translation>
     </message>
     <message>
+        <source>Choose another source (Settings, Models), or import the model from a folder.</source>
+        <translation>请选择其他来源（设置，模型），或从文件夹导入模型。</translation>
+    </message>
+    <message>
         <source>Choose another source (Settings, Models), or update the program.</source>
-        <translation type="unfinished"></translation>
+        <translation>请选择其他来源（设置，模型），或更新本程序。</translation>
     </message>
     <message>
         <source>Choose another source (Settings, Models).</source>
-        <translation type="unfinished"></translation>
+        <translation>请选择其他来源（设置，模型）。</translation>
+    </message>
+    <message>
+        <source>Choose another source or address (Settings, Models).</source>
+        <translation>请选择其他来源或地址（设置，模型）。</translation>
     </message>
     <message>
         <source>Choose another voice.</source>
@@ -925,6 +956,10 @@
         <translation>请选择以下之一：{known}。</translation>
     </message>
     <message>
+        <source>Choose one of: {known}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Choose one of: {places}.</source>
         <translation>请选择以下之一：{places}。</translation>
     </message>
@@ -934,7 +969,7 @@
     </message>
     <message>
         <source>Choose one that was installed.</source>
-        <translation type="unfinished"></translation>
+        <translation>请选择已安装的模型。</translation>
     </message>
     <message>
         <source>Choose one, or drop a recording of a voice on the window.</source>
@@ -985,6 +1020,14 @@
         <translation>请关闭它，或稍后再试。</translation>
     </message>
     <message>
+        <source>Close other programs and build the engine again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close other programs that use the card; a smaller engine is used meanwhile.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Close other programs, or split it.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1018,7 +1061,7 @@
     </message>
     <message>
         <source>Copy or export it again; a zip or tar archive is needed.</source>
-        <translation type="unfinished"></translation>
+        <translation>请重新复制或导出；需要 zip 或 tar 压缩包。</translation>
     </message>
     <message>
         <source>Cut out 5 to 15 s in which the voice speaks without a break.</source>
@@ -1070,7 +1113,7 @@
     </message>
     <message>
         <source>Export the model again there.</source>
-        <translation type="unfinished"></translation>
+        <translation>请在原来的电脑上重新导出模型。</translation>
     </message>
     <message>
         <source>Free some space and export again: what is done stays.</source>
@@ -1098,7 +1141,7 @@
     </message>
     <message>
         <source>Give a folder or an archive.</source>
-        <translation type="unfinished"></translation>
+        <translation>请给出文件夹或压缩包。</translation>
     </message>
     <message>
         <source>Give a folder, or one of: {known}.</source>
@@ -1114,7 +1157,7 @@
     </message>
     <message>
         <source>Give the folder that holds llm.pt, flow.pt and hift.pt, or an archive of it.</source>
-        <translation type="unfinished"></translation>
+        <translation>请给出包含 llm.pt、flow.pt 和 hift.pt 的文件夹，或它的压缩包。</translation>
     </message>
     <message>
         <source>Give the folder that holds llm.pt, flow.pt and hift.pt.</source>
@@ -1122,11 +1165,11 @@
     </message>
     <message>
         <source>Give the model another name if it is meant to differ, else download it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>如果它本来就不同，请换一个名称；否则请重新下载。</translation>
     </message>
     <message>
         <source>Give this one another name, or remove that one first.</source>
-        <translation type="unfinished"></translation>
+        <translation>请给它换一个名称，或先移除原有的模型。</translation>
     </message>
     <message>
         <source>Go on in that window, or close it.</source>
@@ -1173,6 +1216,10 @@
         <translation>请安装它（Debian、Ubuntu：apt-get install libportaudio2），或改为写入文件。</translation>
     </message>
     <message>
+        <source>Install it again, or choose another engine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Install it with: pip install &quot;timbre-studio[media]&quot;, or save the sound as WAV, FLAC or MP3.</source>
         <translation>请安装：pip install &quot;timbre-studio[media]&quot;，或把声音另存为 WAV、FLAC 或 MP3。</translation>
     </message>
@@ -1182,7 +1229,7 @@
     </message>
     <message>
         <source>Install the model again, or import it from where it is whole.</source>
-        <translation type="unfinished"></translation>
+        <translation>请重新安装模型，或从完整的位置导入。</translation>
     </message>
     <message>
         <source>Install the program again.</source>
@@ -1271,6 +1318,10 @@
     <message>
         <source>Prompt, text and speech together are {tokens} tokens; the model holds {most}.</source>
         <translation>提示、文本与语音共 {tokens} 个 token；模型最多容纳 {most} 个。</translation>
+    </message>
+    <message>
+        <source>Put name and password into the proxy settings of the system, then try again.</source>
+        <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
         <source>Reading {suffix} files such as {file} needs the media extra, which is not installed.</source>
@@ -1393,8 +1444,32 @@
         <translation>请取 {shortest}，或 {shortest} 加 {grid} 的整数倍。</translation>
     </message>
     <message>
+        <source>TensorRT cannot be used: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>TensorRT cannot build {file}: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>TensorRT for RTX does not run on cards of compute capability {c}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>TensorRT refuses the built engine {file}: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>TensorRT {version} is too old; {oldest} is needed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The alias of “{written}” cannot be read aloud.</source>
         <translation>“{written}”的替代读法无法朗读。</translation>
+    </message>
+    <message>
+        <source>The built engine {file} was not made for a sentence this long.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The clip has {sample_rate} samples a second; at least {lowest} are needed.</source>
@@ -1455,6 +1530,10 @@
     <message>
         <source>The folder mixes files of different models: download the model again.</source>
         <translation>文件夹中混有不同模型的文件：请重新下载模型。</translation>
+    </message>
+    <message>
+        <source>The graphics card has not enough memory for the built engine {file}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The list of voices, {path}, cannot be used ({reason}).</source>
@@ -1533,6 +1612,10 @@
         <translation>发音词典 {path} 已损坏。</translation>
     </message>
     <message>
+        <source>The proxy of this computer wants to know who asks (status {status}).</source>
+        <translation>本机的代理要求登录（状态 {status}）。</translation>
+    </message>
+    <message>
         <source>The random model cannot be written to {folder} ({reason}).</source>
         <translation>无法把随机模型写入 {folder}（{reason}）。</translation>
     </message>
@@ -1559,6 +1642,14 @@
     <message>
         <source>The sound device does not answer any more.</source>
         <translation>声音设备不再响应。</translation>
+    </message>
+    <message>
+        <source>The sound device runs dry again and again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The sound device takes the sound far too slowly.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The sound device vanished while it was playing.</source>
@@ -1618,11 +1709,15 @@
     </message>
     <message>
         <source>There is a model {name} already.</source>
-        <translation type="unfinished"></translation>
+        <translation>已经有名为 {name} 的模型。</translation>
     </message>
     <message>
         <source>There is a voice named {name} already.</source>
         <translation>已有名为 {name} 的声音。</translation>
+    </message>
+    <message>
+        <source>There is no engine {names} for that.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no file {choice}.</source>
@@ -1650,7 +1745,7 @@
     </message>
     <message>
         <source>There is no model in {path}: no cosyvoice*.yaml.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 中没有模型：没有 cosyvoice*.yaml。</translation>
     </message>
     <message>
         <source>There is no model {choice}.</source>
@@ -1662,7 +1757,7 @@
     </message>
     <message>
         <source>There is no model {name} here.</source>
-        <translation type="unfinished"></translation>
+        <translation>这里没有模型 {name}。</translation>
     </message>
     <message>
         <source>There is no precision “{name}”.</source>
@@ -1690,7 +1785,7 @@
     </message>
     <message>
         <source>There is no {path}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 不存在。</translation>
     </message>
     <message>
         <source>There is not enough memory for this sentence.</source>
@@ -1715,6 +1810,10 @@
     <message>
         <source>There was not enough memory for this.</source>
         <translation>内存不足，无法完成。</translation>
+    </message>
+    <message>
+        <source>There was not enough memory to build {file}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This draft is open in another window.</source>
@@ -1743,6 +1842,10 @@
     <message>
         <source>This voice is gone for good.</source>
         <translation>此声音已永久删除。</translation>
+    </message>
+    <message>
+        <source>Try again in some minutes, or choose another source (Settings, Models).</source>
+        <translation>请过几分钟再试，或选择其他来源（设置，模型）。</translation>
     </message>
     <message>
         <source>Try again later, or choose another source (Settings, Models).</source>
@@ -1806,7 +1909,7 @@
     </message>
     <message>
         <source>Wait until that is done, or end it there.</source>
-        <translation type="unfinished"></translation>
+        <translation>请等它完成，或在那里结束它。</translation>
     </message>
     <message>
         <source>We cannot import {suffix} ({file}).</source>
@@ -1901,12 +2004,8 @@
         <translation>`timbre --help` 列出在终端中可用的功能。</translation>
     </message>
     <message>
-        <source>`timbre models install {name}` mends it, or the button on the page of models.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>`timbre models list` names them.</source>
-        <translation type="unfinished"></translation>
+        <translation>`timbre models list` 会列出它们。</translation>
     </message>
     <message>
         <source>`timbre voices list` shows those there are.</source>
@@ -2037,10 +2136,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>it is slower: {seconds:.3f} s a second of sound, {factor:.2f} times as fast as plain float32</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>it needs {needed:.1f} GB of disk, and {free:.1f} GB are free</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2053,8 +2148,20 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>it would run on the processor, not on the graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>its results differ by {error:.2%} from plain float32, more than {limit:.2%}</source>
         <translation>其结果与普通 float32 相差 {error:.2%}，超过 {limit:.2%}</translation>
+    </message>
+    <message>
+        <source>its size is another one</source>
+        <translation>大小不同</translation>
+    </message>
+    <message>
+        <source>its size or checksum is another one</source>
+        <translation>大小或校验和不同</translation>
     </message>
     <message>
         <source>its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB</source>
@@ -2141,12 +2248,24 @@
         <translation>磁盘配额已用完</translation>
     </message>
     <message>
+        <source>the server has a shorter file</source>
+        <translation>服务器上的文件更短</translation>
+    </message>
+    <message>
+        <source>the server went on with another file</source>
+        <translation>服务器接着发送的是另一个文件</translation>
+    </message>
+    <message>
         <source>the sound of a take is not whole</source>
         <translation>有一个版本的声音不完整</translation>
     </message>
     <message>
         <source>the system does not permit it</source>
         <translation>系统不允许</translation>
+    </message>
+    <message>
+        <source>there is no graphics card in use</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>there is not enough memory</source>
@@ -2185,6 +2304,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>{engine} does not speak now: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{engine} in {precision}</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2206,7 +2329,7 @@
     </message>
     <message>
         <source>{file} cannot be read as an archive ({reason}).</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 无法作为压缩包读取（{reason}）。</translation>
     </message>
     <message>
         <source>{file} cannot be read: it is truncated or damaged.</source>
@@ -2302,7 +2425,7 @@
     </message>
     <message>
         <source>{file} is another one at {place} than in the release of {model} that this program knows.</source>
-        <translation type="unfinished"></translation>
+        <translation>{place} 上的 {file} 与本程序所知的 {model} 发布版不同。</translation>
     </message>
     <message>
         <source>{file} is damaged: its recording is not the one it was made with.</source>
@@ -2386,7 +2509,7 @@
     </message>
     <message>
         <source>{file} is not the one of the release {name}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 不是发布版 {name} 的文件。</translation>
     </message>
     <message>
         <source>{file} is truncated or damaged: it ends before it should.</source>
@@ -2414,7 +2537,7 @@
     </message>
     <message>
         <source>{file} of {name} is damaged.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 的 {file} 已损坏。</translation>
     </message>
     <message>
         <source>{file} unpacks to far more than a voice.</source>
@@ -2422,7 +2545,7 @@
     </message>
     <message>
         <source>{file} was damaged on its way here.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 在传输中损坏。</translation>
     </message>
     <message>
         <source>{file} was made by another version of the program.</source>
@@ -2433,16 +2556,48 @@
         <translation>{file} 由本程序的更新版本写成。</translation>
     </message>
     <message>
-        <source>{name} comes with the program and stays.</source>
+        <source>{host} does not hand out the model (it answers with status {status}).</source>
+        <translation>{host} 没有提供模型（状态 {status}）。</translation>
+    </message>
+    <message>
+        <source>{host} does not have the model (status {status}).</source>
+        <translation>{host} 没有这个模型（状态 {status}）。</translation>
+    </message>
+    <message>
+        <source>{host} does not let everybody have this model (status {status}).</source>
+        <translation>{host} 不允许所有人获取这个模型（状态 {status}）。</translation>
+    </message>
+    <message>
+        <source>{host} has been asked too often from here (status {status}).</source>
+        <translation>从这里向 {host} 请求得太频繁（状态 {status}）。</translation>
+    </message>
+    <message>
+        <source>{library} is installed, but its libraries cannot be loaded</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{library} is not installed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} comes with the program and stays.</source>
+        <translation>{name} 随程序提供，不会移除。</translation>
+    </message>
+    <message>
+        <source>{name} is not a model that can be downloaded.{did_you_mean}</source>
+        <translation>{name} 不是可以下载的模型。{did_you_mean}</translation>
     </message>
     <message>
         <source>{name} is not complete: {files} must be mended.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 不完整：需要修复 {files}。</translation>
+    </message>
+    <message>
+        <source>{name} is not installed.</source>
+        <translation>{name} 尚未安装。</translation>
     </message>
     <message>
         <source>{place} does not have {file} of {model}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{place} 上没有 {model} 的 {file}。</translation>
     </message>
     <message>
         <source>{folder} cannot be written to ({reason}).</source>
@@ -2450,6 +2605,22 @@
     </message>
     <message>
         <source>Verify and mend the model first.</source>
+        <translation>请先校验并修复模型。</translation>
+    </message>
+    <message>
+        <source>`timbre models install {name}` downloads it, as does the page of models (Ctrl+M).</source>
+        <translation>可用 `timbre models install {name}` 或在模型页面（Ctrl+M）下载。</translation>
+    </message>
+    <message>
+        <source>`timbre models install {name}` mends it, as does the page of models (Ctrl+M).</source>
+        <translation>可用 `timbre models install {name}` 或在模型页面（Ctrl+M）修复。</translation>
+    </message>
+    <message>
+        <source>`timbre models list` names them; a folder or an archive comes in by `timbre models import`.</source>
+        <translation>`timbre models list` 会列出它们；文件夹或压缩包请用 `timbre models import`。</translation>
+    </message>
+    <message>
+        <source>it is slower: {seconds:.2g} s a second of sound, {factor:.2f} times as fast as plain float32</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2458,7 +2629,7 @@
     </message>
     <message>
         <source>{folder} is not a whole model: {missing} is missing.</source>
-        <translation type="unfinished"></translation>
+        <translation>{folder} 不是完整的模型：缺少 {missing}。</translation>
     </message>
     <message>
         <source>{folder}/{file} is missing.</source>
@@ -2482,7 +2653,7 @@
     </message>
     <message>
         <source>{name} cannot be used yet: this version of the program does not speak with its generation.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 还不能使用：本版程序不支持这一代模型。</translation>
     </message>
     <message>
         <source>{name} comes with the program and cannot be changed.</source>
@@ -2494,7 +2665,7 @@
     </message>
     <message>
         <source>{name} is being worked on by another program, or in another window.</source>
-        <translation type="unfinished"></translation>
+        <translation>另一个程序或窗口正在处理 {name}。</translation>
     </message>
     <message>
         <source>{name} is not a Word document we can read.</source>
@@ -2686,7 +2857,7 @@
     </message>
     <message>
         <source>Sound</source>
-        <translation>声音</translation>
+        <translation>音频</translation>
     </message>
     <message>
         <source>Besides</source>
@@ -2771,6 +2942,198 @@
     <message>
         <source>{grade}: {sentence} {advice}</source>
         <translation>{grade}：{sentence}{advice}</translation>
+    </message>
+</context>
+<context>
+    <name>FirstRun</name>
+    <message>
+        <source>Go on with the download</source>
+        <translation>继续下载</translation>
+    </message>
+    <message>
+        <source>Download {size}</source>
+        <translation>下载 {size}</translation>
+    </message>
+    <message>
+        <source>A model that speaks</source>
+        <translation>一个会说话的模型</translation>
+    </message>
+    <message>
+        <source>Other models…</source>
+        <translation>其他模型…</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <translation>暂不</translation>
+    </message>
+    <message>
+        <source>Downloading {name}</source>
+        <translation>正在下载 {name}</translation>
+    </message>
+    <message>
+        <source>Waits for its turn</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
+        <source>Go on working meanwhile. It may be interrupted at any time: what is here stays.</source>
+        <translation>您可以继续工作。下载可随时中断：已到达的部分会保留。</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>The download of {name} is paused</source>
+        <translation>{name} 的下载已暂停</translation>
+    </message>
+    <message>
+        <source>What is here stays, also when the program ends.</source>
+        <translation>已到达的部分会保留，退出程序也不会丢失。</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Later</source>
+        <translation>以后</translation>
+    </message>
+    <message>
+        <source>The download of {name} has stopped</source>
+        <translation>{name} 的下载已停止</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>{name} is here</source>
+        <translation>{name} 已就绪</translation>
+    </message>
+    <message>
+        <source>It can be loaded now. A sentence is spoken with both models then, so that you hear the difference.</source>
+        <translation>现在可以加载。随后会用两个模型各读一句话，让您听到差别。</translation>
+    </message>
+    <message>
+        <source>Load it</source>
+        <translation>加载</translation>
+    </message>
+    <message>
+        <source>Load without comparing</source>
+        <translation>加载但不比较</translation>
+    </message>
+    <message>
+        <source>Speaking a sentence with {name}…</source>
+        <translation>正在用 {name} 读一句话…</translation>
+    </message>
+    <message>
+        <source>speech</source>
+        <translation>语音</translation>
+    </message>
+    <message>
+        <source>noise</source>
+        <translation>噪声</translation>
+    </message>
+    <message>
+        <source>{name} speaks now</source>
+        <translation>现在由 {name} 说话</translation>
+    </message>
+    <message>
+        <source>The same sentence and voice with both models, as measured on this computer just now:</source>
+        <translation>同一句话、同一个声音，两个模型刚才在本机的实测结果：</translation>
+    </message>
+    <message>
+        <source>Makes</source>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>First sound</source>
+        <translation>首个声音</translation>
+    </message>
+    <message>
+        <source>Work for a second of speech</source>
+        <translation>每秒语音所需时间</translation>
+    </message>
+    <message>
+        <source>Sound up to</source>
+        <translation>声音上限</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>完成</translation>
+    </message>
+    <message>
+        <source>Hear {name}</source>
+        <translation>试听 {name}</translation>
+    </message>
+    <message>
+        <source>Skip the comparison</source>
+        <translation>跳过比较</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n core(s)</source>
+        <translation>
+            <numerusform>%n 个核心</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{size} of memory, {free} free</source>
+        <translation>内存 {size}，空闲 {free}</translation>
+    </message>
+    <message>
+        <source>{size} free on the disk</source>
+        <translation>磁盘剩余 {size}</translation>
+    </message>
+    <message>
+        <source>no NVIDIA graphics card</source>
+        <translation>没有 NVIDIA 显卡</translation>
+    </message>
+    <message>
+        <source>{card} with {size}, driver {driver}</source>
+        <translation>{card}，{size}，驱动 {driver}</translation>
+    </message>
+    <message>
+        <source>This computer: {parts}.</source>
+        <translation>本机：{parts}。</translation>
+    </message>
+    <message>
+        <source>Recommended: {name}, the newest; the graphics card has room for it.</source>
+        <translation>推荐：{name}，最新的模型；显卡装得下。</translation>
+    </message>
+    <message>
+        <source>Recommended: {name}, which has least to compute of those that clone voices.</source>
+        <translation>推荐：{name}，在能克隆声音的模型中计算量最小。</translation>
+    </message>
+    <message>
+        <source>It will be slow here: there is little memory.</source>
+        <translation>在这里会比较慢：内存较少。</translation>
+    </message>
+    <message>
+        <source>There is not enough room on the disk for it.</source>
+        <translation>磁盘空间不足。</translation>
+    </message>
+</context>
+<context>
+    <name>FirstRunPanel</name>
+    <message>
+        <source>First steps</source>
+        <translation>入门</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Close the first steps</source>
+        <translation>关闭入门面板</translation>
     </message>
 </context>
 <context>
@@ -3052,10 +3415,6 @@
         <translation>已没有等待朗读的行。</translation>
     </message>
     <message>
-        <source>Play was paused: there is no sound device. The take is kept all the same.</source>
-        <translation>播放已暂停：没有声音设备。该版本仍会保留。</translation>
-    </message>
-    <message>
         <source>Line {number}: {text}</source>
         <translation>第 {number} 行：{text}</translation>
     </message>
@@ -3120,7 +3479,7 @@
     </message>
     <message>
         <source>Pause after</source>
-        <translation>行后停顿</translation>
+        <translation>之后停顿</translation>
     </message>
     <message>
         <source>Change voice</source>
@@ -3176,6 +3535,334 @@
     <message>
         <source>Small waveform</source>
         <translation>小波形图</translation>
+    </message>
+</context>
+<context>
+    <name>ModelCard</name>
+    <message>
+        <source>Progress of {name}</source>
+        <translation>{name} 的进度</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>更多</translation>
+    </message>
+    <message>
+        <source>More for {name}</source>
+        <translation>{name} 的更多操作</translation>
+    </message>
+    <message>
+        <source>speaks now</source>
+        <translation>正在使用</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>{files}: missing or damaged. It is not used until that is mended.</source>
+        <translation>{files}：缺失或损坏。修复之前不会使用它。</translation>
+    </message>
+    <message>
+        <source>This version of the program does not speak with its generation.</source>
+        <translation>本版程序不支持这一代模型。</translation>
+    </message>
+    <message>
+        <source>with the language model after reinforcement learning, {size} more</source>
+        <translation>包括强化学习后的语言模型，另需 {size}</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Discard</source>
+        <translation>丢弃</translation>
+    </message>
+    <message>
+        <source>Mend</source>
+        <translation>修复</translation>
+    </message>
+    <message>
+        <source>Remove…</source>
+        <translation>移除…</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使用</translation>
+    </message>
+    <message>
+        <source>Download the language model after reinforcement learning</source>
+        <translation>下载强化学习后的语言模型</translation>
+    </message>
+    <message>
+        <source>Verify</source>
+        <translation>校验</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+</context>
+<context>
+    <name>Models</name>
+    <message>
+        <source>Comes with the program</source>
+        <translation>随程序提供</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
+        <source>Damaged</source>
+        <translation>已损坏</translation>
+    </message>
+    <message>
+        <source>Partly downloaded</source>
+        <translation>已下载一部分</translation>
+    </message>
+    <message>
+        <source>Not installed</source>
+        <translation>未安装</translation>
+    </message>
+    <message>
+        <source>Not usable yet</source>
+        <translation>尚不可用</translation>
+    </message>
+    <message>
+        <source>speaks in the voice of any clip</source>
+        <translation>可用任意录音的声音说话</translation>
+    </message>
+    <message>
+        <source>brings voices of its own</source>
+        <translation>自带声音</translation>
+    </message>
+    <message>
+        <source>follows instructions</source>
+        <translation>可按指令说话</translation>
+    </message>
+    <message>
+        <source>is heard while it speaks</source>
+        <translation>边生成边播放</translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation>中文</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>英语</translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation>日语</translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation>韩语</translation>
+    </message>
+    <message>
+        <source>German</source>
+        <translation>德语</translation>
+    </message>
+    <message>
+        <source>Spanish</source>
+        <translation>西班牙语</translation>
+    </message>
+    <message>
+        <source>French</source>
+        <translation>法语</translation>
+    </message>
+    <message>
+        <source>Italian</source>
+        <translation>意大利语</translation>
+    </message>
+    <message>
+        <source>Russian</source>
+        <translation>俄语</translation>
+    </message>
+    <message>
+        <source>Cantonese</source>
+        <translation>粤语</translation>
+    </message>
+    <message>
+        <source>Downloading {name}</source>
+        <translation>正在下载 {name}</translation>
+    </message>
+    <message>
+        <source>Checking {name}</source>
+        <translation>正在校验 {name}</translation>
+    </message>
+    <message>
+        <source>Importing {name}</source>
+        <translation>正在导入 {name}</translation>
+    </message>
+    <message>
+        <source>Exporting {name}</source>
+        <translation>正在导出 {name}</translation>
+    </message>
+    <message>
+        <source>Removing {name}</source>
+        <translation>正在移除 {name}</translation>
+    </message>
+    <message>
+        <source>Removing what has arrived of {name}</source>
+        <translation>正在清除 {name} 已下载的部分</translation>
+    </message>
+    <message>
+        <source>{here} of {all} are here</source>
+        <translation>已有 {here} / {all}</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <translation>、</translation>
+    </message>
+    <message>
+        <source>{count} Chinese dialects</source>
+        <translation>{count} 种汉语方言</translation>
+    </message>
+    <message>
+        <source>licence {licence}</source>
+        <translation>许可证 {licence}</translation>
+    </message>
+    <message>
+        <source>from {origin}</source>
+        <translation>来自 {origin}</translation>
+    </message>
+    <message>
+        <source>waits for its turn</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
+        <source>stopping…</source>
+        <translation>正在停止…</translation>
+    </message>
+    <message>
+        <source>asking what there is…</source>
+        <translation>正在查询…</translation>
+    </message>
+    <message>
+        <source>trying again in {seconds} s</source>
+        <translation>{seconds} 秒后重试</translation>
+    </message>
+    <message>
+        <source>{done} of {all}</source>
+        <translation>{done} / {all}</translation>
+    </message>
+    <message>
+        <source>{size} a second</source>
+        <translation>每秒 {size}</translation>
+    </message>
+    <message>
+        <source>{time} left</source>
+        <translation>还需 {time}</translation>
+    </message>
+    <message>
+        <source>{file}: {done} of {all}</source>
+        <translation>{file}：{done} / {all}</translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} 秒</translation>
+    </message>
+    <message>
+        <source>{minutes} min</source>
+        <translation>{minutes} 分钟</translation>
+    </message>
+    <message>
+        <source>{hours} h {minutes} min</source>
+        <translation>{hours} 小时 {minutes} 分钟</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsDesk</name>
+    <message>
+        <source>Load it now</source>
+        <translation>立即加载</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>更多模型…</translation>
+    </message>
+    <message>
+        <source>{name} is installed.</source>
+        <translation>{name} 已安装。</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>使用</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPage</name>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Source and folder…</source>
+        <translation>来源和文件夹…</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>From {source} ({endpoint}), into {folder}</source>
+        <translation>来源 {source}（{endpoint}），保存到 {folder}</translation>
+    </message>
+    <message>
+        <source>{name}: {files} damaged. “Mend” fetches only that.</source>
+        <translation>{name}：{files} 已损坏。“修复”只会下载这些文件。</translation>
+    </message>
+    <message>
+        <source>{name}: all files are there. There was nothing to compare them with until now.</source>
+        <translation>{name}：文件齐全。此前没有可比对的数据。</translation>
+    </message>
+    <message>
+        <source>{name}: every byte is as it should be.</source>
+        <translation>{name}：每个字节都正确。</translation>
+    </message>
+    <message>
+        <source>From a folder…</source>
+        <translation>从文件夹…</translation>
+    </message>
+    <message>
+        <source>From an archive…</source>
+        <translation>从压缩包…</translation>
+    </message>
+    <message>
+        <source>Archives (*.zip *.tar *.tar.gz *.tgz *.tar.xz)</source>
+        <translation>压缩包 (*.zip *.tar *.tar.gz *.tgz *.tar.xz)</translation>
+    </message>
+    <message>
+        <source>Import a model</source>
+        <translation>导入模型</translation>
+    </message>
+    <message>
+        <source>Export a model</source>
+        <translation>导出模型</translation>
+    </message>
+    <message>
+        <source>Remove {name} from this computer?</source>
+        <translation>从本机移除 {name}？</translation>
+    </message>
+    <message>
+        <source>{size} become free. Voices and scripts stay.</source>
+        <translation>将释放 {size}。声音和脚本会保留。</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
     </message>
 </context>
 <context>
@@ -3329,10 +4016,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>Timbre Studio {version}
 
 在你自己的电脑上，用任何声音朗读文本。</translation>
-    </message>
-    <message>
-        <source>Load it now</source>
-        <translation>立即加载</translation>
     </message>
 </context>
 <context>
@@ -3955,10 +4638,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>语言</translation>
     </message>
     <message>
-        <source>The language of menus and messages. Takes effect when the program is started again.</source>
-        <translation>菜单和消息的语言。重新启动程序后生效。</translation>
-    </message>
-    <message>
         <source>As the system</source>
         <translation>跟随系统</translation>
     </message>
@@ -4036,11 +4715,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Prefer the language model after reinforcement learning</source>
-        <translation type="unfinished"></translation>
+        <translation>优先使用强化学习后的语言模型</translation>
     </message>
     <message>
         <source>llm.rl.pt, which Fun-CosyVoice3 has: 2 GB of its own. Used where it is installed.</source>
-        <translation type="unfinished"></translation>
+        <translation>即 Fun-CosyVoice3 的 llm.rl.pt，另占 2 GB。安装了才会使用。</translation>
     </message>
     <message>
         <source>None</source>
@@ -4052,7 +4731,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Models</source>
-        <translation type="unfinished"></translation>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>The language of menus and messages.</source>
+        <translation>菜单和消息的语言。</translation>
     </message>
     <message>
         <source>Precision of the language model</source>
@@ -4108,39 +4791,39 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Download models from</source>
-        <translation type="unfinished"></translation>
+        <translation>模型下载来源</translation>
     </message>
     <message>
         <source>Both have the same files. ModelScope is often faster in China.</source>
-        <translation type="unfinished"></translation>
+        <translation>两处的文件相同。在中国，ModelScope 通常更快。</translation>
     </message>
     <message>
         <source>Address of Hugging Face</source>
-        <translation type="unfinished"></translation>
+        <translation>Hugging Face 的地址</translation>
     </message>
     <message>
         <source>A mirror, like https://hf-mirror.com; empty for Hugging Face itself.</source>
-        <translation type="unfinished"></translation>
+        <translation>镜像，如 https://hf-mirror.com；留空则使用 Hugging Face 本身。</translation>
     </message>
     <message>
         <source>Address of ModelScope</source>
-        <translation type="unfinished"></translation>
+        <translation>ModelScope 的地址</translation>
     </message>
     <message>
         <source>A mirror; empty for ModelScope itself.</source>
-        <translation type="unfinished"></translation>
+        <translation>镜像；留空则使用 ModelScope 本身。</translation>
     </message>
     <message>
         <source>Folder of models</source>
-        <translation type="unfinished"></translation>
+        <translation>模型文件夹</translation>
     </message>
     <message>
         <source>Where models are kept from now on; a model takes 3 to 7 GB. Those that are elsewhere stay there.</source>
-        <translation type="unfinished"></translation>
+        <translation>今后模型保存的位置；每个模型占 3 到 7 GB。其他位置的模型不会移动。</translation>
     </message>
     <message>
         <source>With the program&apos;s data</source>
-        <translation type="unfinished"></translation>
+        <translation>与程序数据在一起</translation>
     </message>
     <message>
         <source>Folder</source>
