@@ -26,6 +26,7 @@ from studio.app.documents import new_project
 from studio.app.guide_dialog import GuideDialog
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
+from studio.app.models.scenes import model_scenes
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.live_states import LiveState
 from studio.app.session import Session
@@ -149,6 +150,7 @@ class _Stage:
         window.actions_by_id["edit.replace"].trigger()
         yield "replace", window
         window.script._find_bar.close_bar()
+        yield from model_scenes(window.models, self.session.models, window)
         window.actions_by_id["file.export"].trigger()
         yield "export", _top_dialog(window)
         window.actions_by_id["file.settings"].trigger()

@@ -191,21 +191,23 @@ class FirstRun(QObject):
 
     def _show_difference(self, before: Trial, after: Trial) -> None:
         kinds = (self.tr("speech"), self.tr("noise"))
+        rows = [
+            ("", before.model_name, after.model_name),
+            (self.tr("Makes"), kinds[before.makes_noise], kinds[after.makes_noise]),
+            (self.tr("First sound"), _seconds(before.first_audio_seconds), _seconds(after.first_audio_seconds)),
+            (
+                self.tr("Work for a second of speech"),
+                _seconds(before.real_time_factor),
+                _seconds(after.real_time_factor),
+            ),
+        ]
+        if not before.makes_noise:  # noise reaches higher than any voice
+            rows.append((self.tr("Sound up to"), _kilohertz(before.highest_hertz), _kilohertz(after.highest_hertz)))
         self.panel.show_page(
             PanelPage(
                 self.tr("{name} speaks now").format(name=after.model_name),
                 self.tr("The same sentence and voice with both models, as measured on this computer just now:"),
-                table=(
-                    ("", before.model_name, after.model_name),
-                    (self.tr("Makes"), kinds[before.makes_noise], kinds[after.makes_noise]),
-                    (self.tr("First sound"), _seconds(before.first_audio_seconds), _seconds(after.first_audio_seconds)),
-                    (
-                        self.tr("Work for a second of speech"),
-                        _seconds(before.real_time_factor),
-                        _seconds(after.real_time_factor),
-                    ),
-                    (self.tr("Sound up to"), _kilohertz(before.highest_hertz), _kilohertz(after.highest_hertz)),
-                ),
+                table=rows,
                 offers=(
                     Offer(self.tr("Done"), self._end),
                     Offer(self.tr("Hear {name}").format(name=before.model_name), lambda: self._hear(before.sound)),

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from studio.app.theme.icons import icon
 
 _STEPS = 1000
+_BAR_PIXELS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class FirstRunPanel(QFrame):
         self._words = QLabel(wordWrap=True)
         self._bar = QProgressBar(maximum=_STEPS)
         self._bar.setTextVisible(False)
+        self._bar.setMaximumHeight(_BAR_PIXELS)
         self._bar.setAccessibleName(self.tr("Progress"))
         self._close = QToolButton(autoRaise=True)
         self._close.setIcon(icon("close"))

@@ -36,6 +36,7 @@ from studio.catalog.installed import ModelState, ModelStatus
 
 _ICON_SIDE = 18
 _STEPS = 1000
+_BAR_PIXELS = 10
 
 
 class ModelCard(QFrame):
@@ -58,8 +59,7 @@ class ModelCard(QFrame):
         self._mark = QLabel()
         self._title = QLabel(name)
         self._title.setProperty("role", "title")
-        self._state = QLabel()
-        self._state.setProperty("role", "quiet")
+        self._state = ElidedLabel()
         self._abilities = QLabel(wordWrap=True)
         self._origin = QLabel(wordWrap=True)
         self._origin.setProperty("role", "quiet")
@@ -67,6 +67,7 @@ class ModelCard(QFrame):
         self._variant = QCheckBox()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
+        self._bar.setMaximumHeight(_BAR_PIXELS)
         self._bar.setAccessibleName(self.tr("Progress of {name}").format(name=name))
         self._work = QLabel(wordWrap=True)
         self._file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
@@ -79,6 +80,8 @@ class ModelCard(QFrame):
         self._more.setAccessibleName(self.tr("More for {name}").format(name=name))
         self._menu = QMenu(self._more)
         self._more.setMenu(self._menu)
+        # Without the arrow, which Fusion draws over an icon this small.
+        self._more.setStyleSheet("QToolButton { padding: 3px 5px; } QToolButton::menu-indicator { image: none; width: 0; }")
         self._calls: dict[QPushButton, Callable[[], object]] = {}
         for button in (self._main, self._second):
             button.setAutoDefault(False)
@@ -122,6 +125,7 @@ class ModelCard(QFrame):
             if self._status is not None:
                 self._main.setVisible(bool(self._main.text()))
             return
+        self._state.setText("")  # the words below know better
         progress = task.progress if task.is_running else None
         share = progress.share if progress is not None else None
         self._bar.setMaximum(_STEPS if share is not None else 0)

@@ -81,7 +81,7 @@ class ModelsPage(QDialog):
         column.addWidget(scroll, 1)
         column.addWidget(self._buttons)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(110 * width, 95 * width)
+        self.resize(128 * width, 110 * width)
 
     def _connect_signals(self) -> None:
         # work
@@ -216,7 +216,8 @@ class ModelsPage(QDialog):
         box.open()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() == QEvent.Type.PaletteChange and self.cards:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.LanguageChange) and self.cards:
+            self._show_source()
             self._show_statuses()
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self._show_source()  # the settings may have changed meanwhile

@@ -1,0 +1,78 @@
+"""The page of models and the first steps in the middle of their work, for ``studio.app.screenshots``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+
+from studio.app.models.model_work import ModelTask, ModelWork, WorkKind
+from studio.app.models.models_desk import ModelsDesk
+from studio.app.models.trial import Trial
+from studio.app.speaking.sound import GrowingSound
+from studio.catalog.advice import advise
+from studio.catalog.installed import ModelState, model_statuses
+from studio.catalog.known import known_models
+from studio.catalog.machine import GraphicsCard, MachineFacts
+from studio.catalog.progress import Phase, Progress
+from studio.catalog.record import InstallRecord
+
+_GIB = 1 << 30
+_MACHINE = MachineFacts(
+    "AMD Ryzen 7 5800X",
+    8,
+    32 * _GIB,
+    21 * _GIB,
+    412_000_000_000,
+    GraphicsCard("NVIDIA GeForce RTX 4070", 12 * _GIB, "580.95"),
+)
+_DOWNLOAD = Progress(
+    Phase.RECEIVING, "flow.pt", 612_000_000, 1_329_116_148, 1_694_000_000, 4_438_935_000, 11_400_000.0, 241.0
+)
+
+
+def model_scenes(desk: ModelsDesk, work: ModelWork, window: QWidget) -> Iterator[tuple[str, QWidget]]:
+    """Names and widgets; nothing is contacted, and nothing is kept."""
+    _pretend(work)
+    desk.open_page()
+    page = desk.page
+    assert page is not None, "it was opened"
+    work.blockSignals(True)  # what is really here would take the place of what is shown
+    page._show_statuses()
+    yield "models", page
+    work.blockSignals(False)
+    page.hide()
+    first = desk.first_run
+    first._is_on, first._machine = True, _MACHINE
+    first._advice = advise(_MACHINE, known_models().values())
+    work._tasks.clear()
+    first._show_advice()
+    yield "first-steps", window
+    work._tasks.append(ModelTask(first._name, WorkKind.INSTALL, progress=_DOWNLOAD, is_running=True))
+    first._on_task_changed()
+    yield "first-steps-download", window
+    work._tasks.clear()
+    sound = GrowingSound(24_000)
+    first._show_difference(
+        Trial("noise-cosyvoice3", True, 0.31, 0.22, 24_000, 11_800.0, sound),
+        Trial(first._name, False, 0.94, 0.61, 24_000, 7_400.0, sound),
+    )
+    yield "first-steps-difference", window
+    first._end()
+
+
+def _pretend(work: ModelWork) -> None:
+    """One model on its way, one installed."""
+    statuses = []
+    for status in model_statuses():
+        known = status.known
+        if known is not None and known.name == "Fun-CosyVoice3-0.5B-2512":
+            status = replace(status, state=ModelState.PARTIAL, arrived_bytes=1_694_000_000)  # noqa: PLW2901
+        elif known is not None and known.name == "CosyVoice2-0.5B":
+            record = InstallRecord(known.name, "ModelScope iic/CosyVoice2-0.5B", "master", ())
+            status = replace(status, state=ModelState.INSTALLED, record=record, folder=Path())  # noqa: PLW2901
+        statuses.append(status)
+    work.statuses = tuple(statuses)
+    work._tasks[:] = [ModelTask("Fun-CosyVoice3-0.5B-2512", WorkKind.INSTALL, progress=_DOWNLOAD, is_running=True)]
