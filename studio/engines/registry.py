@@ -9,7 +9,11 @@ from studio.engines.stage import Stage
 
 # Plain float32 comes first and is the reference. The order of the rest is that of a list for people:
 # which is fastest is measured.
-MODULES = ("studio.engines.torch_candidates",)
+MODULES = (
+    "studio.engines.torch_candidates",
+    "studio.engines.onnx.candidates",
+    "studio.engines.tensorrt.candidates",
+)
 
 
 def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[Candidate, ...]:

@@ -7,22 +7,42 @@ is final as soon as no later frame can change it: four frames and four samples a
 
 from __future__ import annotations
 
-import torch
+from typing import Protocol
 
+import torch
+from torch import nn
+
+from studio.model.config import VocoderConfig
 from studio.model.stages import SourceNoise
 from studio.model.vocoder.f0 import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
+from studio.model.vocoder.f0 import CausalF0Predictor
 from studio.model.vocoder.history import History
-from studio.model.vocoder.network import CausalHiFT
-from studio.model.vocoder.source import phase_sums
+from studio.model.vocoder.source import HarmonicSource, phase_sums
+
+
+class CausalNetwork(Protocol):
+    """What a stream wants of ``CausalHiFT``; an engine may have another decoder."""
+
+    config: VocoderConfig
+    samples_per_frame: int
+    f0_predictor: CausalF0Predictor
+    m_source: HarmonicSource
+    conv_pre: nn.Conv1d
+
+    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor: ...
+
+    def open_history(self) -> History: ...
+
+    def decode_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor: ...
 
 
 class CausalStream:
     """The state of one utterance: what each layer still needs of the past, and the running phase."""
 
-    def __init__(self, network: CausalHiFT, noise: SourceNoise) -> None:
+    def __init__(self, network: CausalNetwork, noise: SourceNoise) -> None:
         self._network = network
         self._noise = noise
-        self._history = History()
+        self._history = network.open_history()
         self._phase_sums: torch.Tensor | None = None
         self._num_source_samples = 0
         self._waiting_mel: torch.Tensor | None = None

@@ -18,11 +18,15 @@ and mixes in the old end where it is worst (measured: 30 dB further from a whole
 
 from __future__ import annotations
 
-import torch
+from typing import Protocol
 
+import torch
+from torch import nn
+
+from studio.model.config import VocoderConfig
 from studio.model.stages import SourceNoise
-from studio.model.vocoder.network import CentredHiFT
-from studio.model.vocoder.source import phase_sums
+from studio.model.vocoder.f0 import F0Predictor
+from studio.model.vocoder.source import HarmonicSource, phase_sums
 
 _OVERLAP_FRAMES = 8
 _PAST_FRAMES = 8
@@ -30,10 +34,24 @@ _FADE_FRAMES = 2
 _F0_PAST_FRAMES = 5
 
 
+class CentredNetwork(Protocol):
+    """What a stream wants of ``CentredHiFT``; an engine may have another decoder."""
+
+    config: VocoderConfig
+    samples_per_frame: int
+    f0_predictor: F0Predictor
+    m_source: HarmonicSource
+    conv_pre: nn.Conv1d
+
+    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor: ...
+
+    def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor: ...
+
+
 class CentredStream:
     """The state of one utterance: recent mel frames, the running phase, and the sound held back."""
 
-    def __init__(self, network: CentredHiFT, noise: SourceNoise) -> None:
+    def __init__(self, network: CentredNetwork, noise: SourceNoise) -> None:
         self._network = network
         self._noise = noise
         self._mel = network.conv_pre.weight.new_empty(1, network.config.mel_bins, 0)

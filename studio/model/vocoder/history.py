@@ -52,6 +52,10 @@ class History:
         self._next_layer += 1
         return joined
 
+    def reflect_start(self, columns: torch.Tensor) -> torch.Tensor:
+        """``columns`` with one more in front where the utterance begins: the second, as in a mirror."""
+        return torch.cat((columns[:, :, 1:2], columns), dim=-1) if self.is_first else columns
+
     def hold_back(self, columns: torch.Tensor, num_ready: int) -> torch.Tensor:
         """The first ``num_ready`` of the held and the new ``columns``; the rest waits for the next chunk."""
         if self.is_first:

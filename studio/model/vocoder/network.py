@@ -93,17 +93,15 @@ class HiFT(nn.Module, ABC):
         source = self.m_source(f0, self.phase(phase_sums(f0, self.config), mel.dtype), noise)
         return self.decode(mel, source), f0
 
-    def _run_stages(
-        self, x: torch.Tensor, spectrum: torch.Tensor, surround: Surround, history: History
-    ) -> torch.Tensor:
-        """From ``conv_pre`` to samples. ``spectrum`` is that of the source, as many columns as the last stage has."""
+    def run_stages(self, x: torch.Tensor, spectrum: torch.Tensor, surround: Surround, history: History) -> torch.Tensor:
+        """From ``conv_pre`` to the spectrum of the waveform, of the size of ``spectrum``."""
         config = self.config
         num_parallel = len(config.resblock_kernel_sizes)
         last_stage = len(self.ups) - 1
         for stage in range(last_stage + 1):
             x = self._upsample(stage, F.leaky_relu(x, config.leaky_relu_slope), history)
-            if stage == last_stage and history.is_first:
-                x = torch.cat((x[:, :, 1:2], x), dim=-1)  # the spectrum has one column more, reflected
+            if stage == last_stage:
+                x = history.reflect_start(x)  # the spectrum has one column more
             source = self._fit_source(stage, spectrum, history)
             x = x + self.source_resblocks[stage](source, surround)
             parallel = self.resblocks[stage * num_parallel : (stage + 1) * num_parallel]
@@ -112,9 +110,13 @@ class HiFT(nn.Module, ABC):
         log_magnitude, phase = x.chunk(2, dim=1)
         magnitude = log_magnitude.exp().clamp(max=_MAX_MAGNITUDE)
         phase = phase.sin()
-        made = torch.cat((magnitude * phase.cos(), magnitude * phase.sin()), dim=1)
-        sound = resynthesise(made, config.stft_size, config.stft_hop, history)
-        return sound.clamp(-config.audio_limit, config.audio_limit)
+        return torch.cat((magnitude * phase.cos(), magnitude * phase.sin()), dim=1)
+
+
+def sound_of(spectrum: torch.Tensor, config: VocoderConfig, history: History) -> torch.Tensor:
+    """The samples (batch, n) of the waveform's ``spectrum``, within the limit of the model's training."""
+    sound = resynthesise(spectrum, config.stft_size, config.stft_hop, history)
+    return sound.clamp(-config.audio_limit, config.audio_limit)
 
 
 class CentredHiFT(HiFT):
@@ -138,7 +140,7 @@ class CentredHiFT(HiFT):
         history = History.of_whole()
         spectrum = analyse(source, self.config.stft_size, self.config.stft_hop, history)
         x = self.conv_pre(both_sides(mel, _CENTRED_KERNEL_SIZE))
-        return self._run_stages(x, spectrum, both_sides, history)
+        return sound_of(self.run_stages(x, spectrum, both_sides, history), self.config, history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:  # noqa: ARG002 - no past
         return cast("torch.Tensor", self.ups[stage](x))
@@ -174,6 +176,10 @@ class CausalHiFT(HiFT):
     def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         return self.decode_chunk(mel, source, History.of_whole())
 
+    def open_history(self) -> History:
+        """What an utterance's chunks hand on."""
+        return History()
+
     def decode_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor:
         """The samples (batch, n) that no later frame can change.
 
@@ -187,7 +193,8 @@ class CausalHiFT(HiFT):
         spectrum = analyse(source, config.stft_size, config.stft_hop, history)
         columns_per_frame = self.samples_per_frame // config.stft_hop
         num_columns = x.shape[-1] * columns_per_frame + int(history.is_first)
-        return self._run_stages(x, history.hold_back(spectrum, num_columns), left_side(history), history)
+        made = self.run_stages(x, history.hold_back(spectrum, num_columns), left_side(history), history)
+        return sound_of(made, config, history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:
         return cast("RepeatUpsample", self.ups[stage]).upsample(x, history)

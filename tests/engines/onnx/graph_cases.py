@@ -14,6 +14,7 @@ from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_files import ENCODER, STEP, halve_flow, read_shapes, write_flow
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.ort_graph import OrtGraph
+from studio.engines.onnx.vocoder_files import write_vocoder
 from studio.engines.stage import Place, PlaceKind
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
@@ -35,6 +36,13 @@ def flow_folder(reference: Path, family: str, precision: Precision = Precision.F
         return folder
     shutil.copytree(flow_folder(reference, family), folder, dirs_exist_ok=True)
     halve_flow(folder, precision)
+    return folder
+
+
+@cache
+def vocoder_folder(reference: Path, family: str) -> Path:
+    folder = Path(mkdtemp(prefix="vocoder-"))
+    write_vocoder(checkpoint_of(reference, family), folder, Precision.FLOAT32, lambda done, total: None)
     return folder
 
 

@@ -1,0 +1,101 @@
+"""Flow and vocoder under ONNX Runtime, on the processor and on graphics cards with CUDA."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.keys import weight_file
+from studio.engines.stage import PlaceKind, Stage
+from studio.model.config import Precision
+from studio.wording import wording
+
+_CODE_VERSION = 1
+_PHASE = "writing the network down"
+# Of the weight file: the session's weights and the layouts made of them; the network, its trace, the file and copies.
+_RUN_SHARE, _BUILD_SHARE = 2, 5
+_WORKING_BYTES = 800 << 20
+# More blocks at once make larger products, which a processor likes; a graphics card is content with one.
+_BLOCKS_AT_ONCE = {PlaceKind.CPU: 4, PlaceKind.CUDA: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class OrtCandidate:
+    """A stage written as graphs by us and run by ONNX Runtime at one kind of place."""
+
+    stage: Stage
+    kind: PlaceKind
+    precision: Precision = Precision.FLOAT32
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = (_PHASE,)
+    longest_silence_seconds: float = 1200.0
+
+    @property
+    def name(self) -> str:
+        ending = "" if self.precision is Precision.FLOAT32 else f"-{self.precision.value}"
+        return f"onnxruntime-{self.kind.value}{ending}"
+
+    @property
+    def engine(self) -> str:
+        return "ONNX Runtime"
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        if subject.place.kind is not self.kind:
+            if self.kind is PlaceKind.CPU:
+                return Unusable(wording("it would run on the processor, not on the graphics card"))
+            return Unusable(wording("there is no graphics card in use"))
+        if importlib.util.find_spec("onnxruntime") is None:
+            return Unusable(wording("{library} is not installed", library="onnxruntime"))
+        if self.kind is PlaceKind.CUDA and not _has_cuda_provider():
+            return Unusable(wording("{library} is not installed", library="onnxruntime-gpu"))
+        size = weight_file(self.stage, subject).stat().st_size
+        return Usable(
+            memory_bytes=_RUN_SHARE * size + _WORKING_BYTES,
+            build_memory_bytes=_BUILD_SHARE * size + _WORKING_BYTES,
+            build_disk_bytes=size,
+        )
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+        import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+
+        return {"onnxruntime": onnxruntime.__version__}
+
+    def build(self, job: BuildJob) -> None:
+        from studio.engines.onnx.flow_files import write_flow  # noqa: PLC0415 - torch and onnx, in the child only
+        from studio.engines.onnx.vocoder_files import write_vocoder  # noqa: PLC0415
+
+        write = write_flow if self.stage is Stage.FLOW else write_vocoder
+
+        def report(done: float, total: float) -> None:
+            job.report(_PHASE, done, total)
+
+        write(job.subject.checkpoint, job.workspace, self.precision, report)
+
+    def open(self, files: Path | None, subject: Subject) -> AnyStage:
+        from studio.engines.onnx import opening  # noqa: PLC0415 - torch and onnxruntime
+
+        assert files is not None
+        if self.stage is Stage.FLOW:
+            return opening.open_flow(files, subject.place, blocks_at_once=_BLOCKS_AT_ONCE[self.kind])
+        return opening.open_vocoder(files, subject.checkpoint, subject.place)
+
+
+def _has_cuda_provider() -> bool:
+    """Whether the build could; whether its libraries are there, only a session tells (``OrtGraph``)."""
+    import onnxruntime  # noqa: PLC0415
+
+    return "CUDAExecutionProvider" in onnxruntime.get_available_providers()
+
+
+CANDIDATES: tuple[Candidate, ...] = (
+    OrtCandidate(Stage.FLOW, PlaceKind.CPU),
+    OrtCandidate(Stage.FLOW, PlaceKind.CUDA),
+    OrtCandidate(Stage.FLOW, PlaceKind.CUDA, Precision.FLOAT16),
+    OrtCandidate(Stage.FLOW, PlaceKind.CUDA, Precision.BFLOAT16),
+    OrtCandidate(Stage.VOCODER, PlaceKind.CPU),
+    OrtCandidate(Stage.VOCODER, PlaceKind.CUDA),
+    OrtCandidate(Stage.VOCODER, PlaceKind.CUDA, Precision.FLOAT16),
+)

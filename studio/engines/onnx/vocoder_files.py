@@ -1,0 +1,64 @@
+"""The vocoder of a model folder as files: its decoder's graph and what has to be known of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+
+from studio.engines.onnx.mixed_precision import write_mixed_precision
+from studio.engines.onnx.vocoder_graphs import vocoder_graph, vocoder_shapes
+from studio.engines.onnx.vocoder_shapes import VocoderShapes
+from studio.errors import DamagedModelFile
+from studio.model.checkpoint import Checkpoint
+from studio.model.config import Precision
+from studio.model.vocoder.network import CausalHiFT, CentredHiFT
+from studio.model.vocoder.vocoder import load_vocoder
+
+DECODER, SHAPES = "vocoder-decoder.onnx", "vocoder.json"
+# Its values are exponents and phases of the sound itself.
+_KEPT = ("conv_post",)
+
+
+def write_vocoder(
+    checkpoint: Checkpoint, folder: Path, precision: Precision, report: Callable[[float, float], None]
+) -> None:
+    """Fills ``folder``; in a half precision convolutions are half, Snakes and the last layer are not.
+
+    ``report`` hears the graphs done, and how many there are; it may raise to cancel.
+    Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
+    """
+    report(0, 1)
+    network = plain_network(checkpoint)
+    shapes = vocoder_shapes(network, key="")
+    decoder = vocoder_graph(network, shapes, {})
+    digest = hashlib.sha256(decoder.SerializeToString()).hexdigest()
+    if precision is not Precision.FLOAT32:
+        write_mixed_precision(decoder, precision, kept=_KEPT)
+    onnx.save(decoder, folder / DECODER)
+    (folder / SHAPES).write_text(replace(shapes, key=digest).to_json(), "utf-8")
+    report(1, 1)
+
+
+def read_shapes(folder: Path) -> VocoderShapes:
+    """Raises ``DamagedModelFile``."""
+    try:
+        return VocoderShapes.from_json((folder / SHAPES).read_text("utf-8"))
+    except OSError as error:
+        raise DamagedModelFile(
+            "{file} of a built engine cannot be read: {reason}.",
+            remedy="Build the engine again.",
+            file=SHAPES,
+            reason=error,
+        ) from error
+
+
+def plain_network(checkpoint: Checkpoint) -> CausalHiFT | CentredHiFT:
+    """The plain layers on the processor."""
+    path = checkpoint.folder / "hift.pt"
+    network = load_vocoder(path, checkpoint.vocoder, Precision.FLOAT32, "cpu").network
+    assert isinstance(network, CausalHiFT | CentredHiFT)
+    return network

@@ -1,0 +1,125 @@
+"""The vocoder's decoder as a graph: mel and the source's spectrum to the spectrum of the waveform.
+
+Decided: pitch and source stay with torch. Because they are a hundredth of the work, and the pitch of CosyVoice3
+is summed into a phase in float64, which hardly an engine knows. The two short transforms stay there too: they
+begin and end an utterance in ways of their own, while all chunks look alike to the graph between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx
+import torch
+from torch import nn
+
+from studio.engines.onnx.tracing import TracedInput, trace
+from studio.engines.onnx.vocoder_shapes import TailPort, VocoderShapes
+from studio.model.vocoder.history import History
+from studio.model.vocoder.layers import both_sides, left_side
+from studio.model.vocoder.network import CausalHiFT, CentredHiFT
+
+_FRAMES = 3  # of the example that is traced
+
+
+class CentredGraph(nn.Module):
+    """CosyVoice2: a window of mel (1, bins, frames) with its source's spectrum (1, size + 2, columns)."""
+
+    def __init__(self, network: CentredHiFT) -> None:
+        super().__init__()
+        self._network = network
+
+    def forward(self, mel: torch.Tensor, spectrum: torch.Tensor) -> torch.Tensor:
+        network = self._network
+        x = network.conv_pre(both_sides(mel, network.conv_pre.kernel_size[0]))
+        return network.run_stages(x, spectrum, both_sides, History.of_whole())
+
+
+class CausalGraph(nn.Module):
+    """CosyVoice3: mel with what ``conv_pre`` looks ahead, the spectrum, and the tail each layer left behind."""
+
+    def __init__(self, network: CausalHiFT, columns_per_frame: int) -> None:
+        super().__init__()
+        self._network = network
+        self._columns_per_frame = columns_per_frame
+
+    def forward(self, mel: torch.Tensor, spectrum: torch.Tensor, *tails: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        x = self._network.conv_pre(mel)
+        # An utterance's first chunk has one column more than its frames stand for.
+        num_leading = spectrum.shape[2] - self._columns_per_frame * x.shape[2]
+        history = TracedHistory(tails, num_leading)
+        made = self._network.run_stages(x, spectrum, left_side(history), history)
+        return made, *history.left_behind
+
+
+class TracedHistory(History):
+    """A chunk in the middle of an utterance, its past brought along; what it leaves behind is noted."""
+
+    def __init__(self, tails: tuple[torch.Tensor, ...], num_leading: int) -> None:
+        super().__init__()
+        self.is_first = False
+        self._given = iter(tails)
+        self._num_leading = num_leading
+        self.left_behind: list[torch.Tensor] = []
+
+    def extend(self, columns: torch.Tensor, *, extent: int, stride: int = 1, before: int = 0) -> torch.Tensor:  # noqa: ARG002 - the given tail holds them
+        if extent == stride:
+            return columns
+        joined = torch.cat((next(self._given), columns), dim=-1)
+        self.left_behind.append(joined[..., stride - extent :])
+        return joined
+
+    def reflect_start(self, columns: torch.Tensor) -> torch.Tensor:
+        return torch.cat((columns[:, :, 1 : 1 + self._num_leading], columns), dim=-1)
+
+
+class _MeasuringHistory(History):
+    """Notes the tails that a first chunk's layers start from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tails: list[TailPort] = []
+        self.begin_chunk(is_last=True)
+
+    def extend(self, columns: torch.Tensor, *, extent: int, stride: int = 1, before: int = 0) -> torch.Tensor:
+        if extent != stride:
+            self.tails.append(TailPort(f"tail.{len(self.tails)}", columns.shape[1], before, extent - stride))
+        return super().extend(columns, extent=extent, stride=stride, before=before)
+
+
+def vocoder_shapes(network: CausalHiFT | CentredHiFT, key: str) -> VocoderShapes:
+    """What whoever runs the graph has to know."""
+    config = network.config
+    columns_per_frame = network.samples_per_frame // config.stft_hop
+    tails: tuple[TailPort, ...] = ()
+    if isinstance(network, CausalHiFT):
+        history, width = _MeasuringHistory(), config.stft_size + 2
+        with torch.inference_mode():
+            x = torch.zeros(1, config.base_channels, _FRAMES)
+            spectrum = torch.zeros(1, width, columns_per_frame * _FRAMES + 1)
+            network.run_stages(x, spectrum, left_side(history), history)
+        tails = tuple(history.tails)
+    return VocoderShapes(columns_per_frame, tails, key)
+
+
+def vocoder_graph(
+    network: CausalHiFT | CentredHiFT, shapes: VocoderShapes, notes: Mapping[str, str]
+) -> onnx.ModelProto:
+    """Inputs ``mel``, ``spectrum`` and the tails, outputs ``made`` and the new tails."""
+    config, width = network.config, network.config.stft_size + 2
+    num_columns = shapes.columns_per_frame * _FRAMES + 1
+    spectrum = TracedInput(torch.zeros(1, width, num_columns), {2: "columns"})
+    outputs = {"made": {2: "columns"}} | {port.new_name: {} for port in shapes.tails}
+    if isinstance(network, CentredHiFT):
+        mel = TracedInput(torch.zeros(1, config.mel_bins, _FRAMES), {2: "frames"})
+        return trace(CentredGraph(network), {"mel": mel, "spectrum": spectrum}, outputs, notes=notes)
+    mel = TracedInput(torch.zeros(1, config.mel_bins, _FRAMES + config.look_right_frames), {2: "frames_and_look_right"})
+    tails = {
+        port.name: TracedInput(
+            torch.zeros(1, port.channels, port.first_columns),
+            {2: f"{port.name}_columns"} if port.first_columns != port.columns else {},
+        )
+        for port in shapes.tails
+    }
+    graph = CausalGraph(network, shapes.columns_per_frame)
+    return trace(graph, {"mel": mel, "spectrum": spectrum} | tails, outputs, notes=notes)

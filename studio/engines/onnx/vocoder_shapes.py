@@ -1,0 +1,51 @@
+"""What whoever runs the vocoder's graph has to know of it; a small file beside it. No torch."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from studio.errors import DamagedModelFile
+
+
+@dataclass(frozen=True, slots=True)
+class TailPort:
+    """The past of one layer: input ``name`` (1, channels, columns), output ``new_name``.
+
+    At the utterance's start it holds ``first_columns`` zeros, which may be fewer.
+    """
+
+    name: str
+    channels: int
+    first_columns: int
+    columns: int
+
+    @property
+    def new_name(self) -> str:
+        return f"new_{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class VocoderShapes:
+    """Ports, beside the tails: ``mel`` (1, bins, frames), ``spectrum`` and ``made`` (1, size + 2, columns).
+
+    ``key`` tells the weights inside the graph from others.
+    """
+
+    columns_per_frame: int
+    tails: tuple[TailPort, ...]
+    key: str
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> VocoderShapes:
+        """Raises ``DamagedModelFile``."""
+        try:
+            fields = json.loads(text)
+            return cls(**(fields | {"tails": tuple(TailPort(**port) for port in fields["tails"])}))
+        except (ValueError, TypeError, KeyError) as error:
+            raise DamagedModelFile(
+                "The description of a built engine cannot be read.", remedy="Build the engine again."
+            ) from error

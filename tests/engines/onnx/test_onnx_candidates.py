@@ -1,0 +1,91 @@
+"""ONNX Runtime as the manager meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import onnxruntime
+import pytest
+from graph_cases import CPU, checkpoint_of, flow_folder
+
+from studio.engines.candidate import BuildCancelled, Subject, Unusable, Usable
+from studio.engines.onnx.candidates import CANDIDATES, OrtCandidate
+from studio.engines.onnx.flow_files import ENCODER
+from studio.engines.onnx.ort_graph import OrtGraph
+from studio.engines.stage import PlaceKind, Stage
+from studio.errors import UnsupportedPrecision
+from studio.model.config import Precision
+
+CARD = replace(CPU, kind=PlaceKind.CUDA, name="a graphics card")
+
+
+@dataclass
+class Job:
+    subject: Subject
+    workspace: Path
+    timing_cache: Path = Path("timing")
+    memory_bytes: int = 8 << 30
+    cancel_at: float = 1e9
+    reports: list[tuple[str, float, float]] = field(default_factory=list)
+
+    def report(self, phase: str, done: float, total: float) -> None:
+        self.reports.append((phase, done, total))
+        if done >= self.cancel_at:
+            raise BuildCancelled
+
+    def may_go_on(self) -> bool:
+        return True
+
+
+def test_listing_candidates_does_not_import_what_only_builds_want() -> None:
+    code = "import sys, studio.engines.onnx.candidates; assert 'onnx' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_each_runs_at_its_place_only(reference: Path) -> None:
+    checkpoint = checkpoint_of(reference, "cosyvoice3")
+    for candidate in CANDIDATES:
+        assert isinstance(candidate, OrtCandidate)
+        for place in (CPU, CARD):
+            found = candidate.probe(Subject(checkpoint, place))
+            # This build of ONNX Runtime has no CUDA; with one, a session would tell (below).
+            expected = Usable if place is CPU and candidate.kind is PlaceKind.CPU else Unusable
+            assert isinstance(found, expected), candidate.name
+
+
+def test_a_build_without_cuda_is_named(reference: Path) -> None:
+    if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
+        pytest.skip("this ONNX Runtime knows CUDA")
+    candidate = OrtCandidate(Stage.FLOW, PlaceKind.CUDA)
+    found = candidate.probe(Subject(checkpoint_of(reference, "cosyvoice3"), CARD))
+    assert isinstance(found, Unusable)
+    assert str(found.reason) == "onnxruntime-gpu is not installed"
+
+
+def test_a_session_that_fell_back_is_refused(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with onnxruntime-gpu without its libraries: asked for CUDA, it takes the processor without a word."""
+    monkeypatch.setattr("studio.engines.onnx.ort_graph._providers", lambda place: ["CPUExecutionProvider"])
+    with pytest.raises(UnsupportedPrecision, match="cannot use a graphics card"):
+        OrtGraph(flow_folder(reference, "cosyvoice3") / ENCODER, CARD)
+
+
+def test_built_opened_and_speaking(reference: Path, tmp_path: Path) -> None:
+    subject = Subject(checkpoint_of(reference, "cosyvoice3"), CPU)
+    candidate = OrtCandidate(Stage.FLOW, PlaceKind.CPU, Precision.FLOAT16)
+    job = Job(subject, tmp_path)
+    candidate.build(job)
+    assert [report[1:] for report in job.reports] == [(0, 2), (1, 2), (2, 2)]
+    assert {report[0] for report in job.reports} == set(candidate.phases)
+    assert "onnxruntime" in candidate.key_facts(subject)
+    flow = candidate.open(tmp_path, subject)
+    assert flow.grid_tokens == 25  # type: ignore[union-attr]
+
+
+def test_a_cancelled_build_ends(reference: Path, tmp_path: Path) -> None:
+    job = Job(Subject(checkpoint_of(reference, "cosyvoice3"), CPU), tmp_path, cancel_at=1)
+    with pytest.raises(BuildCancelled):
+        OrtCandidate(Stage.FLOW, PlaceKind.CPU).build(job)
+    assert not (tmp_path / "flow-step.onnx").exists()
