@@ -1,0 +1,249 @@
+"""An ONNX file to a plan for this very card, with progress as TensorRT counts it, and cancel."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from studio.engines.candidate import BuildCancelled
+from studio.engines.tensorrt.library import Library
+from studio.errors import DamagedModelFile, OutOfMemory, UnsupportedPrecision
+from studio.whole_file import write_whole
+
+_log = logging.getLogger(__name__)
+_MOST_WORDS = 300
+_loggers: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class FreeSize:
+    """What a free size of a graph may be in one profile: least, what it is made fastest for, most."""
+
+    least: int
+    usual: int
+    most: int
+
+    def holds(self, size: int) -> bool:
+        return self.least <= size <= self.most
+
+
+# By the names of the graph's free sizes.
+Profile = Mapping[str, FreeSize]
+
+
+@dataclass
+class Listener:
+    """Where a build tells how far it is. ``may_go_on`` may block; it is asked after every step.
+
+    ``report`` hears a share of 0..1; what it raises ends the build and is raised by ``build_plan``.
+    """
+
+    report: Callable[[float], None]
+    may_go_on: Callable[[], bool]
+
+
+def build_plan(
+    library: Library,
+    graph: Path,
+    profiles: Sequence[Profile],
+    listener: Listener,
+    *,
+    workspace_bytes: int,
+    timing_cache: Path | None = None,
+) -> bytes:
+    """The plan of the ONNX file ``graph``. Types are those of the file.
+
+    Raises ``BuildCancelled``, ``DamagedModelFile`` where the file is none, ``UnsupportedPrecision`` where TensorRT
+    cannot do what it says, ``OutOfMemory``.
+    """
+    api, logger = library.api, logger_of(library)
+    logger.words.clear()
+    builder = api.Builder(logger)
+    # Strongly typed: the only kind there is from version 11 on, where the flag is kept and ignored.
+    network = builder.create_network(1 << int(api.NetworkDefinitionCreationFlag.STRONGLY_TYPED))
+    parser = api.OnnxParser(network, logger)
+    if not parser.parse_from_file(str(graph)):
+        raise _parse_error(parser, graph)
+    config = builder.create_builder_config()
+    config.set_memory_pool_limit(api.MemoryPoolType.WORKSPACE, workspace_bytes)
+    for profile in profiles:
+        config.add_optimization_profile(_optimization_profile(builder, graph, profile))
+    # TensorRT for RTX times nothing while it builds: since 1.2 its timing cache does nothing but warn.
+    cache_path = None if library.is_rtx else timing_cache
+    cache = read_timing_cache(config, cache_path)
+    monitor = _make_monitor(library, listener)
+    config.progress_monitor = monitor
+    plan = builder.build_serialized_network(network, config)
+    if monitor.watch.error is not None:
+        raise monitor.watch.error
+    if plan is None:
+        raise _build_error(graph, logger.words)
+    if cache is not None and cache_path is not None:
+        keep_timing_cache(config, cache_path)
+    return bytes(plan)
+
+
+def logger_of(library: Library) -> Any:
+    """The one logger of the process: TensorRT keeps the first it is given and ignores all others.
+
+    It hands warnings on and remembers errors in ``words``, as the library returns None and no reason.
+    """
+    if library.name not in _loggers:
+        _loggers[library.name] = _make_logger(library)
+    return _loggers[library.name]
+
+
+def _make_logger(library: Library) -> Any:
+    api = library.api
+
+    class Logger(api.ILogger):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            api.ILogger.__init__(self)
+            self.words: list[str] = []
+
+        def log(self, severity: Any, message: str) -> None:
+            if severity <= api.ILogger.ERROR:
+                self.words.append(message)
+            if severity <= api.ILogger.WARNING:
+                _log.warning("%s: %s", library.name, message)
+
+    return Logger()
+
+
+@dataclass
+class Watch:
+    """Nested phases of steps to one share. A phase's steps count within a step of the phase around it."""
+
+    listener: Listener
+    error: BaseException | None = None
+    _phases: list[list[Any]] = field(default_factory=list)  # name, steps done, steps
+    _highest: float = 0.0
+
+    def begin(self, name: str, num_steps: int) -> None:
+        self._phases.append([name, 0, max(1, num_steps)])
+
+    def step(self, name: str, index: int) -> bool:
+        """Whether to go on. Nothing may be raised through C++."""
+        if self.error is not None:
+            return False
+        for phase in self._phases:
+            if phase[0] == name:
+                phase[1] = index + 1
+        try:
+            if not self.listener.may_go_on():
+                raise BuildCancelled  # noqa: TRY301 - one door out
+            # Phases beside each other run in any order; a share that is told never falls.
+            self._highest = max(self._highest, self.share())
+            self.listener.report(self._highest)
+        except BaseException as error:  # noqa: BLE001 - handed to whoever builds, who raises it
+            self.error = error
+            return False
+        return True
+
+    def end(self, name: str) -> None:
+        self._phases = [phase for phase in self._phases if phase[0] != name]
+
+    def share(self) -> float:
+        share, weight = 0.0, 1.0
+        for _, done, total in self._phases:
+            share += weight * min(done, total) / total
+            weight /= total
+        return min(1.0, share)
+
+
+def _make_monitor(library: Library, listener: Listener) -> Any:
+    api = library.api
+
+    class Monitor(api.IProgressMonitor):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            api.IProgressMonitor.__init__(self)
+            self.watch = Watch(listener)
+
+        def phase_start(self, phase_name: str, parent_phase: str | None, num_steps: int) -> None:  # noqa: ARG002
+            self.watch.begin(phase_name, num_steps)
+
+        def step_complete(self, phase_name: str, step: int) -> bool:
+            return self.watch.step(phase_name, step)
+
+        def phase_finish(self, phase_name: str) -> None:
+            self.watch.end(phase_name)
+
+    return Monitor()
+
+
+def _optimization_profile(builder: Any, graph: Path, profile: Profile) -> Any:
+    made = builder.create_optimization_profile()
+    for port in onnx.load(graph, load_external_data=False).graph.input:
+        sizes = [size.dim_param or size.dim_value for size in port.type.tensor_type.shape.dim]
+        if any(isinstance(size, str) for size in sizes):
+            free = [FreeSize(size, size, size) if isinstance(size, int) else profile[size] for size in sizes]
+            made.set_shape(
+                port.name,
+                tuple(size.least for size in free),
+                tuple(size.usual for size in free),
+                tuple(size.most for size in free),
+            )
+    return made
+
+
+def read_timing_cache(config: Any, path: Path | None) -> Any | None:
+    """What earlier builds measured. One that does not fit or is damaged is as good as none: TensorRT says so."""
+    if path is None:
+        return None
+    try:
+        stored = path.read_bytes()
+    except OSError:
+        stored = b""
+    for content in (stored, b""):
+        try:
+            cache = config.create_timing_cache(content)
+            if cache is not None and config.set_timing_cache(cache, False):
+                return cache
+        except (RuntimeError, TypeError) as error:
+            _log.warning("the timing cache is not used: %s", error)
+    return None
+
+
+def keep_timing_cache(config: Any, path: Path) -> None:
+    """For the next build, which then need not measure again what has not changed."""
+    with contextlib.suppress(OSError):  # a build that succeeded does not fail for want of a faster next one
+        write_whole(path, bytes(config.get_timing_cache().serialize()))
+
+
+def _parse_error(parser: Any, graph: Path) -> DamagedModelFile | UnsupportedPrecision:
+    words = "; ".join(parser.get_error(index).desc() for index in range(parser.num_errors))
+    _log.warning("%s: %s", graph.name, words)
+    try:
+        onnx.checker.check_model(str(graph))
+    except Exception:  # noqa: BLE001 - whatever is wrong with the file
+        return DamagedModelFile(
+            "{file} cannot be read: it is truncated or damaged.", remedy="Build the engine again.", file=graph.name
+        )
+    return UnsupportedPrecision(
+        "TensorRT cannot build {file}: {reason}.",
+        remedy="Another engine is used instead; a newer TensorRT may do better.",
+        file=graph.name,
+        reason=words[:_MOST_WORDS],
+    )
+
+
+def _build_error(graph: Path, words: Sequence[str]) -> OutOfMemory | UnsupportedPrecision:
+    everything = " ".join(words)
+    if "out of memory" in everything.lower() or "outofmemory" in everything.lower():
+        return OutOfMemory(
+            "There was not enough memory to build {file}.",
+            remedy="Close other programs and build the engine again.",
+            file=graph.name,
+        )
+    return UnsupportedPrecision(
+        "TensorRT cannot build {file}: {reason}.",
+        remedy="Another engine is used instead; a newer TensorRT may do better.",
+        file=graph.name,
+        reason=(everything or "it did not say why")[:_MOST_WORDS],
+    )

@@ -1,0 +1,129 @@
+"""Flow and vocoder as TensorRT plans, made on the person's machine for its very card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.keys import weight_file
+from studio.engines.stage import PlaceKind, Stage
+from studio.engines.tensorrt.library import Library, find_library
+from studio.errors import UnsupportedPrecision
+from studio.model.config import Precision
+from studio.wording import Wording, wording
+
+if TYPE_CHECKING:
+    from studio.engines.tensorrt.building import Profile
+
+_CODE_VERSION = 1
+_PHASES = ("writing the network down", "building the plan")
+# The longest step seen was of seconds; a large layer on a slow card may take minutes.
+_LONGEST_SILENCE_SECONDS = 900.0
+_CONTEXTS_BYTES, _BUILD_BYTES = 1500 << 20, 2 << 30
+_MOST_WORKSPACE_BYTES = 4 << 30
+# Lines that are decoded side by side.
+_NUM_CONTEXTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRTCandidate:
+    """A stage whose graphs TensorRT turned into plans."""
+
+    stage: Stage
+    precision: Precision
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = _PHASES
+    longest_silence_seconds: float = _LONGEST_SILENCE_SECONDS
+
+    @property
+    def name(self) -> str:
+        return f"tensorrt-{self.precision.value}"
+
+    @property
+    def engine(self) -> str:
+        return "TensorRT"
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        if subject.place.kind is not PlaceKind.CUDA:
+            return Unusable(wording("there is no graphics card in use"))
+        found = find_library(subject.place.compute_capability)
+        if isinstance(found, Wording):
+            return Unusable(found)
+        size = weight_file(self.stage, subject).stat().st_size
+        return Usable(
+            memory_bytes=size + _CONTEXTS_BYTES, build_memory_bytes=size + _BUILD_BYTES, build_disk_bytes=size
+        )
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:
+        from studio.engines.tensorrt import profiles  # noqa: PLC0415
+
+        library = _library(subject)
+        sizes = f"{profiles.MOST_STREAM_TOKENS} {profiles.MOST_WHOLE_TOKENS}"
+        return {"library": library.name, "version": library.version, "sizes": sizes}
+
+    def build(self, job: BuildJob) -> None:
+        from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch, onnx and the library, in the child
+
+        with TemporaryDirectory(prefix="timbre-graphs-") as graphs:
+            if self.stage is Stage.FLOW:
+                written = plan_files.write_flow_graphs(job, Path(graphs), self.precision, self.phases[0])
+            else:
+                written = plan_files.write_vocoder_graphs(job, Path(graphs), self.precision, self.phases[0])
+            self._build_plans(job, written)
+
+    def _build_plans(self, job: BuildJob, written: Sequence[tuple[Path, Path, Sequence[Profile]]]) -> None:
+        from studio.engines.tensorrt.building import Listener, build_plan  # noqa: PLC0415
+
+        library, total = _library(job.subject), len(written)
+        for index, (graph, plan, profiles) in enumerate(written):
+            listener = Listener(_reporter(job, self.phases[1], index, total), job.may_go_on)
+            built = build_plan(
+                library,
+                graph,
+                profiles,
+                listener,
+                workspace_bytes=min(job.memory_bytes // 2, _MOST_WORKSPACE_BYTES),
+                timing_cache=job.timing_cache,
+            )
+            plan.write_bytes(built)
+
+    def open(self, files: Path | None, subject: Subject) -> AnyStage:
+        from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch and the library
+
+        assert files is not None
+        library = _library(subject)
+        if self.stage is Stage.FLOW:
+            return plan_files.open_flow(files, library, subject, num_contexts=_NUM_CONTEXTS)
+        return plan_files.open_vocoder(files, library, subject, num_contexts=_NUM_CONTEXTS)
+
+
+def _library(subject: Subject) -> Library:
+    """Raises ``UnsupportedPrecision`` where it has gone since it was probed."""
+    found = find_library(subject.place.compute_capability)
+    if isinstance(found, Wording):
+        raise UnsupportedPrecision(
+            "TensorRT cannot be used: {reason}.",
+            remedy="Install it again, or choose another engine.",
+            reason=found,
+        )
+    return found
+
+
+def _reporter(job: BuildJob, phase: str, index: int, total: int) -> Callable[[float], None]:
+    def report(share: float) -> None:
+        job.report(phase, index + share, total)
+
+    return report
+
+
+CANDIDATES: tuple[Candidate, ...] = (
+    TensorRTCandidate(Stage.FLOW, Precision.FLOAT16),
+    TensorRTCandidate(Stage.FLOW, Precision.BFLOAT16),
+    TensorRTCandidate(Stage.FLOW, Precision.FLOAT32),
+    TensorRTCandidate(Stage.VOCODER, Precision.FLOAT16),
+    TensorRTCandidate(Stage.VOCODER, Precision.FLOAT32),
+)

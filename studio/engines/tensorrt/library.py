@@ -1,0 +1,84 @@
+"""The package of TensorRT that is installed and suits the card, or a sentence.
+
+``tensorrt`` and ``tensorrt_rtx_bindings`` have one API. Decided: what both have is all that is used here; the
+module is a value that is handed around. Because which of the two it is must not be seen anywhere else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from studio.wording import Wording, wording
+
+_log = logging.getLogger(__name__)
+# Module, and whether it is the one for desktop cards. That one first: it is small, and its plans are made in seconds.
+_PACKAGES = (("tensorrt_rtx_bindings", True), ("tensorrt", False))
+# Version 10.13 is the first whose interfaces for building and running are those of 11.
+_OLDEST = (10, 13)
+
+
+@dataclass(frozen=True)
+class Library:
+    """One installed package. ``api`` is its module: written in C++, and without types."""
+
+    api: Any
+    name: str
+    version: str
+    is_rtx: bool
+
+    @property
+    def engine(self) -> str:
+        return f"{'TensorRT for RTX' if self.is_rtx else 'TensorRT'} {self.version}"
+
+
+def find_library(compute_capability: tuple[int, int] | None) -> Library | Wording:
+    """The library for a card of ``compute_capability`` (None: for any), or why there is none."""
+    reasons = []
+    for module_name, is_rtx in _PACKAGES:
+        if importlib.util.find_spec(module_name) is None:
+            continue
+        if is_rtx and compute_capability is not None and not suits_rtx(compute_capability):
+            major, minor = compute_capability
+            reasons.append(
+                wording("TensorRT for RTX does not run on cards of compute capability {c}", c=f"{major}.{minor}")
+            )
+            continue
+        loaded = _load(module_name)
+        if isinstance(loaded, Wording):
+            reasons.append(loaded)
+            continue
+        found = _checked(loaded, module_name, is_rtx=is_rtx)
+        if isinstance(found, Library):
+            return found
+        reasons.append(found)
+    return reasons[0] if reasons else wording("{library} is not installed", library="TensorRT")
+
+
+def suits_rtx(compute_capability: tuple[int, int]) -> bool:
+    """Desktop cards since Turing: data-centre cards (8.0, 9.0, 10.x) are not among them."""
+    return compute_capability in {(7, 5), (8, 6), (8, 9)} or compute_capability[0] >= 12
+
+
+def _load(module_name: str) -> ModuleType | Wording:
+    try:
+        return importlib.import_module(module_name)
+    except (ImportError, OSError, RuntimeError, AttributeError) as error:
+        # Each release finds its libraries in another way, and says in another that it did not.
+        _log.warning("%s cannot be loaded: %s", module_name, error)
+        return wording("{library} is installed, but its libraries cannot be loaded", library=module_name)
+
+
+def _checked(module: ModuleType, module_name: str, *, is_rtx: bool) -> Library | Wording:
+    """A package without its libraries may import and know nothing; an old one lacks what we need."""
+    version = getattr(module, "__version__", None)
+    if not isinstance(version, str) or not hasattr(module, "Builder") or not hasattr(module, "OnnxParser"):
+        return wording("{library} is installed, but its libraries cannot be loaded", library=module_name)
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if not is_rtx and numbers < _OLDEST:
+        return wording("TensorRT {version} is too old; {oldest} is needed", version=version, oldest="10.13")
+    return Library(module, module_name, version, is_rtx)

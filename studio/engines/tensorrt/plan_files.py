@@ -1,0 +1,69 @@
+"""Which graphs become which plans, and plans to stages that speak."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from studio.engines.candidate import BuildJob, Subject
+from studio.engines.onnx import flow_files, vocoder_files
+from studio.engines.onnx.flow_decoder import GraphFlowDecoder
+from studio.engines.onnx.flow_runner import FlowRunner
+from studio.engines.onnx.vocoder_decoder import graph_vocoder
+from studio.engines.tensorrt.building import Profile
+from studio.engines.tensorrt.library import Library
+from studio.engines.tensorrt.plan_graph import PlanGraph
+from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
+from studio.model.config import Precision
+from studio.model.stages import FlowDecoder, Vocoder
+
+# A graph, the plan it becomes, and the sizes that is made for.
+Written = Sequence[tuple[Path, Path, Sequence[Profile]]]
+
+
+def write_flow_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
+    """The flow's graphs into ``graphs``, their description into the job's folder."""
+    flow_files.write_flow(job.subject.checkpoint, graphs, precision, lambda done, total: job.report(phase, done, total))
+    shapes = flow_files.read_shapes(graphs)
+    shutil.copyfile(graphs / flow_files.SHAPES, job.workspace / flow_files.SHAPES)
+    profiles = flow_profiles(shapes)
+    names = (flow_files.ENCODER, flow_files.STEP)
+    return [(graphs / name, plan_path(job.workspace, name), profiles) for name in names]
+
+
+def write_vocoder_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
+    """The vocoder's graph into ``graphs``, its description into the job's folder."""
+    checkpoint = job.subject.checkpoint
+    vocoder_files.write_vocoder(checkpoint, graphs, precision, lambda done, total: job.report(phase, done, total))
+    shapes = vocoder_files.read_shapes(graphs)
+    shutil.copyfile(graphs / vocoder_files.SHAPES, job.workspace / vocoder_files.SHAPES)
+    profiles = vocoder_profiles(shapes, checkpoint.vocoder.look_right_frames)
+    name = vocoder_files.DECODER
+    return [(graphs / name, plan_path(job.workspace, name), profiles)]
+
+
+def open_flow(folder: Path, library: Library, subject: Subject, *, num_contexts: int) -> FlowDecoder:
+    """Raises ``DamagedModelFile``, ``OutOfMemory``."""
+    encoder, step = (
+        _open(folder, name, library, subject, num_contexts) for name in (flow_files.ENCODER, flow_files.STEP)
+    )
+    return GraphFlowDecoder(FlowRunner(encoder, step, flow_files.read_shapes(folder), blocks_at_once=1))
+
+
+def open_vocoder(folder: Path, library: Library, subject: Subject, *, num_contexts: int) -> Vocoder:
+    """Raises ``DamagedModelFile``, ``OutOfMemory``."""
+    decoder = _open(folder, vocoder_files.DECODER, library, subject, num_contexts)
+    plain = vocoder_files.plain_network(subject.checkpoint)
+    return graph_vocoder(plain, decoder, vocoder_files.read_shapes(folder))
+
+
+def plan_path(folder: Path, graph_name: str) -> Path:
+    return (folder / graph_name).with_suffix(".plan")
+
+
+def _open(folder: Path, graph_name: str, library: Library, subject: Subject, num_contexts: int) -> PlanGraph:
+    path, device = plan_path(folder, graph_name), torch.device(subject.place.device)
+    return PlanGraph(library, path.read_bytes(), device, num_contexts=num_contexts, file_name=path.name)

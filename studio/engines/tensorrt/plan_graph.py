@@ -1,0 +1,153 @@
+"""A plan that runs: execution contexts for several lines at once, each call on torch's own stream."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from studio.engines.tensorrt.building import logger_of
+from studio.engines.tensorrt.library import Library
+from studio.errors import DamagedModelFile, OutOfMemory, SequenceTooLong
+
+_MOST_WORDS = 300
+
+
+@dataclass
+class PooledContext:
+    """One execution context, what it last was set up for, and when its work is over."""
+
+    context: Any
+    profile: int | None = None
+    done: torch.cuda.Event | None = None
+
+
+class PlanGraph:
+    """``onnx.graph.Graph`` over a plan. ``num_contexts`` calls run side by side; more wait for their turn."""
+
+    def __init__(
+        self, library: Library, plan: bytes, device: torch.device, *, num_contexts: int, file_name: str
+    ) -> None:
+        """Raises ``DamagedModelFile`` for a plan that is damaged, or of another card or version; ``OutOfMemory``."""
+        self.device = device
+        self._library = library
+        self._file_name = file_name
+        self._engine = _deserialize(library, plan, file_name)
+        self._inputs, self._outputs = _ports(library, self._engine)
+        self._num_profiles: int = self._engine.num_optimization_profiles
+        self._ranges = [
+            {name: self._engine.get_tensor_profile_shape(name, index) for name in self._inputs}
+            for index in range(self._num_profiles)
+        ]
+        self._contexts: queue.LifoQueue[PooledContext] = queue.LifoQueue()
+        # Memory for the profile in use, not for the largest: whole utterances are rare, and want gigabytes.
+        strategy = library.api.ExecutionContextAllocationStrategy.ON_PROFILE_CHANGE
+        for _ in range(num_contexts):
+            context = self._engine.create_execution_context(strategy)
+            if context is None:
+                raise _no_memory(file_name)
+            self._contexts.put(PooledContext(context))
+
+    @property
+    def engine(self) -> str:
+        return self._library.engine
+
+    def run(self, inputs: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]) -> None:
+        """See ``Graph``. Raises ``SequenceTooLong`` for sizes that no profile has."""
+        profile = self._profile_for({name: tuple(inputs[name].shape) for name in self._inputs})
+        pooled = self._contexts.get()
+        try:
+            self._run(pooled, profile, inputs, outputs)
+        finally:
+            self._contexts.put(pooled)
+
+    def _run(
+        self,
+        pooled: PooledContext,
+        profile: int,
+        inputs: Mapping[str, torch.Tensor],
+        outputs: Mapping[str, torch.Tensor],
+    ) -> None:
+        context, stream = pooled.context, torch.cuda.current_stream(self.device)
+        if pooled.done is not None:
+            stream.wait_event(pooled.done)  # it may have been at work for a line on another stream
+        if pooled.profile != profile:
+            if not context.set_optimization_profile_async(profile, stream.cuda_stream):
+                raise _no_memory(self._file_name)
+            pooled.profile = profile
+        for name in self._inputs:
+            tensor = inputs[name]
+            assert tensor.is_contiguous(), name
+            assert context.set_input_shape(name, tuple(tensor.shape)), name
+            context.set_tensor_address(name, tensor.data_ptr())
+        forgotten = []  # until the work is queued: torch gives their memory only to what comes behind it
+        for name, dtype in self._outputs.items():
+            output = outputs.get(name)
+            if output is None:
+                output = torch.empty(tuple(context.get_tensor_shape(name)), dtype=dtype, device=self.device)
+                forgotten.append(output)
+            assert output.is_contiguous(), name
+            context.set_tensor_address(name, output.data_ptr())
+        if not context.execute_async_v3(stream.cuda_stream):
+            raise _no_memory(self._file_name)
+        pooled.done = stream.record_event()
+
+    def _profile_for(self, shapes: Mapping[str, tuple[int, ...]]) -> int:
+        for index, ranges in enumerate(self._ranges):
+            if all(_fits(shape, ranges[name]) for name, shape in shapes.items()):
+                return index
+        raise SequenceTooLong(
+            "The built engine {file} was not made for a sentence this long.",
+            remedy="Split the sentence.",
+            file=self._file_name,
+        )
+
+
+def _deserialize(library: Library, plan: bytes, file_name: str) -> Any:
+    logger = logger_of(library)
+    logger.words.clear()
+    engine = library.api.Runtime(logger).deserialize_cuda_engine(plan)
+    if engine is None:
+        words = " ".join(logger.words)
+        if "out of memory" in words.lower():
+            raise _no_memory(file_name)
+        raise DamagedModelFile(
+            "TensorRT refuses the built engine {file}: {reason}.",
+            remedy="Build the engine again.",
+            file=file_name,
+            reason=(words or "it did not say why").rstrip(" .")[:_MOST_WORDS],
+        )
+    return engine
+
+
+def _ports(library: Library, engine: Any) -> tuple[tuple[str, ...], dict[str, torch.dtype]]:
+    """The inputs' names, and the outputs' with their types."""
+    api = library.api
+    types = {
+        api.DataType.FLOAT: torch.float32,
+        api.DataType.HALF: torch.float16,
+        api.DataType.BF16: torch.bfloat16,
+        api.DataType.INT64: torch.int64,
+    }
+    names = [engine.get_tensor_name(index) for index in range(engine.num_io_tensors)]
+    is_input = {name: engine.get_tensor_mode(name) == api.TensorIOMode.INPUT for name in names}
+    outputs = {name: types[engine.get_tensor_dtype(name)] for name in names if not is_input[name]}
+    return tuple(name for name in names if is_input[name]), outputs
+
+
+def _fits(shape: Sequence[int], sizes: Sequence[Sequence[int]]) -> bool:
+    least, _, most = sizes
+    return len(shape) == len(tuple(least)) and all(
+        low <= size <= high for size, low, high in zip(shape, least, most, strict=True)
+    )
+
+
+def _no_memory(file_name: str) -> OutOfMemory:
+    return OutOfMemory(
+        "The graphics card has not enough memory for the built engine {file}.",
+        remedy="Close other programs that use the card; a smaller engine is used meanwhile.",
+        file=file_name,
+    )

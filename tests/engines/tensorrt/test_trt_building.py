@@ -1,0 +1,226 @@
+"""Plans are built by the real library, which needs no card for it: progress, cancel, damage, death."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import onnx
+import pytest
+import torch
+from graph_cases import CPU, checkpoint_of, flow_folder, vocoder_folder
+
+from studio.engines.candidate import BuildCancelled, Subject, Unusable
+from studio.engines.onnx import flow_files, vocoder_files
+from studio.engines.tensorrt.building import Listener, Watch, build_plan, keep_timing_cache, read_timing_cache
+from studio.engines.tensorrt.candidates import CANDIDATES
+from studio.engines.tensorrt.library import Library, find_library
+from studio.engines.tensorrt.plan_graph import PlanGraph
+from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
+from studio.errors import DamagedModelFile, UnsupportedPrecision
+from studio.model.config import Precision
+
+WORKSPACE_BYTES = 1 << 30
+real = pytest.mark.skipif(not isinstance(find_library(None), Library), reason="no TensorRT is installed")
+
+
+@cache
+def library() -> Library:
+    found = find_library(None)
+    assert isinstance(found, Library)
+    return found
+
+
+@cache
+def small_plan(reference: Path) -> bytes:
+    return build(small_graph(reference), reference)
+
+
+def build(
+    graph: Path,
+    reference: Path,
+    *,
+    report: Callable[[float], None] = lambda share: None,
+    may_go_on: Callable[[], bool] = lambda: True,
+) -> bytes:
+    profiles = flow_profiles(flow_files.read_shapes(flow_folder(reference, "cosyvoice3")))
+    return build_plan(
+        library(),
+        graph,
+        profiles,
+        Listener(report, may_go_on),
+        workspace_bytes=WORKSPACE_BYTES,
+    )
+
+
+def small_graph(reference: Path) -> Path:
+    return flow_folder(reference, "cosyvoice3") / flow_files.ENCODER
+
+
+@real
+def test_progress_is_counted_and_never_falls(reference: Path) -> None:
+    heard: list[float] = []
+    assert len(build(small_graph(reference), reference, report=heard.append)) > 1000
+    assert len(heard) > 20
+    assert heard == sorted(heard)
+    assert 0 <= heard[0] < 0.3
+    assert 0.8 < heard[-1] <= 1.0
+
+
+@real
+def test_cancel_ends_the_build(reference: Path) -> None:
+    asked: list[bool] = []
+
+    def may_go_on() -> bool:
+        asked.append(len(asked) < 10)
+        return asked[-1]
+
+    with pytest.raises(BuildCancelled):
+        build(small_graph(reference), reference, may_go_on=may_go_on)
+    assert asked.count(False) == 1, "nobody is asked again who said no"
+
+
+@real
+def test_what_a_report_raises_comes_out(reference: Path) -> None:
+    def report(share: float) -> None:
+        raise OSError("the pipe is gone")
+
+    with pytest.raises(OSError, match="pipe"):
+        build(small_graph(reference), reference, report=report)
+
+
+@real
+@pytest.mark.parametrize("damage", ["cut", "text", "missing"])
+def test_a_damaged_graph_is_a_sentence(reference: Path, tmp_path: Path, damage: str) -> None:
+    graph = tmp_path / "flow-encoder.onnx"
+    whole = small_graph(reference).read_bytes()
+    if damage != "missing":
+        graph.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"not a graph at all")
+    with pytest.raises(DamagedModelFile, match=r"flow-encoder\.onnx cannot be read"):
+        build(graph, reference)
+
+
+@real
+def test_what_the_library_cannot_do_is_a_sentence(reference: Path, tmp_path: Path) -> None:
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.STRING, ["frames"])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.STRING, ["frames"])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["x"], ["y"])], "words", [x], [y])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
+    onnx.save(model, tmp_path / "words.onnx")
+    with pytest.raises(UnsupportedPrecision, match=r"TensorRT cannot build words\.onnx"):
+        build(tmp_path / "words.onnx", reference)
+
+
+class TimingConfig:
+    """As TensorRT's: contents that are not its own give no cache, or one that is refused."""
+
+    def __init__(self) -> None:
+        self.cache: bytes | None = None
+
+    def create_timing_cache(self, content: bytes) -> bytes | None:
+        return content if content in (b"", b"measured", b"of another card") else None
+
+    def set_timing_cache(self, cache: bytes, ignore_mismatch: bool) -> bool:
+        assert not ignore_mismatch
+        if cache == b"of another card":
+            return False
+        self.cache = cache
+        return True
+
+    def get_timing_cache(self) -> SimpleNamespace:
+        return SimpleNamespace(serialize=lambda: b"measured")
+
+
+@pytest.mark.parametrize("stored", [None, b"yesterday's", b"of another card", b"measured"])
+def test_a_timing_cache_is_used_where_it_fits(tmp_path: Path, stored: bytes | None) -> None:
+    path, config = tmp_path / "timing", TimingConfig()
+    if stored is not None:
+        path.write_bytes(stored)
+    assert read_timing_cache(config, path) is not None
+    assert config.cache == (b"measured" if stored == b"measured" else b"")
+    keep_timing_cache(config, path)
+    assert path.read_bytes() == b"measured"
+
+
+@real
+@pytest.mark.parametrize("damage", ["empty", "cut", "foreign"])
+def test_a_damaged_plan_is_refused(reference: Path, damage: str) -> None:
+    whole = small_plan(reference)
+    plan = {"empty": b"", "cut": whole[: len(whole) // 2], "foreign": os.urandom(len(whole))}[damage]
+    with pytest.raises(DamagedModelFile, match=r"TensorRT refuses the built engine flow\.plan"):
+        PlanGraph(library(), plan, torch.device("cuda:0"), num_contexts=1, file_name="flow.plan")
+
+
+@real
+def test_a_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from studio.engines.tensorrt.building import *\n"
+        "from studio.engines.tensorrt.library import find_library\n"
+        "from studio.engines.tensorrt.profiles import flow_profiles\n"
+        "from studio.engines.onnx.flow_files import read_shapes\n"
+        "folder, out = Path(sys.argv[1]), Path(sys.argv[2])\n"
+        "tell = Listener(lambda share: print(share, flush=True), lambda: True)\n"
+        "plan = build_plan(find_library(None), folder / 'flow-step.onnx', flow_profiles(read_shapes(folder)), tell,\n"
+        "    workspace_bytes=1 << 30, timing_cache=out / 'timing')\n"
+        "(out / 'flow.plan').write_bytes(plan)\n"
+    )
+    folder = flow_folder(reference, "cosyvoice3")
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(folder), str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline(), "it began"
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+@real
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.FLOAT16, Precision.BFLOAT16])
+def test_every_graph_of_the_flow_becomes_a_plan(reference: Path, family: str, precision: Precision) -> None:
+    folder = flow_folder(reference, family, precision)
+    profiles = flow_profiles(flow_files.read_shapes(folder))
+    for name in (flow_files.ENCODER, flow_files.STEP):
+        listener = Listener(lambda share: None, lambda: True)
+        assert build_plan(library(), folder / name, profiles, listener, workspace_bytes=WORKSPACE_BYTES)
+
+
+@real
+@pytest.mark.slow
+def test_the_vocoders_graph_becomes_a_plan(reference: Path, family: str) -> None:
+    folder = vocoder_folder(reference, family)
+    config = checkpoint_of(reference, family).vocoder
+    profiles = vocoder_profiles(vocoder_files.read_shapes(folder), config.look_right_frames)
+    listener = Listener(lambda share: None, lambda: True)
+    assert build_plan(library(), folder / vocoder_files.DECODER, profiles, listener, workspace_bytes=WORKSPACE_BYTES)
+
+
+def test_without_a_card_the_reason_is_told(reference: Path) -> None:
+    for candidate in CANDIDATES:
+        found = candidate.probe(Subject(checkpoint_of(reference, "cosyvoice3"), CPU))
+        assert isinstance(found, Unusable)
+        assert str(found.reason) == "there is no graphics card in use"
+
+
+def test_nested_phases_are_one_share() -> None:
+    shares: list[float] = []
+    watch = Watch(Listener(shares.append, lambda: True))
+    watch.begin("building", 2)
+    watch.begin("layers", 4)
+    for step in range(4):
+        assert watch.step("layers", step)
+    watch.end("layers")
+    assert watch.step("building", 0)
+    watch.begin("kernels", 1)
+    assert watch.step("kernels", 0)
+    watch.end("kernels")
+    assert watch.step("building", 1)
+    assert shares == pytest.approx([0.125, 0.25, 0.375, 0.5, 0.5, 1.0, 1.0])

@@ -1,0 +1,103 @@
+"""Which TensorRT is found, and the sentences where there is none that serves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio.engines.tensorrt import library
+from studio.engines.tensorrt.library import Library, find_library, suits_rtx
+from studio.wording import Wording
+
+WORKING = "__version__ = '{version}'\nclass Builder: pass\nclass OnnxParser: pass\n"
+ADA, HOPPER = (8, 9), (9, 0)
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of packages in front of all others, under names nobody has installed."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(library, "_PACKAGES", (("some_rtx", True), ("some_trt", False)))
+    for name in ("some_rtx", "some_trt"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return tmp_path
+
+
+def install(folder: Path, name: str, code: str) -> None:
+    (folder / f"{name}.py").write_text(code)
+
+
+def test_nothing_installed(packages: Path) -> None:
+    found = find_library(ADA)
+    assert isinstance(found, Wording)
+    assert str(found) == "TensorRT is not installed"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise ImportError('libnvinfer.so.11: cannot open shared object file')",
+        "raise FileNotFoundError('nvinfer')",
+        "import a_package_that_does_not_exist",
+        "__version__ = '11.4.0'",
+        "",
+    ],
+)
+def test_an_installation_without_its_libraries_is_a_sentence(packages: Path, code: str) -> None:
+    install(packages, "some_trt", code)
+    found = find_library(ADA)
+    assert isinstance(found, Wording)
+    assert str(found) == "some_trt is installed, but its libraries cannot be loaded"
+
+
+def test_an_old_version_is_named(packages: Path) -> None:
+    install(packages, "some_trt", WORKING.format(version="10.9.0.34"))
+    assert str(find_library(ADA)) == "TensorRT 10.9.0.34 is too old; 10.13 is needed"
+
+
+@pytest.mark.parametrize("version", ["10.13.3.9", "10.16.1", "11.4.0.106"])
+def test_both_generations_serve(packages: Path, version: str) -> None:
+    install(packages, "some_trt", WORKING.format(version=version))
+    found = find_library(HOPPER)
+    assert isinstance(found, Library)
+    assert (found.version, found.is_rtx, found.engine) == (version, False, f"TensorRT {version}")
+
+
+def test_the_desktop_edition_comes_first_where_it_suits_the_card(packages: Path) -> None:
+    install(packages, "some_rtx", WORKING.format(version="1.7.1"))
+    install(packages, "some_trt", WORKING.format(version="11.4.0"))
+    on_a_desktop, on_a_server = find_library(ADA), find_library(HOPPER)
+    assert isinstance(on_a_desktop, Library)
+    assert isinstance(on_a_server, Library)
+    assert (on_a_desktop.name, on_a_server.name) == ("some_rtx", "some_trt")
+
+
+def test_the_desktop_edition_alone_on_a_server_card(packages: Path) -> None:
+    install(packages, "some_rtx", WORKING.format(version="1.7.1"))
+    assert str(find_library(HOPPER)) == "TensorRT for RTX does not run on cards of compute capability 9.0"
+
+
+def test_one_that_works_is_taken_before_one_that_does_not(packages: Path) -> None:
+    install(packages, "some_rtx", "raise ImportError('no')")
+    install(packages, "some_trt", WORKING.format(version="11.4.0"))
+    found = find_library(ADA)
+    assert isinstance(found, Library)
+    assert found.name == "some_trt"
+
+
+@pytest.mark.parametrize(
+    ("capability", "suits"),
+    [
+        ((7, 0), False),
+        ((7, 5), True),
+        ((8, 0), False),
+        ((8, 6), True),
+        ((8, 9), True),
+        ((9, 0), False),
+        ((12, 0), True),
+    ],
+)
+def test_cards_of_the_desktop_edition(capability: tuple[int, int], suits: bool) -> None:
+    assert suits_rtx(capability) is suits

@@ -1,0 +1,127 @@
+"""Plans speak what plain layers speak: our half of running them, without a card."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import onnx
+import pytest
+import torch
+from fake_tensorrt import PREFIX, Engine, fake_library, without_a_card
+from flow_cases import PlainFlow, flow_config, grid_cuts, random_prompt, random_tokens, relative_error, streamed_mel
+from graph_cases import checkpoint_of, flow_folder, vocoder_folder
+
+from studio.engines.onnx import flow_files, vocoder_files
+from studio.engines.onnx.flow_decoder import GraphFlowDecoder
+from studio.engines.onnx.flow_runner import FlowRunner
+from studio.engines.onnx.vocoder_decoder import graph_vocoder
+from studio.engines.tensorrt.building import FreeSize
+from studio.engines.tensorrt.plan_graph import PlanGraph
+from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
+from studio.errors import DamagedModelFile, SequenceTooLong
+from studio.model.config import Precision
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def _no_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_a_card(monkeypatch)
+
+
+def fixed_sizes(model: Path) -> dict[str, tuple[int, ...]]:
+    """The sizes of outputs that are no input's, as the real library infers them."""
+    graph = onnx.shape_inference.infer_shapes(onnx.load(model)).graph
+    return {port.name: tuple(size.dim_value for size in port.type.tensor_type.shape.dim) for port in graph.output}
+
+
+def flow_of_plans(reference: Path, family: str, engines: list[Engine]) -> GraphFlowDecoder:
+    folder = flow_folder(reference, family)
+    shapes = flow_files.read_shapes(folder)
+    graphs = []
+    for name, caches in ((flow_files.ENCODER, shapes.encoder_caches), (flow_files.STEP, shapes.step_caches)):
+        fixed = fixed_sizes(folder / name) | {port.new_name: port.shape for port in caches if not port.is_growing}
+        fixed |= {port.new_name: (0, *port.shape) for port in caches if port.is_growing}
+        library = fake_library(list(flow_profiles(shapes)), fixed, engines)
+        plan = PREFIX + (folder / name).read_bytes()
+        graphs.append(PlanGraph(library, plan, CPU, num_contexts=2, file_name=f"{name}.plan"))
+    return GraphFlowDecoder(FlowRunner(*graphs, shapes, blocks_at_once=1))
+
+
+def test_flow_streamed_and_whole(reference: Path, family: str) -> None:
+    config, engines = flow_config(reference, family), list[Engine]()
+    decoder = flow_of_plans(reference, family, engines)
+    assert decoder.engine == "TensorRT 11.0"
+    plain = PlainFlow(reference, family)
+    prompt, tokens = random_prompt(config, 53), random_tokens(config, 47)
+    mel = streamed_mel(decoder, decoder.prepare_prompt(prompt), tokens, grid_cuts(53, 47))
+    assert relative_error(mel, plain.mel(prompt, tokens)) <= 1e-5
+    _, step = engines
+    assert {profile for profile, _ in step.runs} == {0}, "blocks run in the profile for blocks"
+    step.runs.clear()
+    mel = decoder.decode_whole(prompt, tokens)
+    assert relative_error(mel, plain.mel(prompt, tokens, is_streaming=False)) <= 1e-5
+    assert [profile for profile, _ in step.runs] == [1] * 10
+
+
+def test_a_sentence_no_profile_is_made_for_is_a_sentence(reference: Path) -> None:
+    decoder = flow_of_plans(reference, "cosyvoice3", [])
+    config = flow_config(reference, "cosyvoice3")
+    with pytest.raises(SequenceTooLong, match="was not made for a sentence this long"):
+        decoder.decode_whole(random_prompt(config, 28), [0] * 1600)
+
+
+def test_vocoder_streamed_and_whole(reference: Path, family: str) -> None:
+    checkpoint, folder = checkpoint_of(reference, family), vocoder_folder(reference, family)
+    shapes, model = vocoder_files.read_shapes(folder), folder / vocoder_files.DECODER
+    profiles = vocoder_profiles(shapes, checkpoint.vocoder.look_right_frames)
+    fixed = fixed_sizes(model) | {port.new_name: (1, port.channels, port.columns) for port in shapes.tails}
+    fixed["made"] = (1, checkpoint.vocoder.stft_size + 2, 0)
+    engines: list[Engine] = []
+    library = fake_library(list(profiles), fixed, engines)
+    graph = PlanGraph(library, PREFIX + model.read_bytes(), CPU, num_contexts=1, file_name="vocoder.plan")
+    vocoder = graph_vocoder(vocoder_files.plain_network(checkpoint), graph, shapes)
+    plain = checkpoint.load_vocoder(Precision.FLOAT32, "cpu")
+    mel = torch.randn(80, 140, generator=torch.Generator().manual_seed(2)) - 5
+    for made in (vocoder, plain):
+        stream = made.open_stream(made.noise(1))
+        sound = torch.cat([stream.synthesize(mel[:, :60], is_last=False), stream.synthesize(mel[:, 60:], is_last=True)])
+        whole = made.synthesize_whole(mel, made.noise(1))
+        if made is vocoder:
+            streamed, at_once = sound, whole
+    assert (streamed - sound).abs().max() <= 1e-4
+    assert (at_once - whole).abs().max() <= 1e-4
+    assert len(engines[0].runs) == (3 if family == "cosyvoice2" else 4), "two chunks, and one run or two blocks"
+
+
+@pytest.mark.parametrize("plan", [b"", b"garbage", PREFIX[1:] + b"..."])
+def test_a_plan_the_library_refuses_is_a_sentence(plan: bytes) -> None:
+    library = fake_library([], {}, [])
+    with pytest.raises(DamagedModelFile, match=r"refuses the built engine x\.plan: Magic tag does not match"):
+        PlanGraph(library, plan, CPU, num_contexts=1, file_name="x.plan")
+
+
+def test_more_lines_than_contexts_wait_for_their_turn() -> None:
+    """Two contexts, eight threads: each result is that of its own input."""
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n"])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n"])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "x"], ["y"])], "twice", [x], [y])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
+    library = fake_library([{"n": FreeSize(1, 2, 100)}], {"y": (0,)}, [])
+    twice = PlanGraph(library, PREFIX + model.SerializeToString(), CPU, num_contexts=2, file_name="twice.plan")
+    right: list[bool] = []
+
+    def run(size: int) -> None:
+        given, made = torch.full((size,), float(size)), torch.empty(size)
+        for _ in range(20):
+            twice.run({"x": given}, {"y": made})
+            right.append(bool((made == 2 * size).all()))
+
+    threads = [threading.Thread(target=run, args=(size,)) for size in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(right) == 160
+    assert all(right)
