@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from studio.audio.portaudio import LATENCY_SECONDS, RunningStream, device_index, load_portaudio
@@ -17,6 +18,7 @@ _log = logging.getLogger(__name__)
 
 # Fills all of the samples it is given; is told whether the device ran dry since the last time.
 Fill = Callable[[Samples, bool], None]
+LONGEST_BUFFER_SECONDS = 1.2
 
 
 class OutputStream(Protocol):
@@ -40,20 +42,41 @@ class OutputStream(Protocol):
         ...
 
 
-OpenOutput = Callable[[int, Fill], OutputStream]
+@dataclass(slots=True)
+class DeviceBuffer:
+    """How much sound the device is asked to hold. Lasts as long as a session: what a device once needed, it needs again.
+
+    With ALSA on PulseAudio each time the device ran dry cost one to two seconds in which it took nothing,
+    so a buffer that is too short does not stutter: it stands still.
+    """
+
+    seconds: float = LATENCY_SECONDS
+
+    def grow(self) -> bool:
+        """Twice as much; False where that would be too much to stop or to follow with the eye."""
+        if 2 * self.seconds > LONGEST_BUFFER_SECONDS:
+            return False
+        self.seconds *= 2
+        return True
 
 
-def open_default_output(sample_rate: int, fill: Fill) -> OutputStream:
+# The rate that is wanted, what fills, and how many seconds the device is to hold.
+OpenOutput = Callable[[int, Fill, float], OutputStream]
+
+
+def open_default_output(sample_rate: int, fill: Fill, buffer_seconds: float = LATENCY_SECONDS) -> OutputStream:
     """The default device at ``sample_rate`` and mono if it can do that, else as it can. Raises ``NoAudioDevice``."""
-    return open_output_on(None, sample_rate, fill)
+    return open_output_on(None, sample_rate, fill, buffer_seconds)
 
 
-def open_output_on(device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+def open_output_on(
+    device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float = LATENCY_SECONDS
+) -> OutputStream:
     """The same on the device of that name (``portaudio.device_names``); None is the default one."""
     sounddevice = load_portaudio()
     try:
         index = None if device is None else device_index("output", device)
-        return _PortAudioStream(sounddevice, index, sample_rate, fill)
+        return _PortAudioStream(sounddevice, index, sample_rate, fill, buffer_seconds)
     except sounddevice.PortAudioError as error:
         raise NoAudioDevice(
             "No sound card can be used here ({reason}).",
@@ -65,8 +88,9 @@ def open_output_on(device: str | None, sample_rate: int, fill: Fill) -> OutputSt
 class _PortAudioStream(RunningStream):
     sample_rate: int
 
-    def __init__(self, sounddevice: Any, device: int | None, sample_rate: int, fill: Fill) -> None:
+    def __init__(self, sounddevice: Any, device: int | None, sample_rate: int, fill: Fill, buffer: float) -> None:
         self._fill = fill
+        self._buffer_seconds = buffer
         super().__init__(lambda: self._open(sounddevice, device, sample_rate))
 
     def _open(self, sounddevice: Any, device: int | None, sample_rate: int) -> Any:
@@ -76,7 +100,7 @@ class _PortAudioStream(RunningStream):
             samplerate=self.sample_rate,
             channels=num_channels,
             dtype="float32",
-            latency=LATENCY_SECONDS,
+            latency=self._buffer_seconds,
             callback=self._on_samples_needed,
         )
 

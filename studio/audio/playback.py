@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from enum import Enum
@@ -10,11 +11,13 @@ from types import TracebackType
 import numpy as np
 import soxr
 
-from studio.audio.output_device import OpenOutput, open_default_output
+from studio.audio.output_device import DeviceBuffer, OpenOutput, OutputStream, open_default_output
 from studio.audio.resampling import Samples
 from studio.audio.sample_ring import SampleRing
 from studio.errors import NoAudioDevice
 from studio.wording import Wording, wording
+
+_log = logging.getLogger(__name__)
 
 _FADE_SECONDS = 0.01
 # After a gap this much is collected before play goes on, twice as much after each further gap: a few
@@ -26,6 +29,11 @@ _TAIL_MARGIN_SECONDS = 0.1
 _LONGEST_FADE_WAIT_SECONDS = 0.3
 _TICK_SECONDS = 0.1
 _DEAD_AFTER_TICKS = 50
+# A device that runs dry twice within so much sound holds too little of it.
+_DRY_AGAIN_SECONDS = 30.0
+# The end of a sound that takes this many times as long as it should is not waited for, nor ever less than the other.
+_MOST_PATIENCE = 4.0
+_LEAST_PATIENCE_SECONDS = 20.0
 
 
 class _State(Enum):
@@ -39,7 +47,8 @@ class Player:
     """Plays one stream of mono sound on the default device; lasts as long as the stream.
 
     Play begins when ``start_after_seconds`` of sound have been collected, so that slow synthesis can be
-    played without a gap. As a context manager it finishes, or after an exception stops. Methods are
+    played without a gap. A device that runs dry again and again is opened anew with a longer buffer; one
+    that does so with the longest is as good as none. As a context manager it finishes, or after an exception stops. Methods are
     called from one thread, except ``stop``. The constructor, ``play`` and ``finish`` raise
     ``NoAudioDevice``, also when the device vanishes.
     """
@@ -51,8 +60,12 @@ class Player:
         start_after_seconds: float = 0.0,
         capacity_seconds: float = 600.0,
         open_output: OpenOutput = open_default_output,
+        buffer: DeviceBuffer | None = None,
     ) -> None:
-        """``capacity_seconds``: how far the player may lag behind before ``play`` waits for it."""
+        """``capacity_seconds``: how far the player may lag behind before ``play`` waits for it.
+
+        ``buffer`` is the device's own, and remembers what it needed.
+        """
         self._state = _State.COLLECTING
         self._is_complete = False
         self._is_after_gap = False
@@ -60,14 +73,20 @@ class Player:
         self._refill_seconds = _REFILL_SECONDS
         self._num_fills = 0
         self._num_silent_after_end = 0
+        self._dry_at: int | None = None  # samples into the sound
+        self._dry_again_samples = 0
+        self._needs_longer_buffer = False
+        self._buffer = buffer or DeviceBuffer()
         self._consumed = threading.Event()
         self._silenced = threading.Event()
         # The device may ask for sound before it says which rate it has chosen.
         self._ring = SampleRing(1)
         self._start_samples = 1
         self._is_open = True
-        self._output = open_output(sample_rate, self._fill)
+        self._open_output = open_output
+        self._output: OutputStream = open_output(sample_rate, self._fill, self._buffer.seconds)
         rate = self._output.sample_rate
+        self._dry_again_samples = round(_DRY_AGAIN_SECONDS * rate)
         self._fade_samples = round(_FADE_SECONDS * rate)
         self._to_device_rate = (
             soxr.ResampleStream(sample_rate, rate, 1, dtype="float32") if rate != sample_rate else None
@@ -93,7 +112,7 @@ class Player:
 
     def play(self, samples: Samples) -> None:
         """Adds ``samples`` (n,) in -1..1; waits only while ``capacity_seconds`` are full."""
-        self._require_device()
+        self.tend()
         if self._to_device_rate is not None:
             samples = self._to_device_rate.resample_chunk(samples)
         self._enqueue(samples)
@@ -102,7 +121,7 @@ class Player:
         """Returns when all that was given has been heard, and closes the device."""
         if not self._is_open:
             return
-        self._require_device()
+        self.tend()
         if self._to_device_rate is not None:
             self._enqueue(self._to_device_rate.resample_chunk(np.zeros(0, np.float32), last=True))
         self._is_complete = True
@@ -112,6 +131,12 @@ class Player:
                 self._wait_until_silent(round(tail_seconds * self._output.sample_rate))
         finally:
             self._close()
+
+    def tend(self) -> None:
+        """Sees to the device: to be called now and then while there is nothing to ``play``."""
+        self._require_device()
+        if self._needs_longer_buffer and self._is_open:
+            self._open_with_longer_buffer()
 
     def stop(self) -> None:
         """Silence at once, by a short fade; what was not heard yet is dropped. From any thread."""
@@ -144,8 +169,13 @@ class Player:
                 self._wait_for_device()
 
     def _wait_until_silent(self, num_samples: int) -> None:
+        patience = max(_MOST_PATIENCE * self.waiting_seconds, _LEAST_PATIENCE_SECONDS)
+        deadline = time.monotonic() + patience
         while self._num_silent_after_end < num_samples and self._is_open:
             self._wait_for_device()
+            self.tend()
+            if time.monotonic() > deadline:
+                self._vanished(wording("The sound device takes the sound far too slowly."))
 
     def _wait_for_device(self) -> None:
         """Returns when the device has taken something."""
@@ -165,6 +195,25 @@ class Player:
         self._close()
         raise NoAudioDevice(what, remedy="Check that it is connected and play again, or write to a file instead.")
 
+    def _open_with_longer_buffer(self) -> None:
+        self._needs_longer_buffer = False
+        held_samples = round(self._output.latency_seconds * self._output.sample_rate)
+        if not self._buffer.grow():
+            self._vanished(wording("The sound device runs dry again and again."))
+        _log.info("the sound device runs dry: it is to hold %g s", self._buffer.seconds)
+        self._output.close()
+        # What it was given since it last ran dry is not heard yet, and is lost with it.
+        self._ring.unread(min(self._ring.num_read - (self._dry_at or 0), held_samples))
+        self._dry_at = None
+        self._num_silent_after_end = 0
+        try:
+            self._output = self._open_output(self._output.sample_rate, self._fill, self._buffer.seconds)
+        except NoAudioDevice:
+            self._is_open = False
+            raise
+        if not self._is_open:  # stopped meanwhile
+            self._output.close()
+
     def _close(self) -> None:
         if self._is_open:
             self._is_open = False
@@ -177,6 +226,7 @@ class Player:
         is_complete = self._is_complete  # before looking at the ring: what comes last is written before this is set
         if has_run_dry and self._state is _State.PLAYING:
             self._num_underruns += 1
+            self._remember_dry()
         if self._state is _State.COLLECTING and (is_complete or self._ring.num_waiting >= self._start_samples):
             self._state = _State.PLAYING
         num_given = 0
@@ -197,6 +247,11 @@ class Player:
             self._silenced.set()
         output[num_given:] = 0.0
         self._consumed.set()
+
+    def _remember_dry(self) -> None:
+        now = self._ring.num_read
+        self._needs_longer_buffer |= self._dry_at is not None and now - self._dry_at < self._dry_again_samples
+        self._dry_at = now
 
     def _await_refill(self, last: Samples) -> None:
         _fade(last[-self._fade_samples :], 1.0, 0.0)

@@ -48,6 +48,12 @@ class SampleRing:
         self._num_read += num_samples
         return num_samples
 
+    def unread(self, num_samples: int) -> int:
+        """Puts up to ``num_samples`` of what was read back in front, while nobody reads; how many there still were."""
+        num_samples = min(num_samples, self._num_read, self.capacity_samples - self.num_waiting)
+        self._num_read -= num_samples
+        return num_samples
+
     def _parts(self, position: int, num_samples: int) -> list[tuple[slice, slice]]:
         """Where in the ring, and where in a plain array, the samples from ``position`` on lie."""
         start = position % self.capacity_samples

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.audio import playback
-from studio.audio.output_device import Fill, open_default_output
+from studio.audio.output_device import DeviceBuffer, Fill, open_default_output
 from studio.audio.playback import Player
 from studio.audio.sample_ring import SampleRing
 from studio.errors import NoAudioDevice
@@ -39,7 +39,7 @@ class SoundCard:
         self.sample_rate = 0
         self.fill: Fill | None = None
 
-    def open(self, sample_rate: int, fill: Fill) -> SoundCard:
+    def open(self, sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> SoundCard:
         self.sample_rate = self._own_rate or sample_rate
         self.fill = fill
         self.ask(64)
@@ -176,6 +176,98 @@ def test_a_device_that_ran_dry_is_counted(card: SoundCard) -> None:
     card.ask(480, has_run_dry=True)
     assert player.num_underruns == 1
     player.stop()
+
+
+class DryingCard(SoundCard):
+    """Runs dry again and again while it holds less than ``needs`` seconds; what it holds when it is closed is lost."""
+
+    latency_seconds = 0.05
+
+    def __init__(self, needs: float) -> None:
+        super().__init__()
+        self.needs = needs
+        self.buffers: list[float] = []
+        self._held: list[Samples] = []
+        self._num_asked = 0
+
+    def open(self, sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> DryingCard:
+        self.buffers.append(buffer_seconds)
+        self.sample_rate, self.fill, self.is_running = sample_rate, fill, True
+        self._stop_asking = threading.Event()
+        self.keep_asking()
+        return self
+
+    def ask(self, num_samples: int, *, has_run_dry: bool = False) -> Samples:
+        self._num_asked += 1
+        is_dry = self.buffers[-1] < self.needs and self._num_asked % 5 == 0
+        self._pass_on(0 if is_dry else round(self.latency_seconds * RATE) - num_samples)
+        block = super().ask(num_samples, has_run_dry=is_dry)
+        self._held.append(self._blocks.pop())
+        return block
+
+    def close(self) -> None:
+        super().close()
+        self._held.clear()
+
+    def _pass_on(self, num_held: int) -> None:
+        while sum(map(len, self._held)) > num_held:
+            self._blocks.append(self._held.pop(0))
+
+
+def test_a_device_that_runs_dry_again_and_again_gets_a_longer_buffer_and_nothing_is_lost() -> None:
+    card, said, buffer = DryingCard(needs=0.5), sound(3 * RATE), DeviceBuffer()
+    player = Player(RATE, open_output=card.open, buffer=buffer)
+    player.play(said)
+    player.finish()
+    assert card.buffers == [0.15, 0.3, 0.6]
+    assert buffer.seconds == 0.6, "the next sound begins with it"
+    assert player.num_underruns >= 4
+    np.testing.assert_array_equal(card.heard, said)
+
+
+def test_a_device_that_runs_dry_once_in_a_while_is_left_alone() -> None:
+    card = SoundCard()
+    player = Player(RATE, open_output=card.open)
+    for _ in range(3):
+        player.play(sound(35 * RATE))
+        card.ask(35 * RATE - 480)
+        card.ask(480, has_run_dry=True)
+    player.tend()
+    assert card.is_running
+    assert player._buffer.seconds == DeviceBuffer().seconds
+    player.stop()
+
+
+def test_a_device_that_runs_dry_whatever_it_holds_ends_play_with_a_sentence() -> None:
+    card = DryingCard(needs=float("inf"))
+    player = Player(RATE, open_output=card.open)
+    player.play(sound(20 * RATE))
+    with pytest.raises(NoAudioDevice, match="runs dry again and again"):
+        player.finish()
+    assert card.buffers == [0.15, 0.3, 0.6, 1.2]
+    assert not card.is_running
+
+
+def test_a_device_that_takes_sound_far_too_slowly_ends_play_with_a_sentence(
+    card: SoundCard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playback, "_LEAST_PATIENCE_SECONDS", 0.2)
+    player = Player(RATE, open_output=card.open)
+    player.play(sound(480))
+    card.keep_asking(1)
+    with pytest.raises(NoAudioDevice, match="far too slowly"):
+        player.finish()
+
+
+def test_what_was_read_can_be_read_again() -> None:
+    ring = SampleRing(4)
+    ring.write(np.arange(1, 4, dtype=np.float32))
+    ring.read_into(np.zeros(3, np.float32))
+    ring.write(np.float32([4, 5]))
+    assert ring.unread(3) == 2  # the others are written over
+    again = np.zeros(4, np.float32)
+    assert ring.read_into(again) == 4
+    assert list(again) == [2, 3, 4, 5]
 
 
 def test_stop_is_immediate_with_a_short_fade(card: SoundCard) -> None:

@@ -70,7 +70,7 @@ def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: 
         (["say", ""], 6, "nothing-to-speak", "The text is empty. Write at least one word."),
         (["say", " \n"], 6, "nothing-to-speak", "The text is empty."),
         (["say", "nothing"], 6, "nothing-to-speak", "There is nothing to speak. Write a word."),
-        (["say", "--file", "no.txt"], 6, "unreadable-text", "no.txt cannot be read (No such file or directory)."),
+        (["say", "--file", "no.txt"], 6, "unreadable-text", "no.txt cannot be read (no such file or folder)."),
         (["say", "--file", "."], 6, "unreadable-text", "cannot be read"),
         (["say", "--file", "latin.txt"], 6, "unreadable-text", "latin.txt is not text in UTF-8."),
         (["say", "x", "--model", "nowhere/at/all"], 3, "model-not-found", "There is no model nowhere/at/all."),

@@ -375,7 +375,7 @@ def test_a_read_only_folder_is_told_before_anything_is_spoken(export: Export, mo
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr(Path, "write_bytes", read_only)  # for root, nothing is read-only
-    with pytest.raises(CannotWrite, match=r"target cannot be written \(Permission denied\)"):
+    with pytest.raises(CannotWrite, match=r"target cannot be written \(permission denied\)"):
         export()
     assert export.source.asked == []
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from studio.audio.files import read_audio
 from studio.errors import ModelNotFound, NothingToSpeak
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
@@ -88,7 +89,10 @@ class FakeModel:
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         self.requests.append(request)
-        yield from self._say(iter(["converted speech"]), Mode.CONVERSION, control)
+        if request.source.is_file():
+            read_audio(request.source)
+        words = "converted speech wait" if "wait" in request.source.stem else "converted speech"
+        yield from self._say(iter([words]), Mode.CONVERSION, control)
         return self._report(Mode.CONVERSION, "")
 
     def close(self) -> None:

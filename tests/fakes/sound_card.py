@@ -15,22 +15,28 @@ _BLOCK_SAMPLES = 480
 
 
 class SoundCard:
-    """``SoundCard().open`` is an ``OpenOutput``. ``vanishes_after`` seconds it is gone."""
+    """``SoundCard().open`` is an ``OpenOutput``. ``vanishes_after`` seconds it is gone.
+
+    Asked to hold less than ``runs_dry_below`` seconds, it runs dry with every fourth block.
+    """
 
     latency_seconds = 0.02
 
-    def __init__(self, *, vanishes_after: float | None = None) -> None:
+    def __init__(self, *, vanishes_after: float | None = None, runs_dry_below: float = 0.0) -> None:
         self.sample_rate = 0
         self.num_opened = 0
         self.first_sound: float | None = None
+        self.buffers: list[float] = []
         self._vanishes_after = vanishes_after
+        self._runs_dry_below = runs_dry_below
         self._blocks: list[Samples] = []
         self._is_closed = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def open(self, sample_rate: int, fill: Fill) -> SoundCard:
+    def open(self, sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> SoundCard:
         self.sample_rate = sample_rate
         self.num_opened += 1
+        self.buffers.append(buffer_seconds)
         self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(fill, self._is_closed), daemon=True)
         self._thread.start()
@@ -56,12 +62,12 @@ class SoundCard:
             if self._vanishes_after is not None and time.monotonic() - started > self._vanishes_after:
                 return
             block = np.zeros(_BLOCK_SAMPLES, np.float32)
-            fill(block, False)
+            fill(block, self.buffers[-1] < self._runs_dry_below and len(self._blocks) % 4 == 3)
             if self.first_sound is None and block.any():
                 self.first_sound = time.monotonic()
             self._blocks.append(block)
             time.sleep(_BLOCK_SAMPLES / self.sample_rate)
 
 
-def no_sound_card(sample_rate: int, fill: Fill) -> SoundCard:
+def no_sound_card(sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> SoundCard:
     raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers, or write to a file instead.")

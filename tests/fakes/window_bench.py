@@ -23,8 +23,12 @@ from studio.app.surroundings import Surroundings
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.audio.output_device import Fill, OutputStream
+from studio.audio.resampling import Samples
+from studio.pipeline.request import Mode, SynthesisReport
+from studio.project.changes import AddTake
 from studio.project.lines import Line
 from studio.project.project import Project
+from studio.project.takes import Take, TakeRecipe
 from studio.settings import FIRST_RUN_IS_OVER
 from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
@@ -47,9 +51,9 @@ class CardOutputs:
     def look_again(self) -> None:
         self.num_looks += 1
 
-    def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
         card = self.card if device is None else self.others[device]
-        return card.open(sample_rate, fill)
+        return card.open(sample_rate, fill, buffer_seconds)
 
 
 class Bench:
@@ -98,6 +102,18 @@ class Bench:
         self.library.add(clip_of_noise(self.folder / f"{name}.wav"), name, transcript)
         if self.window is not None:
             self.window.voices.refresh()
+
+    def add_take(self, samples: Samples, *, line: int = 0, sample_rate: int = 24_000, seed: int = 1) -> Take:
+        """A finished take of a line, with a sound of the test's own, which becomes the chosen one."""
+        project, spoken = self.session.editor.project, self.lines[line]
+        recipe = TakeRecipe(spoken.text, seed, project.fingerprint_of(spoken.id), "zero-shot", "Anna", "", "model", "")
+        recorder = project.begin_take(spoken.id, recipe, sample_rate)
+        recorder.append(samples)
+        seconds = len(samples) / sample_rate
+        report = SynthesisReport(0.5, seconds, 0.5 * seconds, sample_rate, Mode.ZERO_SHOT, 50, {}, {})
+        take = recorder.finish(report, num_underruns=0)
+        self.session.editor.apply(AddTake(take))
+        return take
 
     @property
     def lines(self) -> tuple[Line, ...]:

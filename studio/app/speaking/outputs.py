@@ -19,7 +19,7 @@ class Outputs(Protocol):
         """Learns what was plugged in or out; may take half a second."""
         ...
 
-    def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
         """None is the default device. Raises ``NoAudioDevice``."""
         ...
 
@@ -33,5 +33,5 @@ class PortAudioOutputs:
     def look_again(self) -> None:
         portaudio.look_for_devices_again()
 
-    def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
-        return open_output_on(device, sample_rate, fill)
+    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+        return open_output_on(device, sample_rate, fill, buffer_seconds)

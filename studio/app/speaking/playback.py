@@ -15,6 +15,7 @@ from functools import partial
 
 from studio.app.speaking.outputs import Outputs
 from studio.app.speaking.sound import GrowingSound
+from studio.audio.output_device import DeviceBuffer
 from studio.audio.playback import Player
 from studio.errors import NoAudioDevice, StudioError
 
@@ -23,6 +24,9 @@ _log = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.1
 # So long a device that has come back needs before it can be opened.
 _BEFORE_NEXT_DEVICE_SECONDS = 0.3
+# A default device that fails so often without having played this much in between is as good as none.
+_MOST_FAILURES = 3
+_WORTH_GOING_ON_SECONDS = 10.0
 
 
 class PlaybackEnd(Enum):
@@ -44,6 +48,7 @@ class Playback:
         *,
         device: str | None = None,
         start_sample: int = 0,
+        buffer: DeviceBuffer | None = None,
         on_device_lost: Callable[[Playback, StudioError], None],
         on_end: Callable[[Playback, PlaybackEnd], None],
     ) -> None:
@@ -51,6 +56,7 @@ class Playback:
         self.started: float | None = None
         self._outputs = outputs
         self._device = device
+        self._buffer = buffer or DeviceBuffer()
         self._on_device_lost = on_device_lost
         self._on_end = on_end
         self._next_sample = start_sample
@@ -113,18 +119,19 @@ class Playback:
 
     def _play_somewhere(self) -> PlaybackEnd:
         device = self._device
-        has_failed = False
+        num_failures = 0
         while not self._is_stopped.is_set():
             try:
                 self._play_on(device)
             except NoAudioDevice as error:
                 _log.info("play was interrupted: %s", error)
-                has_heard = self._heard_now_seconds > 0.0
+                heard_seconds = self._heard_now_seconds
                 self._remember_place()
                 self._on_device_lost(self, error)
-                if has_failed and device is None and not has_heard:
+                num_failures = 1 if heard_seconds > _WORTH_GOING_ON_SECONDS else num_failures + 1
+                if device is None and num_failures > (_MOST_FAILURES if heard_seconds else 1):
                     return PlaybackEnd.NO_DEVICE
-                has_failed, device = True, None
+                device = None
                 self._is_stopped.wait(_BEFORE_NEXT_DEVICE_SECONDS)
                 self._outputs.look_again()
             else:
@@ -132,7 +139,8 @@ class Playback:
         return PlaybackEnd.STOPPED
 
     def _play_on(self, device: str | None) -> None:
-        with Player(self.sound.sample_rate, open_output=partial(self._outputs.open, device)) as player:
+        open_output = partial(self._outputs.open, device)
+        with Player(self.sound.sample_rate, open_output=open_output, buffer=self._buffer) as player:
             self._player = player
             self.started = self.started or time.monotonic()
             while not self._is_stopped.is_set():
@@ -142,6 +150,8 @@ class Playback:
                     self._next_sample += len(piece)
                 elif self.sound.is_complete:
                     break
+                else:
+                    player.tend()
             if self._is_stopped.is_set():
                 player.stop()
 

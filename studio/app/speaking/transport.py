@@ -13,6 +13,7 @@ from studio.app.speaking.outputs import Outputs
 from studio.app.speaking.playback import Playback, PlaybackEnd
 from studio.app.speaking.sound import GrowingSound
 from studio.app.speaking.take_making import TakeMaking, start_in_seconds
+from studio.audio.output_device import DeviceBuffer
 from studio.errors import StudioError
 from studio.worker.running import StartTime
 
@@ -36,6 +37,7 @@ class Transport(QObject):
     moved = Signal(float)  # seconds into the sound, while it is heard
     ended = Signal(object)  # PlaybackEnd
     device_lost = Signal(object)  # StudioError
+    buffer_grown = Signal()  # once a session: the device needs a longer one
     _lost = Signal(object, object)
     _over = Signal(object, object)
 
@@ -43,6 +45,8 @@ class Transport(QObject):
         super().__init__(parent)
         self.outputs = outputs
         self._device: str | None = None
+        self._buffer = DeviceBuffer()
+        self._least_buffer_seconds = self._buffer.seconds
         self._heard: Heard | None = None
         self._playback: Playback | None = None
         self._making: TakeMaking | None = None
@@ -149,6 +153,7 @@ class Transport(QObject):
             self.outputs,
             device=self._device,
             start_sample=start_sample,
+            buffer=self._buffer,
             on_device_lost=self._lost.emit,
             on_end=self._over.emit,
         )
@@ -179,8 +184,14 @@ class Transport(QObject):
         return self._playback.num_underruns if self._playback else None
 
     def _on_tick(self) -> None:
+        self._look_at_buffer()
         if self._playback is not None and self._playback.is_heard:
             self.moved.emit(self._playback.position_seconds)
+
+    def _look_at_buffer(self) -> None:
+        if self._least_buffer_seconds < self._buffer.seconds:
+            self._least_buffer_seconds = float("inf")
+            self.buffer_grown.emit()
 
     def _on_device_lost(self, playback: Playback, error: StudioError) -> None:
         if playback is self._playback:
@@ -194,6 +205,7 @@ class Transport(QObject):
         playback, self._playback = self._playback, None
         self._tick.stop()
         self._start_at = None
+        self._look_at_buffer()
         if playback is not None:
             self._underruns_before += playback.num_underruns
             self.ended.emit(end)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from sound_card import SoundCard
 from window_bench import Bench, CardOutputs
 
@@ -60,10 +61,10 @@ def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
     default = SoundCard()
 
     class Unplugged(CardOutputs):
-        def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+        def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
             if device is not None:
                 raise NoAudioDevice(f"The sound device {device} is not connected.", remedy="Connect it.")
-            return super().open(device, sample_rate, fill)
+            return super().open(device, sample_rate, fill, buffer_seconds)
 
     _, listener = play(GrowingSound.of(SOUND[:2400], RATE), Unplugged(default), device="old headset")
     assert listener.over.wait(20)
@@ -73,7 +74,7 @@ def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
 
 
 class Nothing(CardOutputs):
-    def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
         raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
 
 
@@ -82,6 +83,33 @@ def test_without_any_device_play_ends_with_a_sentence() -> None:
     assert listener.over.wait(20)
     assert listener.end is PlaybackEnd.NO_DEVICE
     assert listener.lost
+
+
+def test_a_device_that_runs_dry_whatever_it_holds_is_given_up() -> None:
+    card = SoundCard(runs_dry_below=float("inf"))
+    _, listener = play(GrowingSound.of(np.tile(SOUND, 30), RATE), CardOutputs(card))
+    assert listener.over.wait(30)
+    assert listener.end is PlaybackEnd.NO_DEVICE
+    assert "runs dry" in listener.lost[-1].message
+    assert card.num_opened <= 4 + 4
+
+
+def test_the_window_tells_once_that_the_device_is_given_more_sound_ahead(
+    make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = SoundCard(runs_dry_below=0.5)
+    bench: Bench = make_bench(outputs=CardOutputs(card))
+    bench.add_voice()
+    window = bench.open_window()
+    hints: list[str] = []
+    monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
+    for _ in range(2):
+        window.script.set_field("text", " ".join(["word"] * 12), "Edit")
+        bench.trigger("speak.line")
+        bench.until(lambda: bench.session.transport.is_playing)
+        bench.until(lambda: not bench.session.transport.is_playing)
+    assert card.buffers == [0.15, 0.3, 0.6, 0.6], "the second sound begins with what the first one needed"
+    assert hints == ["The sound device ran dry several times. It is given more sound ahead now."]
 
 
 def test_stop_returns_at_once_and_is_silence() -> None:

@@ -71,6 +71,43 @@ def test_the_progress_is_shown_and_it_can_be_cancelled_and_asked_for_again(bench
     assert take.recipe.mode == Mode.CONVERSION.value
 
 
+def test_cancelled_in_its_middle_what_was_said_stays_and_the_next_line_is_spoken(
+    bench: Bench, window: MainWindow
+) -> None:
+    bench.loop.call_soon(window.recordings.speak, clip_of_noise(bench.folder / "This will wait.wav"))
+    bench.until(lambda: bench.card.heard.size > 2_400)
+    assert bench.session.queue.current is not None
+    bench.loop.call_soon(window.status.cancel_requested.emit)
+    bench.until(lambda: is_over(bench))
+    (line,) = bench.lines
+    (take,) = bench.session.editor.project.takes_of(line.id)
+    assert not take.is_complete
+    assert take.recipe.mode == Mode.CONVERSION.value
+    assert len(bench.session.editor.project.samples_of(take.id)) == 2 * 2_400
+    assert window.notices.words == ""
+    window.script.new_line()
+    window.script.set_field("text", "one two", "Edit")
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.lines[1].chosen_take is not None and is_over(bench))
+
+
+def test_a_recording_that_cannot_be_read_is_a_sentence_and_can_be_tried_again(bench: Bench, window: MainWindow) -> None:
+    recording = bench.folder / "Letter.wav"
+    recording.write_bytes(b"Dear all, this is no sound.")
+    bench.loop.call_soon(window.recordings.speak, recording)
+    bench.until(lambda: window.notices.words)
+    assert "Letter.wav is not a sound file we can read" in window.notices.words
+    (line,) = bench.lines
+    (order,) = bench.session.queue.orders
+    live = bench.session.live_states.of(line.id)
+    assert live is not None
+    assert live.state is LineState.FAILED
+    assert bench.session.editor.project.takes_of(line.id) == ()
+    clip_of_noise(recording)
+    bench.loop.call_soon(bench.session.queue.retry, order)
+    bench.until(lambda: bench.lines[0].chosen_take is not None and is_over(bench))
+
+
 def test_a_line_without_a_voice_asks_for_one(bench: Bench) -> None:
     window = bench.open_window()
     bench.trigger("speak.recording")

@@ -70,7 +70,7 @@ class SilentOutputs:
 
     def look_again(self) -> None: ...
 
-    def open(self, device: str | None, sample_rate: int, fill: Fill) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
         return self.card.open(sample_rate, fill)
 
 
