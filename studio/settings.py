@@ -125,6 +125,33 @@ SPEECH_LM_PRECISION = Choice(
         Option("int8", QT_TRANSLATE_NOOP("Settings", "8-bit integers")),
     ),
 )
+ENGINES = Choice(
+    key="engines",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Faster engines"),
+    help=QT_TRANSLATE_NOOP(
+        "Settings",
+        "Other ways to run the model are tried while nobody speaks, and used only where they are proven right. "
+        "The page of engines says what was found.",
+    ),
+    default="improve",
+    options=(
+        Option("improve", QT_TRANSLATE_NOOP("Settings", "Look for them, and use them")),
+        Option("proven", QT_TRANSLATE_NOOP("Settings", "Use those that are known")),
+        Option("plain", QT_TRANSLATE_NOOP("Settings", "Never")),
+    ),
+)
+IDLE_RELEASE_MINUTES = Whole(
+    key="idle-release",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Give memory back when idle for"),
+    help=QT_TRANSLATE_NOOP("Settings", "The next line then waits until the model is loaded again."),
+    default=0,
+    low=0,
+    high=600,
+    unit=QT_TRANSLATE_NOOP("Settings", "min"),
+    name_of_low=QT_TRANSLATE_NOOP("Settings", "Never"),
+)
 NUM_THREADS = Whole(
     key="threads",
     page=Page.SPEAKING,

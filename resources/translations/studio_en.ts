@@ -151,6 +151,16 @@
     </message>
 </context>
 <context>
+    <name>StageCard</name>
+    <message numerus="yes">
+        <source>Why not faster? (%n others)</source>
+        <translation>
+            <numerusform>Why not faster? (%n other)</numerusform>
+            <numerusform>Why not faster? (%n others)</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>TaskReporter</name>
     <message numerus="yes">
         <source>%n waiting</source>

@@ -64,6 +64,14 @@
         <translation>这里有哪些模型，以及如何获得更多</translation>
     </message>
     <message>
+        <source>Engines…</source>
+        <translation>引擎…</translation>
+    </message>
+    <message>
+        <source>What runs the model on this computer, and why not faster</source>
+        <translation>这台电脑上由什么运行模型，以及为什么不能更快</translation>
+    </message>
+    <message>
         <source>Settings…</source>
         <translation>设置…</translation>
     </message>
@@ -250,6 +258,49 @@
     <message>
         <source>Voice {number} for the selected lines</source>
         <translation>选中的行使用声音 {number}</translation>
+    </message>
+</context>
+<context>
+    <name>BuildPanel</name>
+    <message>
+        <source>Looking for faster engines</source>
+        <translation>正在寻找更快的引擎</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Details…</source>
+        <translation>详情…</translation>
+    </message>
+    <message>
+        <source>Close; it goes on</source>
+        <translation>关闭；工作会继续</translation>
+    </message>
+    <message>
+        <source>Close the panel; it goes on</source>
+        <translation>关闭面板；工作会继续</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>You can work and speak meanwhile</source>
+        <translation>其间您可以照常工作和合成</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
     </message>
 </context>
 <context>
@@ -654,6 +705,220 @@
     </message>
 </context>
 <context>
+    <name>Engines</name>
+    <message>
+        <source>Speech tokenizer</source>
+        <translation>语音分词器</translation>
+    </message>
+    <message>
+        <source>Speaker encoder</source>
+        <translation>说话人编码器</translation>
+    </message>
+    <message>
+        <source>Language model</source>
+        <translation>语言模型</translation>
+    </message>
+    <message>
+        <source>Flow</source>
+        <translation>流匹配</translation>
+    </message>
+    <message>
+        <source>Vocoder</source>
+        <translation>声码器</translation>
+    </message>
+    <message>
+        <source>hears the words of a new voice, once</source>
+        <translation>听取新声音的话语，只需一次</translation>
+    </message>
+    <message>
+        <source>hears the timbre of a new voice, once</source>
+        <translation>听取新声音的音色，只需一次</translation>
+    </message>
+    <message>
+        <source>decides how the text is said</source>
+        <translation>决定文本怎么说</translation>
+    </message>
+    <message>
+        <source>paints the spectrogram in the voice</source>
+        <translation>用该声音画出频谱</translation>
+    </message>
+    <message>
+        <source>turns the spectrogram into sound</source>
+        <translation>把频谱变成声音</translation>
+    </message>
+    <message>
+        <source>Proven</source>
+        <translation>已验证</translation>
+    </message>
+    <message>
+        <source>Not tried yet</source>
+        <translation>尚未试用</translation>
+    </message>
+    <message>
+        <source>Being tried</source>
+        <translation>正在试用</translation>
+    </message>
+    <message>
+        <source>Not usable here</source>
+        <translation>在这里不能用</translation>
+    </message>
+    <message>
+        <source>Refused</source>
+        <translation>已拒绝</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>Rests</source>
+        <translation>暂停试用</translation>
+    </message>
+    <message>
+        <source>No room now</source>
+        <translation>现在空间不足</translation>
+    </message>
+    <message>
+        <source>Tried by another window</source>
+        <translation>另一个窗口正在试用</translation>
+    </message>
+    <message>
+        <source>Listening to plain float32</source>
+        <translation>正在记录普通 float32 的结果</translation>
+    </message>
+    <message>
+        <source>Comparing with plain float32</source>
+        <translation>正在与普通 float32 比较</translation>
+    </message>
+    <message>
+        <source>Measuring the speed</source>
+        <translation>正在测量速度</translation>
+    </message>
+    <message>
+        <source>{name}, {memory}, driver {driver}</source>
+        <translation>{name}，{memory}，驱动 {driver}</translation>
+    </message>
+    <message>
+        <source>{name}, {threads} threads, {memory}; no graphics card is used</source>
+        <translation>{name}，{threads} 个线程，{memory}；不使用显卡</translation>
+    </message>
+    <message>
+        <source>not measured yet</source>
+        <translation>尚未测量</translation>
+    </message>
+    <message>
+        <source>{seconds} s for a second of sound</source>
+        <translation>每秒声音用时 {seconds} 秒</translation>
+    </message>
+    <message>
+        <source>{factor} times as fast as plain float32</source>
+        <translation>速度是普通 float32 的 {factor} 倍</translation>
+    </message>
+    <message>
+        <source>this is what the others are held to</source>
+        <translation>其他引擎都以它为准</translation>
+    </message>
+    <message>
+        <source>not compared yet</source>
+        <translation>尚未比较</translation>
+    </message>
+    <message>
+        <source>differs by {error}</source>
+        <translation>相差 {error}</translation>
+    </message>
+    <message>
+        <source>{share} of choices alike</source>
+        <translation>{share} 的选择相同</translation>
+    </message>
+    <message>
+        <source>nothing to build; measured {ago}</source>
+        <translation>无需构建；{ago}测量</translation>
+    </message>
+    <message>
+        <source>{size} on the disk, built {ago}</source>
+        <translation>占用磁盘 {size}，{ago}构建</translation>
+    </message>
+    <message>
+        <source>{index} of {total}: {stage}, {name}</source>
+        <translation>第 {index} 个，共 {total} 个：{stage}，{name}</translation>
+    </message>
+    <message>
+        <source>about {time} left</source>
+        <translation>大约还要 {time}</translation>
+    </message>
+    <message>
+        <source>Looking for faster engines for {place}: {index} of {total}</source>
+        <translation>正在为 {place} 寻找更快的引擎：第 {index} 个，共 {total} 个</translation>
+    </message>
+    <message>
+        <source>{used} on the disk, at most {limit}</source>
+        <translation>占用磁盘 {used}，上限 {limit}</translation>
+    </message>
+    <message>
+        <source>{count} s</source>
+        <translation>{count} 秒</translation>
+    </message>
+    <message>
+        <source>{count} min</source>
+        <translation>{count} 分钟</translation>
+    </message>
+    <message>
+        <source>{count} h</source>
+        <translation>{count} 小时</translation>
+    </message>
+    <message>
+        <source>today</source>
+        <translation>今天</translation>
+    </message>
+    <message>
+        <source>yesterday</source>
+        <translation>昨天</translation>
+    </message>
+    <message>
+        <source>{count} days ago</source>
+        <translation>{count} 天前</translation>
+    </message>
+</context>
+<context>
+    <name>EnginesPage</name>
+    <message>
+        <source>Engines</source>
+        <translation>引擎</translation>
+    </message>
+    <message>
+        <source>No model is loaded yet. What speaks is shown here as soon as one is.</source>
+        <translation>尚未载入模型。载入后，这里会显示由什么发声。</translation>
+    </message>
+    <message>
+        <source>Look for faster engines</source>
+        <translation>寻找更快的引擎</translation>
+    </message>
+    <message>
+        <source>Prove again</source>
+        <translation>重新验证</translation>
+    </message>
+    <message>
+        <source>What was proven is compared and measured anew, without building it again</source>
+        <translation>对已验证的引擎重新比较和测量，不再构建</translation>
+    </message>
+    <message>
+        <source>Start over…</source>
+        <translation>重新开始…</translation>
+    </message>
+    <message>
+        <source>Nothing is used unless it equals plain float32 within limits, on this computer and with this model. The fastest that does speaks.</source>
+        <translation>只有在这台电脑上、用这个模型、在限度之内与普通 float32 一致的引擎才会使用；其中最快的负责发声。</translation>
+    </message>
+    <message>
+        <source>Start over</source>
+        <translation>重新开始</translation>
+    </message>
+    <message>
+        <source>Everything that was built and measured for this model is thrown away and made again. Until then plain engines speak.</source>
+        <translation>为此模型构建和测量的一切都会丢弃并重新生成。在此之前由普通引擎发声。</translation>
+    </message>
+</context>
+<context>
     <name>Errors</name>
     <message>
         <source>{sentence} {remedy}</source>
@@ -957,7 +1222,7 @@
     </message>
     <message>
         <source>Choose one of: {known}.</source>
-        <translation type="unfinished"></translation>
+        <translation>请从中选择：{known}。</translation>
     </message>
     <message>
         <source>Choose one of: {places}.</source>
@@ -1717,7 +1982,7 @@
     </message>
     <message>
         <source>There is no engine {names} for that.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有适用于此的引擎 {names}。</translation>
     </message>
     <message>
         <source>There is no file {choice}.</source>
@@ -2013,7 +2278,7 @@
     </message>
     <message>
         <source>a file cannot be written or read: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>文件无法写入或读取：{reason}</translation>
     </message>
     <message>
         <source>a file without a suffix</source>
@@ -2029,7 +2294,7 @@
     </message>
     <message>
         <source>another window of the program is trying it</source>
-        <translation type="unfinished"></translation>
+        <translation>程序的另一个窗口正在试用它</translation>
     </message>
     <message>
         <source>before it was asked</source>
@@ -2089,7 +2354,7 @@
     </message>
     <message>
         <source>it could not be opened</source>
-        <translation type="unfinished"></translation>
+        <translation>它无法打开</translation>
     </message>
     <message>
         <source>it could not be started: {reason}</source>
@@ -2109,11 +2374,11 @@
     </message>
     <message>
         <source>it failed {count} times and rests until you ask for it; the last time: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>它失败了 {count} 次，在您要求之前不再试用；最近一次：{reason}</translation>
     </message>
     <message>
         <source>it has not been tried yet</source>
-        <translation type="unfinished"></translation>
+        <translation>它尚未试用</translation>
     </message>
     <message>
         <source>it hears {agreement:.1%} of the tokens alike, fewer than {limit:.0%}</source>
@@ -2129,23 +2394,23 @@
     </message>
     <message>
         <source>it is in use</source>
-        <translation type="unfinished"></translation>
+        <translation>正在使用</translation>
     </message>
     <message>
         <source>it is no faster than plain float32 ({factor:.2f} times)</source>
-        <translation type="unfinished"></translation>
+        <translation>它不比普通 float32 快（{factor:.2f} 倍）</translation>
     </message>
     <message>
         <source>it needs {needed:.1f} GB of disk, and {free:.1f} GB are free</source>
-        <translation type="unfinished"></translation>
+        <translation>它需要 {needed:.1f} GB 磁盘空间，现有 {free:.1f} GB 可用</translation>
     </message>
     <message>
         <source>it needs {needed:.1f} GB of memory, and {free:.1f} GB may be used now</source>
-        <translation type="unfinished"></translation>
+        <translation>它需要 {needed:.1f} GB 内存，现在可用 {free:.1f} GB</translation>
     </message>
     <message>
         <source>it said nothing for {seconds:.0f} s and was ended</source>
-        <translation type="unfinished"></translation>
+        <translation>它 {seconds:.0f} 秒没有响应，已被终止</translation>
     </message>
     <message>
         <source>it would run on the processor, not on the graphics card</source>
@@ -2173,7 +2438,7 @@
     </message>
     <message>
         <source>no process can be started ({reason})</source>
-        <translation type="unfinished"></translation>
+        <translation>无法启动进程（{reason}）</translation>
     </message>
     <message>
         <source>no such file or folder</source>
@@ -2241,7 +2506,7 @@
     </message>
     <message>
         <source>the process that tried it ended ({how})</source>
-        <translation type="unfinished"></translation>
+        <translation>试用它的进程已结束（{how}）</translation>
     </message>
     <message>
         <source>the quota of the disk is used up</source>
@@ -2273,11 +2538,11 @@
     </message>
     <message>
         <source>there is not memory enough for {engine} now</source>
-        <translation type="unfinished"></translation>
+        <translation>现在没有足够的内存用于 {engine}</translation>
     </message>
     <message>
         <source>there was not enough memory for it</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足以运行它</translation>
     </message>
     <message>
         <source>this processor does not multiply in {precision}</source>
@@ -2301,19 +2566,19 @@
     </message>
     <message>
         <source>{engine} does not open ({reason}) and is made again</source>
-        <translation type="unfinished"></translation>
+        <translation>{engine} 无法打开（{reason}），将重新生成</translation>
     </message>
     <message>
         <source>{engine} does not speak now: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>{engine} 现在不发声：{reason}</translation>
     </message>
     <message>
         <source>{engine} in {precision}</source>
-        <translation type="unfinished"></translation>
+        <translation>{engine}（{precision}）</translation>
     </message>
     <message>
         <source>{engine} was damaged on the disk and is made again</source>
-        <translation type="unfinished"></translation>
+        <translation>{engine} 在磁盘上已损坏，将重新生成</translation>
     </message>
     <message>
         <source>{file} and {others} more files are in {folder} already, and not from an export, or changed since.</source>
@@ -2621,7 +2886,7 @@
     </message>
     <message>
         <source>it is slower: {seconds:.2g} s a second of sound, {factor:.2f} times as fast as plain float32</source>
-        <translation type="unfinished"></translation>
+        <translation>它较慢：每秒声音用时 {seconds:.2g} 秒，速度是普通 float32 的 {factor:.2f} 倍</translation>
     </message>
     <message>
         <source>{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.</source>
@@ -2721,7 +2986,7 @@
     </message>
     <message>
         <source>{reason}; it is tried again at the next start</source>
-        <translation type="unfinished"></translation>
+        <translation>{reason}；下次启动时再试</translation>
     </message>
     <message>
         <source>{signal}, perhaps for want of memory</source>
@@ -4766,6 +5031,30 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>8 位整数</translation>
     </message>
     <message>
+        <source>Faster engines</source>
+        <translation>更快的引擎</translation>
+    </message>
+    <message>
+        <source>Other ways to run the model are tried while nobody speaks, and used only where they are proven right. The page of engines says what was found.</source>
+        <translation>在没有合成时试用运行模型的其他方式，只有验证正确的才会使用。引擎页面会说明结果。</translation>
+    </message>
+    <message>
+        <source>Look for them, and use them</source>
+        <translation>寻找并使用</translation>
+    </message>
+    <message>
+        <source>Use those that are known</source>
+        <translation>只用已知的</translation>
+    </message>
+    <message>
+        <source>Give memory back when idle for</source>
+        <translation>闲置多久后释放内存</translation>
+    </message>
+    <message>
+        <source>The next line then waits until the model is loaded again.</source>
+        <translation>之后的下一行会等模型重新载入。</translation>
+    </message>
+    <message>
         <source>Processor threads</source>
         <translation>处理器线程数</translation>
     </message>
@@ -5010,6 +5299,62 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Now used for: {actions}. It will lose these keys.</source>
         <translation>目前用于：{actions}。它将失去这些按键。</translation>
+    </message>
+</context>
+<context>
+    <name>StageCard</name>
+    <message>
+        <source>{engine} takes over with the next line</source>
+        <translation>从下一行起由 {engine} 接手</translation>
+    </message>
+    <message numerus="yes">
+        <source>Why not faster? (%n others)</source>
+        <translation>
+            <numerusform>为什么不能更快？（另有 %n 个）</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{stage}: why not faster</source>
+        <translation>{stage}：为什么不能更快</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Those that failed and rest are tried once more</source>
+        <translation>再试一次失败后暂停试用的引擎</translation>
+    </message>
+</context>
+<context>
+    <name>StageChart</name>
+    <message>
+        <source>Time of the stages</source>
+        <translation>各阶段用时</translation>
+    </message>
+    <message>
+        <source>not measured yet</source>
+        <translation>尚未测量</translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} 秒</translation>
+    </message>
+    <message>
+        <source>now</source>
+        <translation>现在</translation>
+    </message>
+    <message>
+        <source>plain float32</source>
+        <translation>普通 float32</translation>
+    </message>
+    <message>
+        <source>as fast as it is heard</source>
+        <translation>与播放同速</translation>
+    </message>
+    <message>
+        <source>seconds of work for a second of sound</source>
+        <translation>每秒声音的计算秒数</translation>
     </message>
 </context>
 <context>

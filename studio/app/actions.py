@@ -52,6 +52,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.export", FILE, _T("Actions", "Export sound…"), ("Ctrl+E",), "export"),
     ActionSpec("file.models", FILE, _T("Actions", "Models…"), ("Ctrl+M",), "engine",
                _T("Actions", "Which models are here, and how to have more")),
+    ActionSpec("file.engines", FILE, _T("Actions", "Engines…"), (), "engine",
+               _T("Actions", "What runs the model on this computer, and why not faster")),
     ActionSpec("file.settings", FILE, _T("Actions", "Settings…"), ("Ctrl+,",), "settings"),
     ActionSpec("file.quit", FILE, _T("Actions", "Quit"), ("Ctrl+Q",)),
     ActionSpec("edit.undo", EDIT, _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),

@@ -20,6 +20,7 @@ from studio.app.surroundings import Surroundings
 from studio.errors import InternalError, StudioError, WorkerDied
 
 if TYPE_CHECKING:
+    from studio.engines.overview import EngineAction
     from studio.pipeline.request import (
         ConversionRequest,
         EngineDescription,
@@ -56,6 +57,7 @@ class WorkerBridge(QObject):
     """One worker at a time, with one model. Belongs to the thread of the window."""
 
     engine_changed = Signal(object)  # Engine
+    engines_changed = Signal(object)  # studio.engines.overview.Overview, or None: no model is loaded
     failed = Signal(object)  # StudioError: of work nobody waits for
 
     def __init__(
@@ -134,6 +136,11 @@ class WorkerBridge(QObject):
         """What the model will be told to say; needs no model loaded."""
         return await self._open_client().spell_out(text)
 
+    async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
+        """The bytes that were freed; ``keys`` of candidates, none for all of the model."""
+        await self.ready()
+        return await self._open_client().manage_engines(action, keys)
+
     def worker_died(self) -> None:
         """Whoever saw it tells: the status must not go on saying that the model is ready."""
         self._show(Engine(self._engine.folder))
@@ -164,10 +171,13 @@ class WorkerBridge(QObject):
             self._client = WorkerClient(
                 self._engine.folder, self._options, start_worker=self._surroundings.start_worker
             )
+            self._client.watch_engines(self.engines_changed.emit)
         return self._client
 
     def _show(self, engine: Engine) -> None:
         if engine != self._engine:
+            if engine.state is not EngineState.READY:
+                self.engines_changed.emit(None)
             self._engine = engine
             self.engine_changed.emit(engine)
 

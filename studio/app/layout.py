@@ -16,7 +16,7 @@ _LAYOUT_VERSION = 1
 _SIZE = (1280, 820)
 _MENUS: dict[str, tuple[str | None, ...]] = {
     FILE: ("file.new", "file.open", "file.save", "file.save_as", None, "file.import", "file.export", None,
-           "file.models", "file.settings", None, "file.quit"),
+           "file.models", "file.engines", "file.settings", None, "file.quit"),
     EDIT: ("edit.undo", "edit.redo", None, "edit.new_line", "edit.paste_lines", "edit.duplicate", "edit.remove", None,
            "edit.split", "edit.merge", "edit.move_up", "edit.move_down", None, "edit.lock", None, "edit.find",
            "edit.replace", None, "edit.pronunciation"),

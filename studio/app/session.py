@@ -33,6 +33,8 @@ from studio.project.project import Project
 from studio.project.takes import Take
 from studio.project.voice_keys import voice_key
 from studio.settings import (
+    ENGINES,
+    IDLE_RELEASE_MINUTES,
     MODEL,
     NUM_THREADS,
     OUTPUT_DEVICE,
@@ -44,6 +46,12 @@ from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
 
 _METER_MILLISECONDS = 200
+
+
+# What a loaded model was loaded with: changed, it is loaded again.
+_OF_THE_ENGINE = (
+    SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, ENGINES, IDLE_RELEASE_MINUTES,
+)  # fmt: skip
 
 
 class Session(QObject):
@@ -111,6 +119,8 @@ class Session(QObject):
             variant="rl" if self.settings[PREFERS_RL] and has_reinforced else None,
             speech_lm_precision=self.settings[SPEECH_LM_PRECISION],
             num_threads=self.settings[NUM_THREADS] or None,
+            engines=self.settings[ENGINES],
+            idle_release_seconds=60.0 * self.settings[IDLE_RELEASE_MINUTES] or None,
             voice_disk_bytes=self.settings[VOICE_CACHE_GIBIBYTES] << 30,
         )
 
@@ -133,7 +143,7 @@ class Session(QObject):
         """What was ``changed`` counts from now on."""
         if OUTPUT_DEVICE in changed:
             self.transport.use_device(self.settings[OUTPUT_DEVICE] or None)
-        if any(setting in changed for setting in (SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL)):
+        if any(setting in changed for setting in _OF_THE_ENGINE):
             self.bridge.use_model(self.model_folder(), self.engine_options())
 
     def device_names(self, kind: str) -> tuple[str, ...]:

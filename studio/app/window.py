@@ -15,6 +15,7 @@ from studio.app.bridge import Engine, EngineState
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.documents import Documents, Wish
 from studio.app.drops import Drops
+from studio.app.engines.engines_desk import EnginesDesk
 from studio.app.inspector.as_spoken import AsSpoken
 from studio.app.inspector.inspector import Inspector
 from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, keep_layout, make_toolbar, restore_layout
@@ -65,6 +66,7 @@ class MainWindow(QMainWindow):
         self.desk = TakesDesk(session, self)
         self.tasks = TaskReporter(session, self)
         self.models = ModelsDesk(session, self.pages, self.notices, self.tasks, self)
+        self.engines = EnginesDesk(session.bridge, self)
         self.recordings = Recordings(session, self.script, self)
         self.status = StatusStrip()
         self.voices = VoicesPanel(session.library, session.editor.undo_stack, session.voice_sources())
@@ -106,6 +108,7 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.notices)
         column.addWidget(self.models.panel)
+        column.addWidget(self.engines.panel)
         column.addWidget(self.script, 1)
         self.setCentralWidget(centre)
         menus = fill_menu_bar(self, self.actions_by_id)
@@ -138,6 +141,7 @@ class MainWindow(QMainWindow):
         actions["file.import"].triggered.connect(self.documents.import_text)
         actions["file.export"].triggered.connect(self._export)
         actions["file.models"].triggered.connect(self.models.open_page)
+        actions["file.engines"].triggered.connect(self.engines.open_page)
         actions["file.settings"].triggered.connect(self.pages.open_settings)
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)

@@ -97,6 +97,17 @@ class Work:
         return (self.step.index + self.step.share) / self.step.num_phases if self.step else 0.0
 
 
+class EngineAction(Enum):
+    """What a person may want of the engine manager."""
+
+    IMPROVE = "improve"  # try what is not known, and the named ones again
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
+    REBUILD = "rebuild"
+    CLEAR = "clear"
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """``model_name`` at ``place``; ``kept_bytes`` of all built things on this machine, whichever model's, of ``limit_bytes``."""

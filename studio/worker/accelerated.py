@@ -20,7 +20,7 @@ from typing import Any
 from studio.engines.candidate import Subject
 from studio.engines.machine import place_named
 from studio.engines.manager import EngineManager, OpenedStage
-from studio.engines.overview import Overview
+from studio.engines.overview import EngineAction, Overview
 from studio.engines.registry import MODULES
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
@@ -39,7 +39,6 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.pipeline.synthesizer import Synthesizer
-from studio.worker.protocol import EngineAction
 
 _log = logging.getLogger(__name__)
 Chunks = Generator[AudioChunk, None, SynthesisReport]

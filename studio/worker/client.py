@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from studio.engines.overview import Overview
+from studio.engines.overview import EngineAction, Overview
 from studio.errors import WorkerBusy, WorkerDied, from_record
 from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
@@ -148,7 +148,7 @@ class WorkerClient:
         if self._link is not None:
             self._link.send(protocol.WatchEngines(next(self._ids)))
 
-    async def manage_engines(self, action: protocol.EngineAction, keys: tuple[str, ...] = ()) -> int:
+    async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
         """The bytes that were freed. Does not wait for a request at work."""
         await self.load()
         command = protocol.ManageEngines(next(self._ids), action, keys)

@@ -9,10 +9,9 @@ request ends with exactly one event: its own (``Ready``, ``Unloaded``, ``VoiceRe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
-from studio.engines.overview import Overview
+from studio.engines.overview import EngineAction, Overview
 from studio.errors import ErrorRecord
 from studio.pipeline.request import (
     AudioChunk,
@@ -92,17 +91,6 @@ class SpellOut:
     request_id: int
     text: str
     model_folder: Path
-
-
-class EngineAction(Enum):
-    """What a person may want of the engine manager."""
-
-    IMPROVE = "improve"  # try what is not known, and the named ones again
-    PAUSE = "pause"
-    RESUME = "resume"
-    CANCEL = "cancel"
-    REBUILD = "rebuild"
-    CLEAR = "clear"
 
 
 @dataclass(frozen=True, slots=True)

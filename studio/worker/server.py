@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import Protocol, runtime_checkable
 
 from studio.engines.memory import is_out_of_memory
-from studio.engines.overview import Overview
+from studio.engines.overview import EngineAction, Overview
 from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, StudioError, WorkerBusy
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import (
@@ -63,7 +63,7 @@ class Accelerable(Protocol):
 
     def watch_engines(self, tell: Callable[[Overview], None]) -> None: ...
 
-    def manage_engines(self, action: protocol.EngineAction, keys: Collection[str]) -> int: ...
+    def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int: ...
 
 
 OpenModel = Callable[[Path, EngineOptions], Model]

@@ -17,7 +17,7 @@ from studio import paths
 from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
 from studio.engines.manifest import Timing, Verification
-from studio.engines.overview import CandidateView, Overview, StageView, Standing
+from studio.engines.overview import CandidateView, EngineAction, Overview, StageView, Standing
 from studio.engines.stage import Stage
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
@@ -25,7 +25,6 @@ from studio.model.stages import SourceNoise, Vocoder, VocoderStream
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker.accelerated import AcceleratedModel
-from studio.worker.protocol import EngineAction
 
 MODEL = paths.resources() / "models" / "noise-cosyvoice3"
 OPTIONS = EngineOptions(speech_lm_precision="float32", num_threads=1, engines="improve")

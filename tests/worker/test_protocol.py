@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from studio.engines.overview import Overview
+from studio.engines.overview import EngineAction, Overview
 from studio.engines.stage import Place, PlaceKind
 from studio.pipeline.request import (
     AudioChunk,
@@ -40,7 +40,7 @@ MESSAGES = [
     protocol.Ping(10),
     protocol.SpellOut(11, "It is 3.", Path("model")),
     protocol.WatchEngines(12),
-    protocol.ManageEngines(13, protocol.EngineAction.REBUILD, ("flow-plan-0",)),
+    protocol.ManageEngines(13, EngineAction.REBUILD, ("flow-plan-0",)),
     protocol.Shutdown(),
     protocol.Ready(1, EngineDescription("m", "CosyVoice3", "f", 24_000, "cpu", {"flow": "float32"}, True, ("n",))),
     protocol.Unloaded(2),

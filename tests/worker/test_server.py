@@ -13,7 +13,7 @@ import pytest
 from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
 from thread_worker import ThreadWorker
 
-from studio.engines.overview import Overview
+from studio.engines.overview import EngineAction, Overview
 from studio.engines.stage import Place, PlaceKind
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker import protocol
@@ -235,14 +235,14 @@ def test_a_ping_is_answered_while_work_is_done(loaded: Caller) -> None:
 
 
 def test_engines_are_watched_and_managed_beside_the_request_at_work() -> None:
-    managed: list[tuple[protocol.EngineAction, tuple[str, ...]]] = []
+    managed: list[tuple[EngineAction, tuple[str, ...]]] = []
     overview = Overview("m", Place(PlaceKind.CPU, "a processor", 1, 1), (), 0, 1)
 
     class WithEngines(FakeModel):
         def watch_engines(self, tell: Callable[[Overview], None]) -> None:
             tell(overview)
 
-        def manage_engines(self, action: protocol.EngineAction, keys: tuple[str, ...]) -> int:
+        def manage_engines(self, action: EngineAction, keys: tuple[str, ...]) -> int:
             managed.append((action, keys))
             return 5
 
@@ -253,9 +253,9 @@ def test_engines_are_watched_and_managed_beside_the_request_at_work() -> None:
     assert worker.receive() == protocol.EngineNews(1, overview)
     assert isinstance(worker.receive(), protocol.Ready)
     worker.send(synthesize(3, "wait"))
-    worker.send(protocol.ManageEngines(4, protocol.EngineAction.PAUSE, ("a",)))
+    worker.send(protocol.ManageEngines(4, EngineAction.PAUSE, ("a",)))
     assert worker.receive() == protocol.EnginesManaged(4, 5)
-    assert managed == [(protocol.EngineAction.PAUSE, ("a",))]
+    assert managed == [(EngineAction.PAUSE, ("a",))]
     worker.send(protocol.Cancel(3))
     assert worker.receive() == protocol.Cancelled(3)
     worker.send(protocol.Shutdown())

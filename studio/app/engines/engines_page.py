@@ -1,0 +1,162 @@
+"""The page of engines, beside the window: what speaks on this computer, how it was proven, and what else was tried."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.engines.build_panel import BuildPanel
+from studio.app.engines.engine_words import disk_words, note_words, place_words
+from studio.app.engines.stage_card import StageCard
+from studio.app.engines.stage_chart import StageChart
+from studio.app.translation import language
+from studio.engines.overview import EngineAction, Overview
+from studio.engines.stage import Stage
+
+
+class EnginesPage(QDialog):
+    """Shows what it is told. ``action_wanted``: an ``EngineAction`` and keys of candidates, none for all."""
+
+    action_wanted = Signal(object, tuple)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Engines"))
+        self._overview: Overview | None = None
+        self.cards: dict[Stage, StageCard] = {}
+        self._place = QLabel(wordWrap=True)
+        self._place.setProperty("role", "title")
+        self._intro = QLabel(wordWrap=True)
+        self._intro.setProperty("role", "quiet")
+        self.chart = StageChart()
+        self.work = BuildPanel(can_be_closed=False)
+        self._notes = QLabel(wordWrap=True)
+        self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._empty = QLabel(
+            self.tr("No model is loaded yet. What speaks is shown here as soon as one is."), wordWrap=True
+        )
+        self._disk = QLabel()
+        self._disk.setProperty("role", "quiet")
+        self._improve = QPushButton(self.tr("Look for faster engines"))
+        self._prove = QPushButton(self.tr("Prove again"))
+        self._prove.setToolTip(self.tr("What was proven is compared and measured anew, without building it again"))
+        self._rebuild = QPushButton(self.tr("Start over…"))
+        self._list = QWidget()
+        self._column = QVBoxLayout(self._list)
+        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self._lay_out()
+        self._connect_signals()
+        self._show_words()
+
+    def _lay_out(self) -> None:
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        for widget in (self.work, self.chart, self._notes, self._empty):
+            self._column.addWidget(widget)
+        self._column.addStretch()
+        scroll = QScrollArea()
+        scroll.setWidget(self._list)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        foot = QHBoxLayout()
+        for button in (self._improve, self._prove, self._rebuild):
+            button.setAutoDefault(False)
+            foot.addWidget(button)
+        foot.addWidget(self._disk, 1)
+        foot.addWidget(self._buttons)
+        column = QVBoxLayout(self)
+        column.addWidget(self._place)
+        column.addWidget(self._intro)
+        column.addWidget(scroll, 1)
+        column.addLayout(foot)
+        width = self.fontMetrics().averageCharWidth()
+        self.resize(120 * width, 105 * width)
+
+    def _connect_signals(self) -> None:
+        self._buttons.rejected.connect(self.hide)
+        self._improve.clicked.connect(lambda: self.action_wanted.emit(EngineAction.IMPROVE, ()))
+        self._prove.clicked.connect(lambda: self.action_wanted.emit(EngineAction.IMPROVE, self._proven_keys()))
+        self._rebuild.clicked.connect(self._ask_to_rebuild)
+        self.work.action_wanted.connect(lambda action: self.action_wanted.emit(action, ()))
+        language.changed.connect(self._show_words)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._show_words()
+
+    def show_overview(self, overview: Overview | None) -> None:
+        """None: no model is loaded."""
+        self._overview = overview
+        if self.isVisible():
+            self._show_words()
+
+    def _show_words(self) -> None:
+        overview = self._overview
+        has_some = overview is not None
+        self._intro.setText(
+            self.tr(
+                "Nothing is used unless it equals plain float32 within limits, on this computer and with this model. "
+                "The fastest that does speaks."
+            )
+        )
+        self._empty.setVisible(not has_some)
+        for widget in (self.chart, self._disk, self._improve, self._prove, self._rebuild):
+            widget.setVisible(has_some)
+        if overview is None:
+            self._place.setText(self.tr("Engines"))
+            self._notes.hide()
+            self.work.hide()
+            return
+        self._place.setText(f"{overview.model_name} · {place_words(overview.place)}")
+        self._disk.setText(disk_words(overview))
+        self._notes.setText(note_words(overview))
+        self._notes.setVisible(bool(overview.notes))
+        self._improve.setEnabled(overview.work is None)
+        self._prove.setEnabled(overview.work is None and bool(self._proven_keys()))
+        self._rebuild.setEnabled(overview.work is None)
+        self.work.show_overview(overview)
+        self.chart.show_overview(overview)
+        self._show_stages(overview)
+
+    def _show_stages(self, overview: Overview) -> None:
+        for stage in set(self.cards) - {view.stage for view in overview.stages}:
+            self.cards.pop(stage).deleteLater()
+        for view in overview.stages:
+            if view.stage in self.cards:
+                self.cards[view.stage].show_view(view)
+                continue
+            card = StageCard(view)
+            card.again_wanted.connect(lambda keys: self.action_wanted.emit(EngineAction.IMPROVE, keys))
+            self.cards[view.stage] = card
+            self._column.insertWidget(self._column.count() - 1, card)
+
+    def _proven_keys(self) -> tuple[str, ...]:
+        stages = self._overview.stages if self._overview else ()
+        return tuple(view.key for stage in stages for view in stage.candidates if view.speedup)
+
+    def _ask_to_rebuild(self) -> None:
+        question = QMessageBox(
+            QMessageBox.Icon.Question,
+            self.tr("Start over"),
+            self.tr(
+                "Everything that was built and measured for this model is thrown away and made again. "
+                "Until then plain engines speak."
+            ),
+            QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.Cancel,
+            self,
+        )
+        question.accepted.connect(lambda: self.action_wanted.emit(EngineAction.REBUILD, ()))
+        question.finished.connect(question.deleteLater)
+        question.open()

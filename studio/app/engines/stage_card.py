@@ -1,0 +1,148 @@
+"""One stage on the page: what runs it, how fast, how exactly, and why none of the others does."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from studio.app.engines.engine_words import (
+    engine_title,
+    kept_words,
+    proof_words,
+    reason_words,
+    speed_words,
+    stage_task,
+    stage_title,
+    standing_icon,
+    standing_words,
+)
+from studio.app.theme.icons import icon
+from studio.app.theme.tones import tones_of
+from studio.engines.overview import CandidateView, StageView, Standing
+
+_ICON = QSize(16, 16)
+
+
+class StageCard(QFrame):
+    """``again_wanted``: the keys of candidates that are to be tried whatever is known of them."""
+
+    again_wanted = Signal(tuple)
+
+    def __init__(self, view: StageView, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self._view = view
+        self._title = QLabel()
+        self._title.setProperty("role", "title")
+        self._task = QLabel()
+        self._task.setProperty("role", "quiet")
+        self._engine = QLabel()
+        self._facts = QLabel(wordWrap=True)
+        self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._why = QToolButton(autoRaise=True, checkable=True)
+        self._why.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._why.setIcon(icon("down"))
+        self._why.toggled.connect(self._show_others)
+        self._again = QPushButton()
+        self._again.setAutoDefault(False)
+        self._again.clicked.connect(lambda: self.again_wanted.emit(self._stuck_keys()))
+        self._others = QWidget()
+        self._grid = QGridLayout(self._others)
+        self._grid.setContentsMargins(4, 0, 0, 0)
+        self._grid.setColumnStretch(2, 1)
+        self._grid.setHorizontalSpacing(12)
+        self._others.hide()
+        self._lay_out()
+        self.show_view(view)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self._title)
+        head.addWidget(self._task, 1)
+        head.addWidget(self._engine)
+        foot = QHBoxLayout()
+        foot.addWidget(self._why)
+        foot.addStretch()
+        foot.addWidget(self._again)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.addLayout(head)
+        column.addWidget(self._facts)
+        column.addLayout(foot)
+        column.addWidget(self._others)
+
+    @property
+    def words(self) -> str:
+        """What stands on it, for tests and for who does not see it."""
+        return "\n".join((self._title.text(), self._engine.text(), self._facts.text()))
+
+    @property
+    def reasons(self) -> list[str]:
+        """Of all that do not speak, in their order."""
+        found = []
+        for row in range(self._grid.rowCount()):
+            item = self._grid.itemAtPosition(row, 2)
+            widget = item.widget() if item is not None else None
+            if isinstance(widget, QLabel):
+                found.append(widget.text())
+        return found
+
+    def show_view(self, view: StageView) -> None:
+        self._view = view
+        speaking = view.speaking
+        self._title.setText(stage_title(view.stage))
+        self._task.setText(stage_task(view.stage))
+        self._engine.setText(engine_title(speaking))
+        facts = [speed_words(speaking), proof_words(speaking), kept_words(speaking)]
+        if view.in_use and view.in_use != view.chosen:
+            facts.append(self.tr("{engine} takes over with the next line").format(engine=engine_title(view.choice)))
+        self._facts.setText(" · ".join(fact for fact in facts if fact))
+        others = [candidate for candidate in view.candidates if candidate.key != view.choice.key]
+        # As the tr of numbers: one of them is seldom, none common.
+        self._why.setText(self.tr("Why not faster? (%n others)", "", len(others)))
+        self._why.setAccessibleName(self.tr("{stage}: why not faster").format(stage=stage_title(view.stage)))
+        self._why.setVisible(bool(others))
+        self._again.setText(self.tr("Try again"))
+        self._again.setToolTip(self.tr("Those that failed and rest are tried once more"))
+        self._again.setVisible(bool(self._stuck_keys()))
+        self._fill(others)
+
+    def show_reasons(self, is_shown: bool = True) -> None:
+        self._why.setChecked(is_shown)
+
+    def _show_others(self, is_shown: bool) -> None:
+        self._why.setIcon(icon("up" if is_shown else "down"))
+        self._others.setVisible(is_shown)
+
+    def _stuck_keys(self) -> tuple[str, ...]:
+        stuck = (Standing.RESTING, Standing.FAILED)
+        return tuple(candidate.key for candidate in self._view.candidates if candidate.standing in stuck)
+
+    def _fill(self, others: list[CandidateView]) -> None:
+        """Labels are kept: a build tells its progress several times a second."""
+        tones = tones_of(self.palette())
+        for row, view in enumerate(others):
+            name, tone = standing_icon(view.standing)
+            mark = self._label(row, 0)
+            mark.setPixmap(icon(name, getattr(tones, tone)).pixmap(_ICON))
+            mark.setAccessibleName(standing_words(view.standing))
+            mark.setToolTip(standing_words(view.standing))
+            self._label(row, 1).setText(f"{engine_title(view)}\n{standing_words(view.standing)}")
+            reason = self._label(row, 2)
+            reason.setText(reason_words(view, self._view))
+            reason.setWordWrap(True)
+        for row in range(self._grid.rowCount()):
+            for column in range(3):
+                if (item := self._grid.itemAtPosition(row, column)) and (widget := item.widget()):
+                    widget.setVisible(row < len(others))
+
+    def _label(self, row: int, column: int) -> QLabel:
+        item = self._grid.itemAtPosition(row, column)
+        widget = item.widget() if item is not None else None
+        if isinstance(widget, QLabel):
+            return widget
+        label = QLabel()
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._grid.addWidget(label, row, column)
+        return label

@@ -1,0 +1,131 @@
+"""What runs the model, in the window: the page, the panel, and what their buttons ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import engine_pictures
+import pytest
+from fake_model import FakeModel
+from thread_worker import ThreadWorker
+
+from studio.app.engines.build_panel import BuildPanel
+from studio.app.engines.engines_page import EnginesPage
+from studio.engines.overview import EngineAction, Overview
+from studio.engines.stage import Stage
+
+
+@pytest.fixture
+def page(qtbot: Any) -> EnginesPage:
+    shown = EnginesPage()
+    qtbot.addWidget(shown)
+    shown.show()
+    return shown
+
+
+def test_without_a_model_it_says_so(page: EnginesPage) -> None:
+    page.show_overview(None)
+    assert page._empty.isVisible()
+    assert not page._improve.isVisible()
+
+
+def test_each_stage_shows_engine_speed_error_size_and_age(page: EnginesPage) -> None:
+    page.show_overview(engine_pictures.on_processor())
+    assert not page._empty.isVisible()
+    assert "no graphics card is used" in page._place.text()
+    lm = page.cards[Stage.SPEECH_LM].words
+    for words in ("PyTorch · int8", "1.00 s for a second of sound, 2.00 times as fast", "differs by 0.42%, 0.04 dB"):
+        assert words in lm
+    flow = page.cards[Stage.FLOW].words
+    assert "PyTorch · float32" in flow
+    assert "ONNX Runtime · float32 takes over with the next line" in flow
+    assert "not measured yet" in page.cards[Stage.VOCODER].words
+    assert page._disk.text() == "450 MiB on the disk, at most 20 GiB"
+
+
+def test_why_not_faster_is_answered_for_each_of_the_others(page: EnginesPage) -> None:
+    page.show_overview(engine_pictures.on_processor())
+    reasons = page.cards[Stage.FLOW].reasons
+    assert len(reasons) == 3
+    assert "its sound differs by 1.31 dB from plain float32, more than 0.8 dB" in reasons
+    assert any("failed 2 times" in reason and "not enough memory" in reason for reason in reasons)
+    assert page.cards[Stage.FLOW]._others.isHidden()
+    page.cards[Stage.FLOW].show_reasons()
+    assert not page.cards[Stage.FLOW]._others.isHidden()
+
+
+def test_the_chart_compares_with_plain_float32(page: EnginesPage) -> None:
+    page.show_overview(engine_pictures.on_processor())
+    times = {time.stage: (time.seconds, time.plain_seconds) for time in page.chart.times}
+    assert times == {Stage.SPEECH_LM: (1.0, 2.0), Stage.FLOW: (5.4, 5.4), Stage.VOCODER: (None, None)}
+    assert "Flow: 5.40 s" in page.chart.accessibleDescription()
+    page.chart.grab()
+
+
+def test_buttons_ask_for_what_they_say(page: EnginesPage, qtbot: Any) -> None:
+    page.show_overview(engine_pictures.on_processor())
+    asked: list[tuple[EngineAction, tuple[str, ...]]] = []
+    page.action_wanted.connect(lambda action, keys: asked.append((action, keys)))
+    page._improve.click()
+    page._prove.click()
+    page.cards[Stage.FLOW]._again.click()
+    assert asked[0] == (EngineAction.IMPROVE, ())
+    assert set(asked[1][1]) == {
+        "speech-lm-torch-float32", "speech-lm-torch-int8", "flow-torch-float32", "flow-onnxruntime",
+    }  # fmt: skip
+    assert asked[2] == (EngineAction.IMPROVE, ("flow-tensorrt",))
+    assert not page.cards[Stage.SPEECH_LM]._again.isVisible()
+
+
+def test_while_something_is_tried_it_can_be_paused_and_stopped_but_not_begun(page: EnginesPage) -> None:
+    page.show_overview(engine_pictures.at_work())
+    assert not page._improve.isEnabled()
+    asked: list[EngineAction] = []
+    page.action_wanted.connect(lambda action, _: asked.append(action))
+    page.work._pause.click()
+    page.show_overview(engine_pictures.at_work(is_paused=True))
+    page.work._pause.click()
+    page.work._stop.click()
+    assert asked == [EngineAction.PAUSE, EngineAction.RESUME, EngineAction.CANCEL]
+
+
+def test_the_panel_tells_what_how_far_and_how_long(qtbot: Any) -> None:
+    panel = BuildPanel()
+    qtbot.addWidget(panel)
+    panel.show_overview(engine_pictures.at_work())
+    assert "Looking for faster engines for AMD Ryzen 7 5800X: 3 of 5" in panel.words
+    assert "Comparing with plain float32 · about 2 min left · You can work and speak meanwhile" in panel.words
+    assert panel._bar.value() == round(1000 * (2 + 0.625) / 5)
+    panel._close.click()
+    panel.show_overview(engine_pictures.at_work())
+    assert panel.isHidden()
+    panel.show_overview(engine_pictures.on_processor())  # over
+    panel.show_overview(engine_pictures.at_work())  # another round
+    assert not panel.isHidden()
+
+
+def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
+    make_bench: Callable[..., Any], qtbot: Any
+) -> None:
+    managed: list[tuple[EngineAction, tuple[str, ...]]] = []
+
+    class WithEngines(FakeModel):
+        def watch_engines(self, tell: Callable[[Overview], None]) -> None:
+            tell(engine_pictures.at_work())
+
+        def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int:
+            managed.append((action, tuple(keys)))
+            return 0
+
+    bench = make_bench(start_worker=lambda: ThreadWorker(WithEngines))
+    window = bench.open_window()
+    bench.until(lambda: not window.engines.panel.isHidden())
+    window.actions_by_id["file.engines"].trigger()
+    page = window.engines.page
+    assert page is not None
+    assert page.isVisible()
+    assert Stage.FLOW in page.cards
+    window.engines.panel._stop.click()
+    bench.until(lambda: managed == [(EngineAction.CANCEL, ())])
+    page.close()

@@ -1,0 +1,116 @@
+"""Pictures of engines for tests of the window: on a graphics card, on a processor, in the middle of a build."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.engines.manifest import Timing, Verification
+from studio.engines.overview import CandidateView, Overview, StageView, Standing, Work
+from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.task import VERIFYING, Step
+from studio.wording import Wording, wording
+
+CARD = Place(PlaceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 0, (8, 9), "580.65.06")
+PROCESSOR = Place(PlaceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")
+MADE_AT = "2026-11-20T10:00:00+00:00"
+
+
+def candidate(
+    stage: Stage,
+    name: str,
+    *,
+    engine: str = "PyTorch",
+    precision: str = "float32",
+    standing: Standing = Standing.PROVEN,
+    seconds: float | None = None,
+    plain_seconds: float = 0.0,
+    reason: Wording | None = None,
+    num_bytes: int = 0,
+) -> CandidateView:
+    is_known = seconds is not None
+    return CandidateView(
+        stage=stage,
+        name=name,
+        engine=engine,
+        precision=precision,
+        key=f"{stage.value}-{name}",
+        standing=standing if is_known or standing is not Standing.PROVEN else Standing.UNTRIED,
+        is_reference=name in ("torch-float32", "onnxruntime-cpu"),
+        needs_build=bool(num_bytes),
+        reason=reason,
+        verification=Verification(True, 4.2e-3, 0.1, 100, mel_distance_db=0.04) if is_known else None,
+        timing=Timing(seconds, plain_seconds or seconds, seconds / 2, 3) if seconds is not None else None,
+        num_bytes=num_bytes,
+        made_at=MADE_AT if is_known else "",
+    )
+
+
+def on_processor() -> Overview:
+    """As `timbre engines` might show it, figures made up."""
+    lm = (
+        candidate(Stage.SPEECH_LM, "torch-float32", seconds=2.0),
+        candidate(Stage.SPEECH_LM, "torch-int8", precision="int8", seconds=1.0, plain_seconds=2.0),
+        candidate(
+            Stage.SPEECH_LM,
+            "torch-bfloat16",
+            precision="bfloat16",
+            standing=Standing.UNUSABLE,
+            reason=wording("this processor does not multiply in {precision}", precision="bfloat16"),
+        ),
+    )
+    flow = (
+        candidate(Stage.FLOW, "torch-float32", seconds=5.4),
+        candidate(
+            Stage.FLOW, "onnxruntime", engine="ONNX Runtime", seconds=4.1, plain_seconds=5.4, num_bytes=450 << 20
+        ),
+        candidate(
+            Stage.FLOW,
+            "onnxruntime-int8",
+            engine="ONNX Runtime",
+            precision="int8",
+            standing=Standing.REFUSED,
+            reason=wording(
+                "its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB",
+                distance=1.31,
+                limit=0.8,
+            ),
+        ),
+        candidate(
+            Stage.FLOW,
+            "tensorrt",
+            engine="TensorRT",
+            precision="float16",
+            standing=Standing.RESTING,
+            reason=wording(
+                "it failed {count} times and rests until you ask for it; the last time: {reason}",
+                count=2,
+                reason=wording("there was not enough memory for it"),
+            ),
+        ),
+    )
+    vocoder = (candidate(Stage.VOCODER, "torch-float32"),)
+    return Overview(
+        "Fun-CosyVoice3-0.5B",
+        PROCESSOR,
+        (
+            StageView(Stage.SPEECH_LM, "torch-int8", lm, in_use="torch-int8"),
+            StageView(Stage.FLOW, "onnxruntime", flow, in_use="torch-float32"),
+            StageView(Stage.VOCODER, "torch-float32", vocoder, in_use="torch-float32"),
+        ),
+        kept_bytes=450 << 20,
+        limit_bytes=20 << 30,
+    )
+
+
+def at_work(*, is_paused: bool = False) -> Overview:
+    step = Step(VERIFYING, 2, 4, 1, 2)
+    work = Work(Stage.FLOW, "onnxruntime-int8", 3, 5, step, remaining_seconds=130.0)
+    return replace(on_processor(), work=work, is_paused=is_paused)
+
+
+def on_card() -> Overview:
+    note = wording(
+        "there is not memory enough for {engine} now",
+        engine=wording("{engine} in {precision}", engine="vLLM", precision="bfloat16"),
+    )
+    return replace(on_processor(), place=CARD, notes=(note,))
