@@ -108,6 +108,7 @@ OUTPUT_DEVICE = Device(
     default="",
 )
 
+COMPARES_BLINDLY = Truth(key="compares-blindly", default=True)
 MODEL = Text(key="model", default="", may_be_empty=True)
 SPEECH_LM_PRECISION = Choice(
     key="speech-lm-precision",

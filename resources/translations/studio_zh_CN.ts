@@ -252,6 +252,14 @@
         <translation>键盘快捷键…</translation>
     </message>
     <message>
+        <source>Doctor…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is installed, what is missing, and what to do about it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>About Timbre Studio</source>
         <translation>关于 Timbre Studio</translation>
     </message>
@@ -590,6 +598,68 @@
     <message>
         <source>Listen to this part</source>
         <translation>试听此片段</translation>
+    </message>
+    <message>
+        <source>Doctor</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Looking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What was found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Subject</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Found, and what to do</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy report</source>
+        <translation type="unfinished">复制报告</translation>
+    </message>
+    <message>
+        <source>For a bug report: it names no texts, no voices and not you</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Look again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Looking at everything the program needs…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speaking will not work until what is marked is mended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>Speaking will work. %n thing(s) could be better.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>All is well.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>fine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>could be better</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>broken</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -973,6 +1043,10 @@
         <translation>发音应为 1 到 200 个字符。</translation>
     </message>
     <message>
+        <source>A released model wants about 6 GB: close other programs before using one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A sample rate of {sample_rate} Hz is not offered.</source>
         <translation>不提供 {sample_rate} Hz 的采样率。</translation>
     </message>
@@ -1003,6 +1077,10 @@
     <message>
         <source>After the colon comes a number, as in {{field}:20}.</source>
         <translation>冒号后面应是数字，例如 {{field}:20}。</translation>
+    </message>
+    <message>
+        <source>Another engine is used instead.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Another engine is used instead; a newer TensorRT may do better.</source>
@@ -1405,6 +1483,10 @@
         <translation>请腾出一些空间，或指定另一个文件夹。</translation>
     </message>
     <message>
+        <source>Free some space: the disk is as good as full.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Give a folder or an archive.</source>
         <translation>请给出文件夹或压缩包。</translation>
     </message>
@@ -1449,6 +1531,10 @@
         <translation>请分部分导入。</translation>
     </message>
     <message>
+        <source>In eight bits the sound differs by {distortion:.2f} dB from full precision, more than {limit:g} dB.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>In {file}, a mel frame is {hop} samples for the prompt and {factor} for the vocoder.</source>
         <translation>{file} 中，一个梅尔帧在提示里是 {hop} 个采样，在声码器里是 {factor} 个。</translation>
     </message>
@@ -1471,6 +1557,10 @@
     <message>
         <source>In {file}, {key} {what}.</source>
         <translation>{file} 中，{key} {what}。</translation>
+    </message>
+    <message>
+        <source>Install PyAV (pip install av) if you need them.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or make the voice from a file.</source>
@@ -1581,6 +1671,10 @@
         <translation>请打开 .timbre 文件，或导入其中的文本。</translation>
     </message>
     <message>
+        <source>Prepared voices want up to 8 GB; with less they are made again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Prompt, text and speech together are {tokens} tokens; the model holds {most}.</source>
         <translation>提示、文本与语音共 {tokens} 个 token；模型最多容纳 {most} 个。</translation>
     </message>
@@ -1589,12 +1683,32 @@
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
+        <source>PyTorch does not start.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>PyTorch or ONNX Runtime cannot be loaded ({reason}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>PyTorch {torch}, ONNX Runtime {onnxruntime}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Python</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Reading {suffix} files such as {file} needs the media extra, which is not installed.</source>
         <translation>读取 {file} 这样的 {suffix} 文件需要 media 附加组件，它尚未安装。</translation>
     </message>
     <message>
         <source>Record or save it again.</source>
         <translation>请重新录音或重新保存。</translation>
+    </message>
+    <message>
+        <source>Remove and add them again.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Remove it from the model folder, or mend it.</source>
@@ -1615,6 +1729,14 @@
     <message>
         <source>Row {number} of {name}: {reason}</source>
         <translation>{name} 的第 {number} 行：{reason}</translation>
+    </message>
+    <message>
+        <source>Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run the set-up again: python3 packaging/run.py.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Run the set-up again; `timbre doctor` says more.</source>
@@ -2109,6 +2231,10 @@
         <translation>此声音已永久删除。</translation>
     </message>
     <message>
+        <source>Timbre Studio {version}, {system}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Try again in some minutes, or choose another source (Settings, Models).</source>
         <translation>请过几分钟再试，或选择其他来源（设置，模型）。</translation>
     </message>
@@ -2137,6 +2263,10 @@
         <translation>请使用 1 到 {longest} 个字符；不能有斜杠，不能以短横线或点开头。</translation>
     </message>
     <message>
+        <source>Use Python 3.11, 3.12 or 3.13.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
         <translation>请使用 CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B 的文件夹。</translation>
     </message>
@@ -2163,6 +2293,10 @@
     <message>
         <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is 300.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 300 秒。</translation>
+    </message>
+    <message>
+        <source>WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Wait a moment, or start the program again.</source>
@@ -2289,6 +2423,10 @@
         <translation>路径中有一部分不是文件夹</translation>
     </message>
     <message>
+        <source>all kinds can be read (PyAV {version})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>another program is using it</source>
         <translation>另一个程序正在使用</translation>
     </message>
@@ -2305,6 +2443,10 @@
         <translation>中断了连接</translation>
     </message>
     <message>
+        <source>cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>cannot be reached through the proxy of this computer</source>
         <translation>无法通过这台电脑的代理访问</translation>
     </message>
@@ -2317,12 +2459,24 @@
         <translation>无法使用（{reason}）</translation>
     </message>
     <message>
+        <source>data</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>does not answer any more</source>
         <translation>不再响应</translation>
     </message>
     <message>
+        <source>engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>exit status {status}</source>
         <translation>退出状态 {status}</translation>
+    </message>
+    <message>
+        <source>graphics card</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>is not a group of settings</source>
@@ -2433,8 +2587,32 @@
         <translation>其声音与普通 float32 相差 {distance:.2f} dB，超过 {limit:g} dB</translation>
     </message>
     <message>
+        <source>last errors</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>logs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>missing: {names}</source>
         <translation>缺少：{names}</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>model {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>models</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>no process can be started ({reason})</source>
@@ -2445,8 +2623,16 @@
         <translation>没有这个文件或文件夹</translation>
     </message>
     <message>
+        <source>none in the log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>none is installed</source>
         <translation>没有已安装的</translation>
+    </message>
+    <message>
+        <source>none of NVIDIA; the processor speaks</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>of another shape: {names}</source>
@@ -2457,6 +2643,18 @@
         <translation>没有权限</translation>
     </message>
     <message>
+        <source>processor</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>program</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>recordings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>shows a certificate this computer does not trust ({reason})</source>
         <translation>出示了这台电脑不信任的证书（{reason}）</translation>
     </message>
@@ -2465,8 +2663,16 @@
         <translation>信号 {number}</translation>
     </message>
     <message>
+        <source>sound card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>the build was interrupted: the program was killed, or the computer went off</source>
         <translation>构建被中断：程序被终止，或电脑关机</translation>
+    </message>
+    <message>
+        <source>the default device plays; {outputs} to play on, {inputs} to record with</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>the device is gone</source>
@@ -2559,6 +2765,26 @@
     <message>
         <source>vocab.json and merges.txt in {folder} do not fit together.</source>
         <translation>{folder} 中的 vocab.json 与 merges.txt 不匹配。</translation>
+    </message>
+    <message>
+        <source>voices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{all}, {free} of it free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{card}, {memory} of memory, driver {driver}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{card}; PyTorch cannot use it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} kept</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{count} of {total} files could not become voices.</source>
@@ -2821,6 +3047,14 @@
         <translation>{file} 由本程序的更新版本写成。</translation>
     </message>
     <message>
+        <source>{folder} cannot be written to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{folder}, {used} used, {free} free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{host} does not hand out the model (it answers with status {status}).</source>
         <translation>{host} 没有提供模型（状态 {status}）。</translation>
     </message>
@@ -2845,6 +3079,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>{missing} of {all} have lost their recording</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{name} comes with the program and stays.</source>
         <translation>{name} 随程序提供，不会移除。</translation>
     </message>
@@ -2859,6 +3097,14 @@
     <message>
         <source>{name} is not installed.</source>
         <translation>{name} 尚未安装。</translation>
+    </message>
+    <message>
+        <source>{name}, which ships with the program, is gone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name}, {cores} cores ({logical} logical)</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{place} does not have {file} of {model}.</source>
@@ -2993,12 +3239,20 @@
         <translation>{signal}，也许是内存不足</translation>
     </message>
     <message>
+        <source>{size:.1f} GB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{tag} is too long: a pause lasts at most {longest:g} seconds.</source>
         <translation>{tag} 太长：停顿最长 {longest:g} 秒。</translation>
     </message>
     <message>
         <source>{value} is not possible for “{setting}”.</source>
         <translation>“{setting}”不能是 {value}。</translation>
+    </message>
+    <message>
+        <source>{version} in {folder}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{what} wants {needed} of disk space; {free} are free where models are kept ({folder}).</source>

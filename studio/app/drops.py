@@ -1,37 +1,98 @@
-"""What becomes of files that are dropped on the window: scripts are opened, texts read, sounds made voices of."""
+"""What becomes of files that are dropped on the window: scripts are opened, texts read, sounds made voices of.
+
+A sound that is dropped on a line becomes a voice for that line; with Ctrl it is said again in the line's voice.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QRect
 from PySide6.QtWidgets import QWidget
 
 from studio.app.documents import PROJECT_SUFFIX, Documents
+from studio.app.script.script_page import ScriptPage
+from studio.app.speaking.recordings import Recordings
+from studio.app.voices.dropped_paths import SOUND_SUFFIXES
 from studio.app.voices.new_voices import NewVoices
-from studio.app.widgets.drop_overlay import DropOverlay
+from studio.app.widgets.drop_overlay import DropOverlay, Held, Offer
 from studio.project.importing.script_file import SCRIPT_SUFFIXES
+from studio.project.lines import Line
 
 
 class Drops(QObject):
-    def __init__(self, documents: Documents, new_voices: NewVoices, window: QWidget) -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        new_voices: NewVoices,
+        script: ScriptPage,
+        recordings: Recordings,
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
         self._documents = documents
         self._new_voices = new_voices
+        self._script = script
+        self._recordings = recordings
+        self._window = window
         self.overlay = DropOverlay(window, self._describe)
-        self.overlay.paths_dropped.connect(self._take)
+        self.overlay.dropped.connect(self._take)
 
-    def _describe(self, paths: list[Path]) -> str | None:
-        suffixes = {path.suffix.lower() for path in paths}
+    def _describe(self, held: Held) -> Offer | None:
+        suffixes = {path.suffix.lower() for path in held.paths}
         if PROJECT_SUFFIX in suffixes:
-            return self.tr("Drop it to open the script")
+            return Offer(self.tr("Drop it to open the script"))
         if suffixes & set(SCRIPT_SUFFIXES):
-            return self.tr("Drop it to add its lines to the script")
-        return self._new_voices.describe_drop(paths)
+            return Offer(self.tr("Drop it to add its lines to the script"))
+        words = self._new_voices.describe_drop(list(held.paths))
+        if words is None:
+            return None
+        line, area = self._line_under(held)
+        if line is None:
+            return Offer(words)
+        return Offer(self._words_for_line(held, line, words), area)
 
-    def _take(self, paths: list[Path]) -> None:
-        texts = [path for path in paths if path.suffix.lower() in (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)]
+    def _words_for_line(self, held: Held, line: Line, words: str) -> str:
+        """``words`` tell what is done with these files elsewhere."""
+        if held.has_control:
+            if line.voice is None:
+                return self.tr("This line has no voice that could say it")
+            if len(held.paths) == 1:
+                return self.tr("Drop it to have {name} said again in the voice of {voice}").format(
+                    name=held.paths[0].name, voice=line.voice
+                )
+            return self.tr("Drop them to have each said again in the voice of {voice}").format(voice=line.voice)
+        if len(held.paths) == 1 and not line.is_locked:
+            number = self._script.number_of(line.id)
+            words = self.tr("Drop it to make a voice of {name} for line {number}").format(
+                name=held.paths[0].name, number=number
+            )
+        if line.voice is None:
+            return words
+        return words + "\n\n" + self.tr("With Ctrl: say it again in the voice of {voice}").format(voice=line.voice)
+
+    def _line_under(self, held: Held) -> tuple[Line | None, QRect | None]:
+        """Where sounds are held over a line: that line, and where it is in the window."""
+        if not all(path.suffix.lower() in SOUND_SUFFIXES for path in held.paths):
+            return None, None
+        view = self._script.view
+        found = view.line_at(view.viewport().mapFrom(self._window, held.place))
+        if found is None:
+            return None, None
+        line, area = found
+        return line, QRect(view.viewport().mapTo(self._window, area.topLeft()), area.size())
+
+    def _take(self, held: Held) -> None:
+        texts = [path for path in held.paths if path.suffix.lower() in (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)]
         for path in texts:
             self._documents.begin_with(path)
-        if others := [path for path in paths if path not in texts]:
+        others = [path for path in held.paths if path not in texts]
+        if not others:
+            return
+        line, _ = self._line_under(held)
+        if line is not None and held.has_control:
+            self._script.view.go_to(line.id)
+            for path in others:
+                self._recordings.speak(path)
+        elif line is not None and len(others) == 1 and not line.is_locked:
+            self._new_voices.take(others, then=lambda voice: self._script.give_voice(line.id, voice.name))
+        else:
             self._new_voices.take(others)

@@ -14,15 +14,16 @@ from studio.settings_file import Settings
 # Counts up when docks or toolbars are added: an older arrangement is then not taken over.
 _LAYOUT_VERSION = 1
 _SIZE = (1280, 820)
+_FRAME_PIXELS = 40  # the title bar, which nobody knows before the window is shown
 _MENUS: dict[str, tuple[str | None, ...]] = {
     FILE: ("file.new", "file.open", "file.save", "file.save_as", None, "file.import", "file.export", None,
            "file.models", "file.engines", "file.settings", None, "file.quit"),
     EDIT: ("edit.undo", "edit.redo", None, "edit.new_line", "edit.paste_lines", "edit.duplicate", "edit.remove", None,
            "edit.split", "edit.merge", "edit.move_up", "edit.move_down", None, "edit.lock", None, "edit.find",
            "edit.replace", None, "edit.pronunciation"),
-    SPEAK: ("speak.line", "speak.takes", "speak.stale", None, "speak.pause", "speak.cancel"),
+    SPEAK: ("speak.line", "speak.takes", "speak.stale", None, "speak.recording", None, "speak.pause", "speak.cancel"),
     PLAY: ("play.toggle", "play.from_here", "play.stop", None, "play.previous_take", "play.next_take", "play.compare",
-           None, "play.keep", "play.remove_take"),
+           "play.compare_takes", None, "play.keep", "play.remove_take"),
     VOICES: ("voices.new", "voices.record"),
     VIEW: ("view.reset",),
     HELP: ("help.guide", "help.shortcuts", None, "help.about"),
@@ -103,8 +104,7 @@ class Docks:
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
             dock.show()
-        self._window.resizeDocks([self.voices, self.inspector], [250, 330], Qt.Orientation.Horizontal)
-        self._window.resizeDocks([self.bottom], [230], Qt.Orientation.Vertical)
+        share_out(self._window)
 
     def _dock(self, name: str, title: str) -> QDockWidget:
         dock = QDockWidget(title, self._window)
@@ -113,15 +113,23 @@ class Docks:
         return dock
 
 
+def share_out(window: QMainWindow) -> None:
+    """The docks get what they need, but most of the window belongs to the script."""
+    voices, inspector, bottom = (window.findChild(QDockWidget, name) for name in ("voices", "inspector", "bottom"))
+    widths = [min(250, max(180, window.width() * 18 // 100)), min(330, max(264, window.width() * 25 // 100))]
+    window.resizeDocks([voices, inspector], widths, Qt.Orientation.Horizontal)
+    window.resizeDocks([bottom], [min(230, max(150, window.height() * 28 // 100))], Qt.Orientation.Vertical)
+
+
 def restore_layout(window: QMainWindow, settings: Settings) -> None:
     """As the person left it; on a screen it fits on."""
     geometry = QByteArray.fromBase64(settings[WINDOW_GEOMETRY].encode())
     if geometry.isEmpty() or not window.restoreGeometry(geometry):
         room = QGuiApplication.primaryScreen().availableGeometry()
-        window.resize(min(_SIZE[0], room.width()), min(_SIZE[1], room.height()))
+        window.resize(min(_SIZE[0], room.width()), min(_SIZE[1], room.height() - _FRAME_PIXELS))
     layout = QByteArray.fromBase64(settings[WINDOW_LAYOUT].encode())
-    if not layout.isEmpty():
-        window.restoreState(layout, _LAYOUT_VERSION)
+    if layout.isEmpty() or not window.restoreState(layout, _LAYOUT_VERSION):
+        share_out(window)
 
 
 def keep_layout(window: QMainWindow, settings: Settings) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtWidgets import QMenu, QMessageBox, QWidget
 
 import studio
 from studio.app.actions import Actions
 from studio.app.session import Session
+from studio.app.speaking.takes_desk import TakesDesk
 from studio.setting_kinds import Page
+from studio.settings import COMPARES_BLINDLY, OUTPUT_DEVICE
+
+if TYPE_CHECKING:
+    from studio.app.speaking.comparison import Comparison
 
 
 class Pages(QObject):
@@ -46,6 +53,53 @@ class Pages(QObject):
             selected_ids=selected_ids,
         )
 
+    def open_comparison(self, desk: TakesDesk, selected: list[str]) -> None:
+        """Of the takes on the desk those ``selected``, or all."""
+        from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415
+        from studio.app.speaking.comparison import Comparison  # noqa: PLC0415
+
+        session, takes = self._session, desk.to_compare(selected)
+        if len(takes) < 2:
+            return
+        session.play_all.stop()
+        session.transport.stop()
+        comparison = Comparison(
+            takes,
+            session.waveform_of,
+            session.surroundings.outputs,
+            session.bridge.run,
+            self,
+            device=session.settings[OUTPUT_DEVICE] or None,
+            is_blind=session.settings[COMPARES_BLINDLY],
+        )
+        dialog = CompareDialog(comparison, desk.text, desk.chosen.id if desk.chosen else None, self._window)
+        # A line that was being spoken may want to be heard.
+        session.transport.started.connect(comparison.pause)
+        dialog.preferred.connect(desk.choose)
+        dialog.blindness_changed.connect(self._keep_blindness)
+        dialog.finished.connect(lambda _: session.bridge.run(self._end(comparison)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        comparison.open()
+
+    @staticmethod
+    async def _end(comparison: Comparison) -> None:
+        await comparison.close()
+        comparison.deleteLater()
+
+    def _keep_blindness(self, is_blind: bool) -> None:
+        self._session.settings[COMPARES_BLINDLY] = is_blind
+
+    def open_shortcuts(self) -> None:
+        from studio.app.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415
+
+        ShortcutsDialog(self._actions, self._window).open()
+
+    def open_guide(self) -> None:
+        from studio.app.guide_dialog import GuideDialog  # noqa: PLC0415
+
+        GuideDialog(self._window).show()
+
     def open_shortcuts(self) -> None:
         from studio.app.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415
 
@@ -67,6 +121,6 @@ class Pages(QObject):
 
     def open_take_menu(self, place: QPoint) -> None:
         menu = QMenu(self._window)
-        for name in ("play.toggle", "play.compare", "play.keep", "play.remove_take"):
+        for name in ("play.toggle", "play.compare", "play.compare_takes", "play.keep", "play.remove_take"):
             menu.addAction(self._actions[name])
         menu.popup(place)

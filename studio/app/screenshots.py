@@ -24,6 +24,7 @@ from studio import paths
 from studio.app.bridge import Engine, EngineState
 from studio.app.documents import new_project
 from studio.app.guide_dialog import GuideDialog
+from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
 from studio.app.models.scenes import model_scenes
@@ -38,6 +39,7 @@ from studio.app.theme.dress import Appearance, dress
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.audio.files import WavWriter
+from studio.audio.output_device import Fill
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
 from studio.project.changes import AddTake, EditLines, InsertLines, RemoveLines
 from studio.project.drafts import Draft
@@ -112,6 +114,26 @@ def take_pictures(
     return written
 
 
+class _Silence:
+    """A sound device that asks for nothing."""
+
+    sample_rate = _RATE
+    latency_seconds = 0.0
+    is_running = True
+
+    def names(self) -> tuple[str, ...]:
+        return ()
+
+    def look_again(self) -> None:
+        """There is nothing to be found."""
+
+    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> _Silence:  # noqa: ARG002
+        return self
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+
 class _Stage:
     """A window with a script in the middle of its making."""
 
@@ -121,7 +143,7 @@ class _Stage:
         library = VoiceLibrary(scratch / "voices", built_in=scratch / "none")
         for number, name in enumerate(_VOICES[language]):
             library.add(_clip(scratch / f"{number}.wav", number), name, _TEXTS[language][0] if number < 2 else None)
-        surroundings = Surroundings(open_library=lambda: library, drafts=scratch / "drafts")
+        surroundings = Surroundings(outputs=_Silence(), open_library=lambda: library, drafts=scratch / "drafts")
         self.session = Session(_project(surroundings.drafts, settings, language), settings, surroundings)
         log = LogHandler()
         self.window = MainWindow(self.session, log)
@@ -140,6 +162,10 @@ class _Stage:
         window.status.show_meters(Meters())
         window.take_panel.show_position(1.2)
         yield "main", window
+        yield "compare", self._comparison()
+        dialog = self._comparison()
+        dialog._prefer.click()
+        yield "compared", dialog
         window.docks.tabs.setCurrentIndex(1)
         self.session.queue.set_paused(True)
         self.session.queue.speak([lines[3].id, lines[5].id])
@@ -162,6 +188,16 @@ class _Stage:
         yield "recovery", _shown(RecoveryDialog(_drafts(self.language), window))
         window.voices.new_voices.take([self._scratch / "0.wav"])
         yield from self._doctor()
+
+    def _comparison(self) -> CompareDialog:
+        """With two takes heard, and their names hidden."""
+        self.window.actions_by_id["play.compare_takes"].trigger()
+        dialog = self.window.findChildren(CompareDialog)[-1]
+        comparison = dialog._comparison
+        self._wait_for(lambda: comparison.was_heard(0))
+        comparison.hear(1)
+        self._wait_for(lambda: comparison.was_heard(1))
+        return dialog
 
     def _doctor(self) -> Iterator[tuple[str, QWidget]]:
         """It opens by itself, once the clip has been read."""

@@ -22,13 +22,14 @@ def use_language(application: QApplication, locale: QLocale) -> None:
     _installed.clear()
     QLocale.setDefault(locale)
     # English has a file too: it knows one line from two lines.
+    folder = str(paths.resources() / "translations")
     ours = QTranslator(application)
-    if ours.load(locale, "studio", "_", str(paths.resources() / "translations")):
-        _install(application, ours)
+    if not ours.load(locale, "studio", "_", folder):
+        locale = QLocale("en_US")  # whoever's language is missing reads English, buttons included
+        ours.load(locale, "studio", "_", folder)
+    _install(application, ours)
     qt = QTranslator(application)
-    if ours.isEmpty() is False and qt.load(
-        locale, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    ):
+    if qt.load(locale, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
         _install(application, qt)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
@@ -79,7 +79,7 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self._unwatch = session.settings.watch(self._settings_changed.emit)
         self._assemble(log)
-        self.drops = Drops(self.documents, self.voices.new_voices, self)
+        self.drops = Drops(self.documents, self.voices.new_voices, self.script, self.recordings, self)
         self._connect_signals()
         self._show_title()
         self._on_engine_changed(session.bridge.engine)
@@ -127,6 +127,7 @@ class MainWindow(QMainWindow):
         menus[VIEW].insertAction(first, toolbar.toggleViewAction())
         menus[VIEW].insertSeparator(first)
         self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
+        self.inspector.add_takes_action(self.actions_by_id["play.compare_takes"])
         self.statusBar().addPermanentWidget(self.status, 1)
         self.statusBar().setSizeGripEnabled(False)
         restore_layout(self, self.session.settings)
@@ -177,6 +178,9 @@ class MainWindow(QMainWindow):
         actions["play.previous_take"].triggered.connect(lambda: self.desk.step(-1))
         actions["play.next_take"].triggered.connect(lambda: self.desk.step(1))
         actions["play.compare"].triggered.connect(self.desk.compare)
+        actions["play.compare_takes"].triggered.connect(
+            lambda: self.pages.open_comparison(self.desk, self.inspector.selected_takes)
+        )
         actions["play.keep"].triggered.connect(self.desk.toggle_kept)
         actions["play.remove_take"].triggered.connect(self.desk.remove_chosen)
         session.play_all.line_changed.connect(script.view.go_to)
@@ -193,7 +197,7 @@ class MainWindow(QMainWindow):
         self.inspector.field_changed.connect(script.set_field)
         self.inspector.take_chosen.connect(self.desk.choose)
         self.inspector.play_requested.connect(session.play_take)
-        self.inspector.take_menu_requested.connect(self._open_take_menu)
+        self.inspector.take_menu_requested.connect(self.pages.open_take_menu)
         self.as_spoken.ready.connect(self.inspector.show_spoken)
         session.pictures.ready.connect(lambda _: self.inspector.picture_ready())
         # voices
@@ -288,16 +292,12 @@ class MainWindow(QMainWindow):
     def _show_actions(self) -> None:
         line = self.script.current_line
         has_take = line is not None and line.chosen_take is not None
-        for name in ("play.previous_take", "play.next_take", "play.compare"):
+        for name in ("play.previous_take", "play.next_take", "play.compare", "play.compare_takes"):
             self.actions_by_id[name].setEnabled(line is not None and len(self.desk.takes) > 1)
         for name in ("play.keep", "play.remove_take"):
             self.actions_by_id[name].setEnabled(has_take)
         self.actions_by_id["play.keep"].setChecked(self.desk.is_kept)
         self.actions_by_id["edit.lock"].setChecked(line is not None and line.is_locked)
-
-    def _open_take_menu(self, take_id: str, place: QPoint) -> None:
-        self.desk.choose(take_id)
-        self.pages.open_take_menu(place)
 
     # Files.
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.app.inspector.manner_form import MannerForm
 from studio.app.inspector.takes_list import TakesList
@@ -21,7 +31,7 @@ class Inspector(QWidget):
     field_changed = Signal(str, object, str, bool)
     take_chosen = Signal(str)
     play_requested = Signal(str)
-    take_menu_requested = Signal(str, QPoint)
+    take_menu_requested = Signal(QPoint)  # on the screen; about the selected takes
 
     def __init__(
         self, styles: StyleList, outline_of: Callable[[str], Outline | None], parent: QWidget | None = None
@@ -49,10 +59,14 @@ class Inspector(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(upper)
+        # It scrolls up and down only: what is cut off at the side nobody can reach.
+        scroll.setMinimumWidth(upper.minimumSizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
         lower = QWidget()
         rows = QVBoxLayout(lower)
         rows.setContentsMargins(0, 0, 0, 0)
-        rows.addWidget(self._takes_title)
+        self._takes_head = QHBoxLayout()
+        self._takes_head.addWidget(self._takes_title, 1)
+        rows.addLayout(self._takes_head)
         rows.addWidget(self._takes, 1)
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.addWidget(scroll)
@@ -67,6 +81,18 @@ class Inspector(QWidget):
         self._takes.take_chosen.connect(self.take_chosen)
         self._takes.play_requested.connect(self.play_requested)
         self._takes.menu_requested.connect(self.take_menu_requested)
+
+    def add_takes_action(self, action: QAction) -> None:
+        """A button beside the number of takes."""
+        button = QToolButton(autoRaise=True)
+        button.setDefaultAction(action)
+        button.setAccessibleName(action.text())
+        self._takes_head.addWidget(button)
+
+    @property
+    def selected_takes(self) -> list[str]:
+        """Usually one, the chosen; several where a person means to compare them."""
+        return self._takes.selected_takes
 
     def show_line(self, line: Line | None, takes: tuple[Take, ...], *, has_transcript: bool) -> None:
         self.form.show_line(line, has_transcript=has_transcript)

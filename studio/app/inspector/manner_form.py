@@ -23,6 +23,7 @@ from studio.app.script.style_list import StyleList
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.project.lines import LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
 
+_SHORTEST_NAME = 9  # letters of a voice or a style that are seen however narrow the dock is
 _SPEED_STEPS = 20  # of the slider, a unit of speed
 
 
@@ -56,6 +57,9 @@ class MannerForm(QWidget):
         self._file_name = QLineEdit()
         self._file_name.setPlaceholderText(self.tr("by the pattern of the export"))
         self._sampling = SamplingBox()
+        for box in (self._voice, self._style):
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(_SHORTEST_NAME)
         self._name_controls()
         self._lay_out()
         self._connect()

@@ -34,7 +34,7 @@ class TakesList(QListWidget):
 
     take_chosen = Signal(str)
     play_requested = Signal(str)
-    menu_requested = Signal(str, QPoint)
+    menu_requested = Signal(QPoint)  # on the screen; about the selected takes
 
     def __init__(self, outline_of: Callable[[str], Outline | None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,15 +43,26 @@ class TakesList(QListWidget):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.currentItemChanged.connect(self._on_current_changed)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.itemSelectionChanged.connect(self._on_selection_changed)
         self.itemDoubleClicked.connect(lambda item: self.play_requested.emit(item.data(_TAKE_ROLE).id))
         self.customContextMenuRequested.connect(self._on_menu)
         self._is_showing = False
+        self._chosen: str | None = None
+
+    @property
+    def selected_takes(self) -> list[str]:
+        """The newest first; usually one, the chosen."""
+        return [item.data(_TAKE_ROLE).id for item in sorted(self.selectedItems(), key=self.row)]
 
     def show_takes(self, takes: tuple[Take, ...], chosen: str | None) -> None:
         """The newest on top."""
         self._is_showing = True
         shown = [self.item(row).data(_TAKE_ROLE) for row in range(self.count())]
+        if shown == list(reversed(takes)) and chosen == self._chosen:
+            self._is_showing = False
+            return  # several may be selected, to be compared
+        self._chosen = chosen
         if shown != list(reversed(takes)):
             self.clear()
             for take in reversed(takes):
@@ -76,14 +87,18 @@ class TakesList(QListWidget):
             return
         super().keyPressEvent(event)
 
-    def _on_current_changed(self, item: QListWidgetItem | None) -> None:
-        if item is not None and not self._is_showing:
-            self.take_chosen.emit(item.data(_TAKE_ROLE).id)
+    def _on_selection_changed(self) -> None:
+        """Whoever selects several means to compare them, and chooses none."""
+        selected = self.selected_takes
+        if len(selected) == 1 and not self._is_showing:
+            self.take_chosen.emit(selected[0])
 
     def _on_menu(self, position: QPoint) -> None:
         item = self.itemAt(position)
         if item is not None:
-            self.menu_requested.emit(item.data(_TAKE_ROLE).id, self.viewport().mapToGlobal(position))
+            if not item.isSelected():
+                self.setCurrentItem(item)
+            self.menu_requested.emit(self.viewport().mapToGlobal(position))
 
     def _words(self, take: Take) -> str:
         words = self.tr("Take {number}").format(number=take.number)

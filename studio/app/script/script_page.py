@@ -72,6 +72,10 @@ class ScriptPage(QWidget):
         line_id = self.view.current_line_id
         return self._editor.project.line(line_id) if line_id and self._editor.project.has_line(line_id) else None
 
+    def number_of(self, line_id: str) -> int:
+        """As the table counts, from 1."""
+        return self._editor.script.index_of[line_id] + 1
+
     # Lines.
 
     def new_line(self) -> None:
@@ -176,6 +180,13 @@ class ScriptPage(QWidget):
 
     def assign_voice(self, name: str) -> None:
         self.set_field("voice", name, self.tr("Change voice"))
+
+    def give_voice(self, line_id: str, name: str) -> None:
+        """To one line, unless it went or was locked meanwhile."""
+        if self._editor.project.has_line(line_id) and not self._editor.project.line(line_id).is_locked:
+            change = edits.set_field(self._editor.script, [line_id], "voice", name)
+            if change is not None:
+                self._do(change, self.tr("Change voice"))
 
     def set_field(self, field: str, value: object, title: str, merges: bool = False) -> None:
         """For all selected lines."""

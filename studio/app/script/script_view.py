@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QDropEvent, QKeyEvent
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QDrag,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from studio.app.script.delegates import (
@@ -14,18 +24,22 @@ from studio.app.script.delegates import (
     TextDelegate,
     VoiceDelegate,
 )
-from studio.app.script.line_model import Column, LineModel
+from studio.app.script.drag_picture import picture_of_words
+from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
+from studio.project.lines import Line
 
-_WIDTHS = {
-    Column.NUMBER: 52,
-    Column.STATE: 124,
-    Column.VOICE: 110,
-    Column.STYLE: 130,
-    Column.DURATION: 72,
-    Column.TAKE: 64,
-}
+_GAP_PIXELS = 4
+# Wide, and then ever narrower: the text must keep room to be read, the inspector shows the rest.
+_WIDTHS: tuple[dict[Column, int], ...] = (
+    {Column.NUMBER: 52, Column.STATE: 124, Column.VOICE: 110, Column.STYLE: 130, Column.DURATION: 72, Column.TAKE: 64},
+    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60, Column.TAKE: 56},
+    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60},
+    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92},
+    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84},
+)
+_LEAST_TEXT_LETTERS = 32
 
 
 class ScriptView(QTableView):
@@ -42,6 +56,8 @@ class ScriptView(QTableView):
         super().__init__(parent)
         self._lines = model
         self._last_line_id: str | None = None
+        self._widths: dict[Column, int] | None = None
+        self._gap: int | None = None  # the row above which dragged lines would come to stand
         self._voice_delegate = VoiceDelegate(self)
         self._style_delegate = StyleDelegate(styles, self)
         self._text_delegate = TextDelegate(styles, self)
@@ -61,7 +77,7 @@ class ScriptView(QTableView):
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setDragDropOverwriteMode(False)
-        self.setDropIndicatorShown(True)
+        self.setDropIndicatorShown(False)  # our own is seen better
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
@@ -90,6 +106,16 @@ class ScriptView(QTableView):
         found = field if isinstance(field, TextField) else self.viewport().findChild(TextField)
         return found if isinstance(found, TextField) and found.isVisible() else None
 
+    def line_at(self, place: QPoint) -> tuple[Line, QRect] | None:
+        """The line at a point of the viewport, and the part of its row that is seen; None beside the lines."""
+        index = self.indexAt(place) if self.viewport().rect().contains(place) else QModelIndex()
+        if not index.isValid():
+            return None
+        row = self.visualRect(index)
+        row.setLeft(0)
+        row.setRight(self.viewport().width() - 1)
+        return self._lines.line_at(index.row()), row.intersected(self.viewport().rect())
+
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voice_delegate.set_voices(names)
 
@@ -98,7 +124,7 @@ class ScriptView(QTableView):
         if row is None:
             return
         index = self._lines.index(row, Column.TEXT)
-        self.setCurrentIndex(index)
+        self._choose(index)
         self.scrollTo(index)
         if starts_writing:
             self.setFocus()
@@ -133,7 +159,7 @@ class ScriptView(QTableView):
             super().keyPressEvent(event)
             return
         text = index.siblingAtColumn(Column.TEXT)
-        self.setCurrentIndex(text)
+        self._choose(text)
         if not text.flags() & Qt.ItemFlag.ItemIsEditable:
             return
         self.edit(text)
@@ -143,8 +169,30 @@ class ScriptView(QTableView):
 
     def startDrag(self, supported: Qt.DropAction) -> None:  # noqa: N802
         """Not while somebody is writing: there, the mouse selects letters."""
-        if self.writing_field is None:
-            super().startDrag(supported)
+        ids = self.selected_line_ids
+        if self.writing_field is not None or not ids:
+            return
+        drag = QDrag(self)
+        drag.setMimeData(self._lines.mimeData(self.selectedIndexes()))
+        words = self._lines.line_by_id(ids[0]).text if len(ids) == 1 else self.tr("%n line(s)", "", len(ids))
+        drag.setPixmap(picture_of_words(words, self))
+        drag.setHotSpot(QPoint(-12, -8))  # beside the pointer: the place it points at stays in sight
+        drag.exec(supported, Qt.DropAction.MoveAction)
+        self._show_gap(None)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
+        super().dragMoveEvent(event)
+        self._show_gap(self._row_below(event.position().toPoint()) if event.isAccepted() else None)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802
+        super().dragLeaveEvent(event)
+        self._show_gap(None)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        if self._gap is not None:
+            painter = QPainter(self.viewport())
+            painter.fillRect(self._gap_area(self._gap), self.palette().color(QPalette.ColorRole.Highlight))
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
         """The model moves nothing by itself: every change goes through the project, where it can be undone."""
@@ -159,7 +207,11 @@ class ScriptView(QTableView):
             event.ignore()
         self.stopAutoScroll()
         self.setState(QAbstractItemView.State.NoState)
-        self.viewport().update()
+        self._show_gap(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._fit_columns()
+        super().resizeEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
@@ -170,6 +222,22 @@ class ScriptView(QTableView):
         return self.visualRect(self.currentIndex()).center()
 
     # Inside.
+
+    def _choose(self, index: Index) -> None:
+        """That line alone: Qt's own would add to the selection while the key of a shortcut is still down."""
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        self.selectionModel().setCurrentIndex(index, flags)
+
+    def _show_gap(self, row: int | None) -> None:
+        if row != self._gap:
+            self._gap = row
+            self.viewport().update()
+
+    def _gap_area(self, row: int) -> QRect:
+        below = self.rowViewportPosition(row) if row < self._lines.rowCount() else self.verticalHeader().length()
+        if row == self._lines.rowCount():
+            below -= self.verticalHeader().offset()
+        return QRect(0, max(0, below - _GAP_PIXELS // 2), self.viewport().width(), _GAP_PIXELS)
 
     def _row_below(self, place: QPoint) -> int:
         """The row before which something dropped at ``place`` belongs: the nearest gap between two lines."""
@@ -194,10 +262,21 @@ class ScriptView(QTableView):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(Column.TEXT, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(40)
-        for column, width in _WIDTHS.items():
-            self.setColumnWidth(column, width)
         self.verticalHeader().hide()
         self._set_row_height()
+
+    def _fit_columns(self) -> None:
+        """The widest columns that leave the text its room; widths a person has dragged stay while these fit."""
+        least = _LEAST_TEXT_LETTERS * self.fontMetrics().averageCharWidth()
+        room = self.viewport().width() - least
+        widths = next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1])
+        if widths is self._widths:
+            return
+        self._widths = widths
+        for column in Column:
+            self.setColumnHidden(column, column is not Column.TEXT and column not in widths)
+            if column in widths:
+                self.setColumnWidth(column, widths[column])
 
     def _set_row_height(self) -> None:
         """The same for all rows: thousands of lines must not be measured one by one."""

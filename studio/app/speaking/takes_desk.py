@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from studio.app.session import Session
+from studio.app.speaking.comparison import MOST_TAKES
 from studio.errors import StudioError
 from studio.project.changes import ChooseTake, KeepTakes, RemoveTakes
 from studio.project.lines import Line
@@ -25,6 +26,11 @@ class TakesDesk(QObject):
     def takes(self) -> tuple[Take, ...]:
         """Of the chosen line, in order of number."""
         return self._session.editor.project.takes_of(self._line.id) if self._line else ()
+
+    @property
+    def text(self) -> str:
+        """Of the chosen line."""
+        return self._line.text if self._line else ""
 
     @property
     def chosen(self) -> Take | None:
@@ -92,6 +98,11 @@ class TakesDesk(QObject):
         self._session.transport.stop()
         self.choose(before)
         self._session.play_take(before)
+
+    def to_compare(self, selected: list[str]) -> list[Take]:
+        """The ``selected`` takes where these are several, else all; the newest where there are too many to tell apart."""
+        chosen = [take for take in self.takes if take.id in selected]
+        return list(chosen if len(chosen) > 1 else self.takes)[-MOST_TAKES:]
 
     def toggle_kept(self) -> None:
         take = self.chosen

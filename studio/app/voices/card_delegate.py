@@ -18,6 +18,7 @@ from studio.app.widgets.sound_painting import paint_outline
 from studio.voices.grades import Grade
 
 _MARGIN, _GAP, _ICON = 8, 6, 16
+_LEAST_WIDTH = 120
 _WAVE_HEIGHT = 22
 _WAVE_SHARE = 0.5
 _BAR_HEIGHT = 3
@@ -37,7 +38,7 @@ class CardDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802, ARG002
         line = QFontMetrics(option.font).height()
-        return QSize(180, 2 * _MARGIN + 2 * max(line, _ICON) + _WAVE_HEIGHT + 2 * _GAP)
+        return QSize(_LEAST_WIDTH, 2 * _MARGIN + 2 * max(line, _ICON) + _WAVE_HEIGHT + 2 * _GAP)
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:  # noqa: N802
         """Only at first: a card that changes meanwhile (its progress) must not undo what is being typed."""

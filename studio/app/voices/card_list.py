@@ -23,6 +23,7 @@ class CardList(QListView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setMouseTracking(True)
         self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def commitData(self, editor: QWidget) -> None:  # noqa: N802
         """The model is not asked: a rename is a command that may fail."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QGuiApplication,
     QPainter,
+    QPainterPath,
     QPaintEvent,
     QPalette,
     QPen,
@@ -21,9 +24,29 @@ from PySide6.QtWidgets import QWidget
 
 _MARGIN_PIXELS = 24
 _CORNER_PIXELS = 12
+# Ctrl may go down while the mouse rests, of which no drag tells.
+_LOOK_MILLISECONDS = 100
 
-# In words, what dropping these files would do; None: they cannot be used.
-Describe = Callable[[list[Path]], str | None]
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Files and folders over the window; ``place`` is a point of the window."""
+
+    paths: tuple[Path, ...]
+    place: QPoint = QPoint()
+    has_control: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """In words, what letting go would do; ``area`` is the part of the window it would be done to."""
+
+    words: str
+    area: QRect | None = None
+
+
+# None: they cannot be used.
+Describe = Callable[[Held], Offer | None]
 
 
 def local_paths(mime: QMimeData) -> list[Path]:
@@ -34,13 +57,18 @@ def local_paths(mime: QMimeData) -> list[Path]:
 class DropOverlay(QWidget):
     """Made for a window, it makes that window accept files; children that take them themselves come first."""
 
-    paths_dropped = Signal(list)  # of Path, as the person dragged them
+    dropped = Signal(object)  # Held
 
     def __init__(self, window: QWidget, describe: Describe) -> None:
         super().__init__(window)
         self._window = window
         self._describe = describe
-        self._words = ""
+        self._held = Held(())
+        self._offer = Offer("")
+        self._had_control = False
+        self._look = QTimer(self)
+        self._look.setInterval(_LOOK_MILLISECONDS)
+        self._look.timeout.connect(self._look_at_keys)
         self.setAccessibleName(self.tr("Drop files here"))
         self.setAcceptDrops(True)
         self.hide()
@@ -59,44 +87,105 @@ class DropOverlay(QWidget):
         self._greet(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
-        event.acceptProposedAction()
+        self._show(self._seen(event, self._held.paths))
+        _accept(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802, ARG002
-        self.hide()
+        self._leave()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        self.hide()
-        paths = local_paths(event.mimeData())
-        event.acceptProposedAction()
+        held = self._seen(event, tuple(local_paths(event.mimeData())))
+        self._leave()
+        _accept(event)
         # The other program waits until this is over: a dialog opened from here would freeze it.
-        QTimer.singleShot(0, self, lambda: self.paths_dropped.emit(paths))
+        QTimer.singleShot(0, self, lambda: self.dropped.emit(held))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ground = QColor(self.palette().color(QPalette.ColorRole.Window))
+        palette, area = self.palette(), self._offer.area
+        ground = QColor(palette.color(QPalette.ColorRole.Window))
         ground.setAlphaF(0.88)
-        painter.fillRect(self.rect(), ground)
+        covered = QPainterPath()
+        covered.addRect(QRectF(self.rect()))
+        if area is not None:
+            target = QPainterPath()
+            target.addRect(QRectF(area))
+            covered -= target
+        painter.fillPath(covered, ground)
         frame = QRectF(self.rect()).adjusted(_MARGIN_PIXELS, _MARGIN_PIXELS, -_MARGIN_PIXELS, -_MARGIN_PIXELS)
-        painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 3, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 3, Qt.PenStyle.DashLine))
         painter.drawRoundedRect(frame, _CORNER_PIXELS, _CORNER_PIXELS)
+        if area is not None:
+            painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 2))
+            painter.drawRect(QRectF(area))
         font = self.font()
         font.setPointSizeF(1.5 * font.pointSizeF())
         painter.setFont(font)
-        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-        painter.drawText(frame, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._words)
+        painter.setPen(palette.color(QPalette.ColorRole.WindowText))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(_room_for_words(frame, area), flags, self._offer.words)
+
+    # Inside.
 
     def _greet(self, event: QDragEnterEvent) -> bool:
         """Whether the files are welcome, and the overlay is up."""
-        paths = local_paths(event.mimeData())
-        words = self._describe(paths) if paths else None
-        if words is None:
+        paths = tuple(local_paths(event.mimeData()))
+        if not paths or not self._show(self._seen(event, paths)):
             return False
-        self._words = words
-        self.setAccessibleDescription(words)
         self.setGeometry(self._window.rect())
         self.raise_()
         self.show()
-        self.update()
-        event.acceptProposedAction()
+        self._had_control = _control_is_down(QGuiApplication.queryKeyboardModifiers())
+        self._look.start()
+        _accept(event)
         return True
+
+    def _seen(self, event: QDropEvent, paths: tuple[Path, ...]) -> Held:
+        has_control = self._had_control or _control_is_down(event.modifiers())
+        return Held(paths, event.position().toPoint(), has_control)
+
+    def _show(self, held: Held) -> bool:
+        offer = self._describe(held)
+        if offer is None:
+            return False
+        self._held = held
+        if offer != self._offer:
+            self._offer = offer
+            self.setAccessibleDescription(offer.words)
+            self.update()
+        return True
+
+    def _look_at_keys(self) -> None:
+        has_control = _control_is_down(QGuiApplication.queryKeyboardModifiers())
+        if has_control != self._had_control:
+            self._had_control = has_control
+            self._show(replace(self._held, has_control=has_control))
+
+    def _leave(self) -> None:
+        self._look.stop()
+        self._had_control = False
+        self.hide()
+
+
+def _control_is_down(modifiers: Qt.KeyboardModifier) -> bool:
+    return bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+
+
+def _accept(event: QDropEvent) -> None:
+    """As a copy, whatever was proposed: after a move, the other program might remove the file."""
+    if event.possibleActions() & Qt.DropAction.CopyAction:
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+    else:
+        event.acceptProposedAction()
+
+
+def _room_for_words(frame: QRectF, area: QRect | None) -> QRectF:
+    """The larger part of ``frame`` above or below ``area``."""
+    if area is None:
+        return frame
+    above, below = QRectF(frame), QRectF(frame)
+    above.setBottom(area.top())
+    below.setTop(area.bottom())
+    return above if above.height() > below.height() else below

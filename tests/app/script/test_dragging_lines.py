@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 from window_bench import Bench
 
+from studio.app.script.drag_picture import picture_of_words
 from studio.app.script.line_model import Column
 from studio.app.window import MainWindow
 
@@ -30,9 +31,12 @@ def dragged(window: MainWindow, *rows: int) -> QMimeData:
 
 def drop(bench: Bench, window: MainWindow, mime: QMimeData, row: int, *, is_below: bool) -> bool:
     """On the upper or lower half of ``row``; whether the table would have it."""
+    rect = window.script.view.visualRect(window.script._model.index(row, Column.TEXT))
+    return drop_at(bench, window, mime, QPoint(rect.center().x(), rect.bottom() - 2 if is_below else rect.top() + 2))
+
+
+def drop_at(bench: Bench, window: MainWindow, mime: QMimeData, place: QPoint) -> bool:
     view = window.script.view
-    rect = view.visualRect(window.script._model.index(row, Column.TEXT))
-    place = QPoint(rect.center().x(), rect.bottom() - 2 if is_below else rect.top() + 2)
     enter = QDragEnterEvent(place, MOVE, mime, LEFT, PLAIN)
     move = QDragMoveEvent(place, MOVE, mime, LEFT, PLAIN)
     for event in (enter, move):
@@ -66,6 +70,44 @@ def test_lines_that_lay_apart_come_together_where_they_are_dropped(bench: Bench,
         0,
         2,
     ]
+
+
+def test_above_the_first_and_below_the_last(bench: Bench, window: MainWindow) -> None:
+    assert drop(bench, window, dragged(window, 2), 0, is_below=False)
+    assert order(bench) == [2, 0, 1, 3]
+    assert drop(bench, window, dragged(window, 0, 1), 3, is_below=True)
+    assert order(bench) == [1, 3, 2, 0]
+    bench.trigger("edit.undo")
+    bench.trigger("edit.undo")
+    assert order(bench) == [0, 1, 2, 3]
+
+
+def test_below_all_lines_is_the_end(bench: Bench, window: MainWindow) -> None:
+    view = window.script.view
+    place = QPoint(40, view.rowViewportPosition(3) + view.rowHeight(3) + 30)
+    assert drop_at(bench, window, dragged(window, 1), place)
+    assert order(bench) == [0, 2, 3, 1]
+
+
+def test_the_place_is_marked_while_lines_are_held_over_it(window: MainWindow) -> None:
+    view, mime = window.script.view, dragged(window, 3)
+    marks = []
+    place = view.visualRect(window.script._model.index(1, Column.TEXT)).topLeft() + QPoint(5, 3)
+    below = QPoint(40, view.rowViewportPosition(3) + view.rowHeight(3) + 30)
+    for point in (place, below):
+        for event in (QDragEnterEvent(point, MOVE, mime, LEFT, PLAIN), QDragMoveEvent(point, MOVE, mime, LEFT, PLAIN)):
+            QApplication.sendEvent(view.viewport(), event)
+        marks.append(view._gap_area(view._gap).center().y() + 1)  # type: ignore[arg-type]
+        assert not view.grab().isNull()
+    assert marks == [view.rowViewportPosition(1), view.rowViewportPosition(3) + view.rowHeight(3)]
+    QApplication.sendEvent(view.viewport(), QDragLeaveEvent())
+    assert view._gap is None
+
+
+def test_the_label_on_the_mouse_is_small(window: MainWindow) -> None:
+    picture = picture_of_words("A very long line. " * 40, window)
+    assert picture.deviceIndependentSize().width() < 300
+    assert picture.deviceIndependentSize().height() < 40
 
 
 def test_a_line_dropped_where_it_is_makes_no_step_of_undo(bench: Bench, window: MainWindow) -> None:

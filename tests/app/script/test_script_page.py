@@ -41,6 +41,15 @@ def test_enter_goes_on_to_a_new_line(bench: Bench, window: MainWindow) -> None:
     assert bench.texts == ["The first line.", "The second.", ""]
 
 
+def test_a_new_line_is_selected_alone_though_the_shift_of_its_shortcut_is_down(
+    bench: Bench, window: MainWindow
+) -> None:
+    window.script.set_field("text", "The first line.", "Edit")
+    window.script.view.setFocus()
+    QTest.keyClick(window.script.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert window.script.selected_line_ids == [bench.lines[1].id]
+
+
 def test_enter_on_an_empty_last_line_adds_no_more(bench: Bench, window: MainWindow) -> None:
     QTest.keyClick(write_on(window), Qt.Key.Key_Return)
     assert bench.texts == [""]

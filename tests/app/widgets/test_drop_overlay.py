@@ -5,20 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.app.widgets.drop_overlay import DropOverlay
+from studio.app.widgets.drop_overlay import DropOverlay, Held, Offer
 from studio.app.widgets.elided_label import ElidedLabel
 
 COPY, LEFT, PLAIN = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
-def describe(paths: list[Path]) -> str | None:
-    sounds = [path for path in paths if path.suffix == ".wav"]
-    return f"Make {len(sounds)} voices" if sounds else None
+LEFT_HALF = QRect(0, 0, 150, 200)
+
+
+def describe(held: Held) -> Offer | None:
+    """Over the left half of the window Ctrl means something."""
+    sounds = [path for path in held.paths if path.suffix == ".wav"]
+    if not sounds:
+        return None
+    is_left = LEFT_HALF.contains(held.place)
+    words = "Say it again" if is_left and held.has_control else f"Make {len(sounds)} voices"
+    return Offer(words, LEFT_HALF if is_left else None)
 
 
 @pytest.fixture
@@ -36,8 +44,8 @@ def held(*urls: QUrl) -> QMimeData:
     return mime
 
 
-def enter(target: QWidget, mime: QMimeData) -> bool:
-    event = QDragEnterEvent(QPoint(10, 10), COPY, mime, LEFT, PLAIN)
+def enter(target: QWidget, mime: QMimeData, actions: Qt.DropAction = COPY) -> bool:
+    event = QDragEnterEvent(QPoint(10, 10), actions, mime, LEFT, PLAIN)
     event.ignore()
     QApplication.sendEvent(target, event)
     return event.isAccepted()
@@ -52,10 +60,47 @@ def test_files_are_greeted_and_handed_on(window: QWidget, qtbot: QtBot) -> None:
     assert overlay.accessibleDescription() == "Make 2 voices"
     assert not overlay.grab().isNull()
     assert enter(overlay, mime), "it lies over the window now, so that is where the pointer is"
-    with qtbot.waitSignal(overlay.paths_dropped) as dropped:
-        QApplication.sendEvent(overlay, QDropEvent(QPointF(10, 10), COPY, mime, LEFT, PLAIN))
-    assert dropped.args == [[Path("/x/a b.wav"), Path("/x/声.wav")]]
+    with qtbot.waitSignal(overlay.dropped) as dropped:
+        QApplication.sendEvent(overlay, QDropEvent(QPointF(10, 20), COPY, mime, LEFT, PLAIN))
+    assert dropped.args == [Held((Path("/x/a b.wav"), Path("/x/声.wav")), QPoint(10, 20))]
     assert not overlay.isVisible()
+
+
+def test_the_words_follow_the_mouse_and_the_keys(window: QWidget, qtbot: QtBot) -> None:
+    overlay = DropOverlay(window, describe)
+    mime = held(QUrl.fromLocalFile("/x/a.wav"))
+    for target in (window, overlay):  # it lies over the window then
+        enter(target, mime)
+
+    def move(x: int, keys: Qt.KeyboardModifier) -> str:
+        event = QDragMoveEvent(QPoint(x, 50), COPY, mime, LEFT, keys)
+        event.ignore()
+        QApplication.sendEvent(overlay, event)
+        assert event.isAccepted()
+        assert not overlay.grab().isNull()
+        return overlay.accessibleDescription()
+
+    control = Qt.KeyboardModifier.ControlModifier
+    assert [move(20, control), move(20, PLAIN), move(200, control)] == [
+        "Say it again",
+        "Make 1 voices",
+        "Make 1 voices",
+    ]
+    with qtbot.waitSignal(overlay.dropped) as dropped:
+        QApplication.sendEvent(overlay, QDropEvent(QPointF(20, 50), COPY, mime, LEFT, control))
+    assert dropped.args[0].has_control
+
+
+def test_a_file_is_never_moved_away_from_where_it_was(window: QWidget) -> None:
+    overlay = DropOverlay(window, describe)
+    mime = held(QUrl.fromLocalFile("/x/a.wav"))
+    both = COPY | Qt.DropAction.MoveAction
+    for target in (window, overlay):
+        enter(target, mime, both)
+    event = QDropEvent(QPointF(10, 10), both, mime, LEFT, PLAIN)
+    event.setDropAction(Qt.DropAction.MoveAction)
+    QApplication.sendEvent(overlay, event)
+    assert event.dropAction() == COPY
 
 
 @pytest.mark.parametrize("url", [QUrl.fromLocalFile("/x/a.exe"), QUrl("https://example.org/a.wav")])

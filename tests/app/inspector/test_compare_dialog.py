@@ -1,0 +1,150 @@
+"""Which take is the better one is asked of the ears: letters for names, keys for everything, one step of undo."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication
+from window_bench import Bench
+
+from studio.app.inspector.compare_dialog import CompareDialog
+from studio.app.translation import use_language
+from studio.app.window import MainWindow
+from studio.settings import COMPARES_BLINDLY
+
+RATE = 24_000
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    window = bench.open_window()
+    bench.live(0.05)
+    window.script.set_field("text", "A line that was read three times.", "Edit")
+    draw = np.random.default_rng(5)
+    for number in range(3):
+        noise = draw.standard_normal(RATE) * 0.05 * (number + 1)
+        bench.add_take(noise.astype(np.float32), seed=100 + number)
+    return window
+
+
+def open_dialog(bench: Bench, window: MainWindow) -> CompareDialog:
+    bench.trigger("play.compare_takes")
+    (dialog,) = window.findChildren(CompareDialog)
+    bench.until(lambda: "equally loud" in dialog.words, 60)
+    return dialog
+
+
+def press(bench: Bench, dialog: CompareDialog, key: Qt.Key) -> None:
+    bench.loop.call_soon(lambda: QTest.keyClick(QApplication.focusWidget() or dialog, key))
+    bench.live(0.03)
+
+
+def leave(bench: Bench, dialog: CompareDialog) -> None:
+    bench.loop.call_soon(dialog.reject)
+    bench.live(0.1)
+
+
+def test_names_stay_hidden_until_one_is_preferred_and_undo_takes_it_back(bench: Bench, window: MainWindow) -> None:
+    before = bench.lines[0].chosen_take
+    dialog = open_dialog(bench, window)
+    assert dialog._comparison.is_playing
+    assert not any("Take" in words or "seed" in words for words in dialog.details)
+    others = [index for index, each in enumerate(dialog._comparison.contenders) if each.take.id != before]
+    press(bench, dialog, Qt.Key.Key_A + others[0])
+    assert dialog._comparison.current == others[0]
+    assert "heard now" in dialog.details[others[0]]
+    wanted = dialog._comparison.contenders[others[0]].take
+    press(bench, dialog, Qt.Key.Key_Return)
+    assert bench.lines[0].chosen_take == wanted.id
+    assert f"Take {wanted.number}" in dialog.details[others[0]]
+    assert f"take {wanted.number}: it is the take of the line now" in dialog.words
+    assert not dialog._comparison.is_playing
+    press(bench, dialog, Qt.Key.Key_Return)
+    bench.until(lambda: not window.findChildren(CompareDialog))
+    bench.trigger("edit.undo")
+    assert bench.lines[0].chosen_take == before
+
+
+def test_keys_switch_play_and_leave(bench: Bench, window: MainWindow) -> None:
+    dialog = open_dialog(bench, window)
+    comparison = dialog._comparison
+    press(bench, dialog, Qt.Key.Key_X)
+    assert comparison.current == 1
+    press(bench, dialog, Qt.Key.Key_Space)
+    assert not comparison.is_playing
+    press(bench, dialog, Qt.Key.Key_Space)
+    assert comparison.is_playing
+    press(bench, dialog, Qt.Key.Key_R)
+    assert comparison.is_playing
+    assert comparison.current == 0
+    steps = bench.session.editor.undo_stack.count()
+    press(bench, dialog, Qt.Key.Key_Escape)
+    bench.until(lambda: not window.findChildren(CompareDialog))
+    bench.until(lambda: not bench.card.is_running)
+    assert bench.session.editor.undo_stack.count() == steps
+
+
+def test_to_prefer_the_chosen_one_is_no_step_of_undo(bench: Bench, window: MainWindow) -> None:
+    dialog = open_dialog(bench, window)
+    ids = [contender.take.id for contender in dialog._comparison.contenders]
+    dialog._letters[ids.index(bench.lines[0].chosen_take)].click()  # type: ignore[arg-type]
+    steps = bench.session.editor.undo_stack.count()
+    press(bench, dialog, Qt.Key.Key_Return)
+    assert "chosen already" in dialog.words
+    assert bench.session.editor.undo_stack.count() == steps
+    leave(bench, dialog)
+
+
+def test_seeing_the_names_is_a_switch_that_is_remembered(bench: Bench, window: MainWindow) -> None:
+    dialog = open_dialog(bench, window)
+    bench.loop.call_soon(dialog._blind.click)
+    bench.live(0.05)
+    assert [words.split(" ·")[0] for words in dialog.details] == ["Take 1", "Take 2", "Take 3 (chosen)"]
+    assert "−" in dialog.details[2], "how much the loudest is turned down"
+    assert "±0 dB" in dialog.details[0]
+    assert not bench.settings[COMPARES_BLINDLY]
+    leave(bench, dialog)
+
+
+def test_two_selected_takes_are_compared_and_selecting_them_chooses_none(bench: Bench, window: MainWindow) -> None:
+    takes = window.inspector._takes
+    chosen = bench.lines[0].chosen_take
+    takes.item(1).setSelected(True)
+    assert bench.lines[0].chosen_take == chosen
+    assert len(window.inspector.selected_takes) == 2
+    dialog = open_dialog(bench, window)
+    numbers = sorted(contender.take.number for contender in dialog._comparison.contenders)
+    assert numbers == [2, 3]
+    leave(bench, dialog)
+
+
+def test_a_take_is_chosen_by_a_click_as_before(bench: Bench, window: MainWindow) -> None:
+    takes = window.inspector._takes
+    place = takes.visualItemRect(takes.item(2)).center()
+    bench.loop.call_soon(lambda: QTest.mouseClick(takes.viewport(), Qt.MouseButton.LeftButton, pos=place))
+    bench.live(0.05)
+    (first, *_) = bench.session.editor.project.takes_of(bench.lines[0].id)
+    assert bench.lines[0].chosen_take == first.id
+
+
+def test_one_take_alone_cannot_be_compared(bench: Bench, window: MainWindow) -> None:
+    window.script.new_line()
+    bench.live(0.02)
+    assert not window.actions_by_id["play.compare_takes"].isEnabled()
+
+
+def test_every_control_has_a_name_in_both_languages(bench: Bench, window: MainWindow, qapp: QApplication) -> None:
+    use_language(qapp, QLocale("zh_CN"))
+    try:
+        bench.trigger("play.compare_takes")
+        (dialog,) = window.findChildren(CompareDialog)
+        bench.until(lambda: dialog._comparison.is_ready, 60)
+        assert dialog.windowTitle() == "比较版本"
+        for button in dialog.findChildren(QAbstractButton):
+            assert button.accessibleName() or button.text()
+        assert dialog._letters[0].accessibleName().startswith("A: ")
+        leave(bench, dialog)
+    finally:
+        use_language(qapp, QLocale("en_US"))

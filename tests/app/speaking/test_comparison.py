@@ -1,0 +1,175 @@
+"""Takes are compared by ear: equally loud, at one place, without their names."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sound_card import SoundCard
+from window_bench import Bench, CardOutputs
+
+from studio.app.speaking.comparison import Comparison, matching_gains
+from studio.audio.output_device import Fill, OutputStream
+from studio.audio.resampling import Samples
+from studio.errors import NoAudioDevice, StudioError
+from studio.export.loudness import loudness_lufs
+from studio.project.takes import Take
+
+RATE = 24_000
+
+
+def tone(hertz: float, level: float, seconds: float = 3.0) -> Samples:
+    times = np.arange(round(seconds * RATE)) / RATE
+    return (level * np.sin(2 * np.pi * hertz * times)).astype(np.float32)
+
+
+def strength(samples: Samples, hertz: float) -> float:
+    """The amplitude of one tone in ``samples``."""
+    times = np.arange(len(samples)) / RATE
+    return float(2 * abs(np.mean(samples * np.exp(-2j * np.pi * hertz * times))))
+
+
+TONES = {400.0: 0.08, 800.0: 0.1, 1600.0: 0.2}
+
+
+@pytest.fixture
+def takes(bench: Bench) -> list[Take]:
+    return [bench.add_take(tone(hertz, level), seed=number) for number, (hertz, level) in enumerate(TONES.items())]
+
+
+class Listener:
+    def __init__(self, comparison: Comparison) -> None:
+        self.errors: list[StudioError] = []
+        self.shares: list[float] = []
+        comparison.failed.connect(self.errors.append)
+        comparison.moved.connect(self.shares.append)
+
+
+@pytest.fixture
+def compare(bench: Bench) -> Any:
+    made: list[Comparison] = []
+
+    def make(takes: list[Take], **options: Any) -> Comparison:
+        outputs = options.pop("outputs", bench.outputs)
+        comparison = Comparison(takes, bench.session.waveform_of, outputs, bench.session.bridge.run, **options)
+        made.append(comparison)
+        comparison.open()
+        bench.until(lambda: comparison.is_ready, 60)
+        return comparison
+
+    yield make
+    for comparison in made:
+        bench.run(comparison.close())
+
+
+def test_the_louder_ones_are_turned_down_to_the_quietest() -> None:
+    assert matching_gains([-30.0, -24.0, -27.0]) == [0.0, -6.0, -3.0]
+    assert matching_gains([None, -20.0, None]) == [0.0, 0.0, 0.0]
+    assert matching_gains([None, None]) == [0.0, 0.0]
+
+
+def test_a_failed_take_does_not_make_the_others_inaudible() -> None:
+    assert matching_gains([-60.0, -20.0, -30.0]) == [0.0, -12.0, -2.0]
+
+
+def test_what_is_heard_is_equally_loud_and_one_at_a_time(bench: Bench, takes: list[Take], compare: Any) -> None:
+    comparison = compare(takes, is_blind=False)
+    bench.until(lambda: len(bench.card.heard) > 9_000)
+    assert comparison.most_turned_down_db == pytest.approx(10.3, abs=0.5)
+    heard = []
+    for index in (1, 2, 0):
+        comparison.hear(index)
+        bench.live(0.1)
+        begin = len(bench.card.heard)
+        bench.until(lambda start=begin: len(bench.card.heard) > start + 4_800)
+        heard.append(bench.card.heard[begin : begin + 4_800])
+    for index, samples in zip((1, 2, 0), heard, strict=True):
+        strengths = [strength(samples, hertz) for hertz in TONES]
+        assert np.argmax(strengths) == index
+        assert sorted(strengths)[-2] < 0.003
+    loudnesses = [loudness_lufs(samples, RATE) for samples in heard]
+    assert max(loudnesses) - min(loudnesses) < 0.5  # type: ignore[type-var, operator]
+
+
+def test_switching_goes_on_at_the_same_place(bench: Bench, takes: list[Take], compare: Any) -> None:
+    comparison = compare(takes, is_blind=False)
+    listener = Listener(comparison)
+    bench.until(lambda: listener.shares and listener.shares[-1] > 0.2)
+    comparison.hear_next()
+    assert comparison.current == 1
+    bench.live(0.1)
+    assert 0.2 < listener.shares[-1] < 0.9
+    comparison.toggle()
+    assert not comparison.is_playing
+    bench.live(0.1)
+    num_heard = len(bench.card.heard)
+    bench.live(0.1)
+    assert len(bench.card.heard) == num_heard
+
+
+def test_blind_takes_are_dealt_by_chance_and_dealt_anew(bench: Bench, takes: list[Take], compare: Any) -> None:
+    comparison = compare(takes, is_blind=True, order=random.Random(3))
+    ids = [contender.take.id for contender in comparison.contenders]
+    assert ids != [take.id for take in takes]
+    assert sorted(ids) == sorted(take.id for take in takes)
+    comparison.set_blind(False)
+    assert [contender.take.number for contender in comparison.contenders] == [1, 2, 3]
+    comparison.set_blind(True)
+    assert comparison.current == 0
+    begin = len(bench.card.heard)
+    bench.until(lambda: len(bench.card.heard) > begin + 12_000)
+    hertz = list(TONES)[comparison.contenders[0].take.number - 1]
+    assert strength(bench.card.heard[-4_800:], hertz) > 0.03
+
+
+def test_in_turn_every_take_is_heard(bench: Bench, compare: Any) -> None:
+    takes = [bench.add_take(tone(400.0, 0.1, 0.4), seed=number) for number in range(3)]
+    comparison = compare(takes, is_blind=False)
+    comparison.hear_in_turn()
+    bench.until(lambda: not comparison.is_playing)
+    assert all(comparison.was_heard(index) for index in range(3))
+
+
+def test_a_device_of_another_rate_plays_them_at_their_pitch(make_bench: Callable[..., Any]) -> None:
+    class Studio48(SoundCard):
+        def open(self, sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> SoundCard:
+            return super().open(48_000, fill)
+
+    bench: Bench = make_bench(outputs=CardOutputs(Studio48()))
+    takes = [bench.add_take(tone(400.0, 0.1), seed=number) for number in (1, 2)]
+    comparison = Comparison(takes, bench.session.waveform_of, bench.outputs, bench.session.bridge.run)
+    comparison.open()
+    bench.until(lambda: len(bench.card.heard) > 24_000)
+    assert strength(bench.card.heard[9_600:19_200], 200.0) > 0.05, "400 Hz, counted at half the device's rate"
+    bench.run(comparison.close())
+    bench.until(lambda: not bench.card.is_running)
+
+
+class Nothing(CardOutputs):
+    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+        raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
+
+
+def test_without_a_loudspeaker_it_says_so(bench: Bench, takes: list[Take], compare: Any) -> None:
+    comparison = Comparison(takes, bench.session.waveform_of, Nothing(SoundCard()), bench.session.bridge.run)
+    listener = Listener(comparison)
+    comparison.open()
+    bench.until(lambda: listener.errors)
+    assert "No sound card" in str(listener.errors[0])
+    assert not comparison.is_playing
+
+
+def test_a_device_that_vanishes_pauses_and_play_goes_on_elsewhere(
+    bench: Bench, takes: list[Take], compare: Any
+) -> None:
+    headset = SoundCard(vanishes_after=0.2)
+    comparison = compare(takes, device="headset", outputs=CardOutputs(bench.card, headset=headset))
+    listener = Listener(comparison)
+    bench.until(lambda: listener.errors)
+    assert "vanished" in str(listener.errors[0])
+    assert not comparison.is_playing
+    comparison.toggle()
+    bench.until(lambda: len(headset.heard) > 0 and comparison.is_playing)

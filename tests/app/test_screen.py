@@ -1,0 +1,105 @@
+"""A screen that cannot be reached becomes a sentence, not a process that ends in Qt's own words."""
+
+from __future__ import annotations
+
+import ctypes
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio import start
+from studio.app import screen
+from studio.app.screen import require_screen, wayland_answers, x_answers
+from studio.errors import NoScreen
+
+
+def has_library_of_x() -> bool:
+    try:
+        ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return False
+    return True
+
+
+needs_x = pytest.mark.skipif(not has_library_of_x(), reason="needs libxcb, as a window on X does")
+
+
+@pytest.fixture(autouse=True)
+def on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+
+
+def asked(environment: dict[str, str], *, x: bool = False, wayland: bool = False) -> str | None:
+    return require_screen(environment, has_x=lambda _: x, has_wayland=lambda _: wayland)
+
+
+def test_without_any_screen_it_says_so() -> None:
+    with pytest.raises(NoScreen, match="no screen here"):
+        asked({})
+
+
+@pytest.mark.parametrize(
+    ("environment", "name"),
+    [
+        ({"DISPLAY": ":77"}, ":77"),
+        ({"WAYLAND_DISPLAY": "wayland-7"}, "wayland-7"),
+        ({"DISPLAY": ":77", "WAYLAND_DISPLAY": "wayland-7"}, ":77"),
+        ({"DISPLAY": ":77", "QT_QPA_PLATFORM": "xcb"}, ":77"),
+    ],
+)
+def test_a_screen_that_does_not_answer_is_named(environment: dict[str, str], name: str) -> None:
+    with pytest.raises(NoScreen, match="cannot be reached") as told:
+        asked(environment)
+    assert name in str(told.value)
+
+
+def test_where_one_of_two_answers_it_is_asked_for() -> None:
+    both = {"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}
+    assert asked(both, x=True) == "xcb"
+    assert asked(both, wayland=True) == "wayland"
+    assert asked(both, x=True, wayland=True) is None
+    assert asked({"DISPLAY": ":0"}, x=True) is None
+
+
+def test_who_needs_no_screen_is_asked_for_none() -> None:
+    assert asked({"QT_QPA_PLATFORM": "offscreen"}) is None
+    assert asked({"QT_QPA_PLATFORM": "minimal:option;xcb"}) is None
+
+
+def test_other_systems_have_their_own_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert asked({}) is None
+
+
+@needs_x
+def test_a_display_without_a_server_does_not_answer() -> None:
+    assert not x_answers(":3999")
+
+
+def test_a_compositor_answers_where_it_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert not wayland_answers("wayland-0")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as compositor:
+        compositor.bind(str(tmp_path / "wayland-0"))
+        compositor.listen(1)
+        assert wayland_answers("wayland-0")
+        assert wayland_answers(str(tmp_path / "wayland-0"))
+
+
+@needs_x
+def test_the_program_ends_with_a_sentence_and_the_status_of_no_screen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DISPLAY", ":3999")
+    assert start.main([]) == 12
+    assert ":3999" in capsys.readouterr().err
+
+
+def test_to_ask_brings_in_no_qt() -> None:
+    code = f"import sys; import {screen.__name__}; assert not [name for name in sys.modules if 'PySide' in name]"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
