@@ -9,9 +9,7 @@ from __future__ import annotations
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from PySide6.QtGui import QPalette
 
-from studio.app.error_words import error_heading
 from studio.app.theme.tones import tones_of
-from studio.errors import StudioError
 from studio.voices.grades import Grade
 from studio.voices.prompt_doctor import Finding, Subject
 
@@ -78,11 +76,6 @@ SENTENCES = (
 
 def grade_word(grade: Grade) -> str:
     return QCoreApplication.translate(_CONTEXT, str(GRADE_WORDS[grade]))
-
-
-def problem_words(error: StudioError) -> str:
-    """An error as the dialogs show it: what kind it is in the window's language, then its own sentences."""
-    return f"{error_heading(error)} {error}".strip()
 
 
 def grade_ink(grade: Grade, palette: QPalette) -> str:
