@@ -30,9 +30,7 @@ LANGUAGE = Choice(
     key="language",
     page=Page.WINDOW,
     title=QT_TRANSLATE_NOOP("Settings", "Language"),
-    help=QT_TRANSLATE_NOOP(
-        "Settings", "The language of menus and messages. Takes effect when the program is started again."
-    ),
+    help=QT_TRANSLATE_NOOP("Settings", "The language of menus and messages."),
     default="system",
     options=(
         Option("system", QT_TRANSLATE_NOOP("Settings", "As the system")),

@@ -5,9 +5,9 @@
     <name>DoctorDialog</name>
     <message numerus="yes">
         <source>Speaking will work. %n thing(s) could be better.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Speaking will work. %n thing could be better.</numerusform>
+            <numerusform>Speaking will work. %n things could be better.</numerusform>
         </translation>
     </message>
 </context>

@@ -253,11 +253,11 @@
     </message>
     <message>
         <source>Doctor…</source>
-        <translation type="unfinished"></translation>
+        <translation>诊断…</translation>
     </message>
     <message>
         <source>What is installed, what is missing, and what to do about it</source>
-        <translation type="unfinished"></translation>
+        <translation>已安装什么、缺少什么，以及如何处理</translation>
     </message>
     <message>
         <source>About Timbre Studio</source>
@@ -601,65 +601,65 @@
     </message>
     <message>
         <source>Doctor</source>
-        <translation type="unfinished"></translation>
+        <translation>诊断</translation>
     </message>
     <message>
         <source>Looking</source>
-        <translation type="unfinished"></translation>
+        <translation>正在检查</translation>
     </message>
     <message>
         <source>What was found</source>
-        <translation type="unfinished"></translation>
+        <translation>检查结果</translation>
     </message>
     <message>
         <source>Subject</source>
-        <translation type="unfinished"></translation>
+        <translation>项目</translation>
     </message>
     <message>
         <source>Found, and what to do</source>
-        <translation type="unfinished"></translation>
+        <translation>结果与处理办法</translation>
     </message>
     <message>
         <source>Copy report</source>
-        <translation type="unfinished">复制报告</translation>
+        <translation>复制报告</translation>
     </message>
     <message>
         <source>For a bug report: it names no texts, no voices and not you</source>
-        <translation type="unfinished"></translation>
+        <translation>用于报告问题：不含文本、声音名称和您的身份</translation>
     </message>
     <message>
         <source>Look again</source>
-        <translation type="unfinished"></translation>
+        <translation>重新检查</translation>
     </message>
     <message>
         <source>Looking at everything the program needs…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在检查程序需要的一切…</translation>
     </message>
     <message>
         <source>Speaking will not work until what is marked is mended.</source>
-        <translation type="unfinished"></translation>
+        <translation>修复标出的问题之前无法朗读。</translation>
     </message>
     <message numerus="yes">
         <source>Speaking will work. %n thing(s) could be better.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>可以朗读。有 %n 处可以改进。</numerusform>
         </translation>
     </message>
     <message>
         <source>All is well.</source>
-        <translation type="unfinished"></translation>
+        <translation>一切正常。</translation>
     </message>
     <message>
         <source>fine</source>
-        <translation type="unfinished"></translation>
+        <translation>正常</translation>
     </message>
     <message>
         <source>could be better</source>
-        <translation type="unfinished"></translation>
+        <translation>可以改进</translation>
     </message>
     <message>
         <source>broken</source>
-        <translation type="unfinished"></translation>
+        <translation>有故障</translation>
     </message>
 </context>
 <context>
@@ -1044,7 +1044,7 @@
     </message>
     <message>
         <source>A released model wants about 6 GB: close other programs before using one.</source>
-        <translation type="unfinished"></translation>
+        <translation>正式模型约需 6 GB：使用前请关闭其他程序。</translation>
     </message>
     <message>
         <source>A sample rate of {sample_rate} Hz is not offered.</source>
@@ -1484,7 +1484,7 @@
     </message>
     <message>
         <source>Free some space: the disk is as good as full.</source>
-        <translation type="unfinished"></translation>
+        <translation>请腾出空间：磁盘几乎已满。</translation>
     </message>
     <message>
         <source>Give a folder or an archive.</source>
@@ -1560,7 +1560,7 @@
     </message>
     <message>
         <source>Install PyAV (pip install av) if you need them.</source>
-        <translation type="unfinished"></translation>
+        <translation>如有需要，请安装 PyAV（pip install av）。</translation>
     </message>
     <message>
         <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or make the voice from a file.</source>
@@ -1672,7 +1672,7 @@
     </message>
     <message>
         <source>Prepared voices want up to 8 GB; with less they are made again.</source>
-        <translation type="unfinished"></translation>
+        <translation>准备好的声音最多占 8 GB；空间不足时会重新生成。</translation>
     </message>
     <message>
         <source>Prompt, text and speech together are {tokens} tokens; the model holds {most}.</source>
@@ -1684,19 +1684,19 @@
     </message>
     <message>
         <source>PyTorch does not start.</source>
-        <translation type="unfinished"></translation>
+        <translation>PyTorch 无法启动。</translation>
     </message>
     <message>
         <source>PyTorch or ONNX Runtime cannot be loaded ({reason}).</source>
-        <translation type="unfinished"></translation>
+        <translation>无法加载 PyTorch 或 ONNX Runtime（{reason}）。</translation>
     </message>
     <message>
         <source>PyTorch {torch}, ONNX Runtime {onnxruntime}</source>
-        <translation type="unfinished"></translation>
+        <translation>PyTorch {torch}，ONNX Runtime {onnxruntime}</translation>
     </message>
     <message>
         <source>Python</source>
-        <translation type="unfinished"></translation>
+        <translation>Python</translation>
     </message>
     <message>
         <source>Reading {suffix} files such as {file} needs the media extra, which is not installed.</source>
@@ -1708,7 +1708,7 @@
     </message>
     <message>
         <source>Remove and add them again.</source>
-        <translation type="unfinished"></translation>
+        <translation>请移除后重新添加。</translation>
     </message>
     <message>
         <source>Remove it from the model folder, or mend it.</source>
@@ -1732,11 +1732,11 @@
     </message>
     <message>
         <source>Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.</source>
-        <translation type="unfinished"></translation>
+        <translation>请重新运行安装（python3 packaging/run.py）：它会选用适合显卡的 PyTorch。</translation>
     </message>
     <message>
         <source>Run the set-up again: python3 packaging/run.py.</source>
-        <translation type="unfinished"></translation>
+        <translation>请重新运行安装：python3 packaging/run.py。</translation>
     </message>
     <message>
         <source>Run the set-up again; `timbre doctor` says more.</source>
@@ -2232,7 +2232,7 @@
     </message>
     <message>
         <source>Timbre Studio {version}, {system}</source>
-        <translation type="unfinished"></translation>
+        <translation>Timbre Studio {version}，{system}</translation>
     </message>
     <message>
         <source>Try again in some minutes, or choose another source (Settings, Models).</source>
@@ -2264,7 +2264,7 @@
     </message>
     <message>
         <source>Use Python 3.11, 3.12 or 3.13.</source>
-        <translation type="unfinished"></translation>
+        <translation>请使用 Python 3.11、3.12 或 3.13。</translation>
     </message>
     <message>
         <source>Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
@@ -2296,7 +2296,7 @@
     </message>
     <message>
         <source>WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot</source>
-        <translation type="unfinished"></translation>
+        <translation>可以读取 WAV、FLAC、OGG 和 MP3，不能读取 m4a、mp4 和 webm</translation>
     </message>
     <message>
         <source>Wait a moment, or start the program again.</source>
@@ -2424,7 +2424,7 @@
     </message>
     <message>
         <source>all kinds can be read (PyAV {version})</source>
-        <translation type="unfinished"></translation>
+        <translation>各种格式都能读取（PyAV {version}）</translation>
     </message>
     <message>
         <source>another program is using it</source>
@@ -2444,7 +2444,7 @@
     </message>
     <message>
         <source>cache</source>
-        <translation type="unfinished"></translation>
+        <translation>缓存</translation>
     </message>
     <message>
         <source>cannot be reached through the proxy of this computer</source>
@@ -2460,7 +2460,7 @@
     </message>
     <message>
         <source>data</source>
-        <translation type="unfinished"></translation>
+        <translation>数据</translation>
     </message>
     <message>
         <source>does not answer any more</source>
@@ -2468,7 +2468,7 @@
     </message>
     <message>
         <source>engine</source>
-        <translation type="unfinished"></translation>
+        <translation>引擎</translation>
     </message>
     <message>
         <source>exit status {status}</source>
@@ -2476,7 +2476,7 @@
     </message>
     <message>
         <source>graphics card</source>
-        <translation type="unfinished"></translation>
+        <translation>显卡</translation>
     </message>
     <message>
         <source>is not a group of settings</source>
@@ -2588,15 +2588,15 @@
     </message>
     <message>
         <source>last errors</source>
-        <translation type="unfinished"></translation>
+        <translation>最近的错误</translation>
     </message>
     <message>
         <source>logs</source>
-        <translation type="unfinished"></translation>
+        <translation>日志</translation>
     </message>
     <message>
         <source>memory</source>
-        <translation type="unfinished"></translation>
+        <translation>内存</translation>
     </message>
     <message>
         <source>missing: {names}</source>
@@ -2604,15 +2604,15 @@
     </message>
     <message>
         <source>model</source>
-        <translation type="unfinished"></translation>
+        <translation>模型</translation>
     </message>
     <message>
         <source>model {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>模型 {name}</translation>
     </message>
     <message>
         <source>models</source>
-        <translation type="unfinished"></translation>
+        <translation>模型</translation>
     </message>
     <message>
         <source>no process can be started ({reason})</source>
@@ -2624,7 +2624,7 @@
     </message>
     <message>
         <source>none in the log</source>
-        <translation type="unfinished"></translation>
+        <translation>日志中没有</translation>
     </message>
     <message>
         <source>none is installed</source>
@@ -2632,7 +2632,7 @@
     </message>
     <message>
         <source>none of NVIDIA; the processor speaks</source>
-        <translation type="unfinished"></translation>
+        <translation>没有 NVIDIA 显卡；由处理器朗读</translation>
     </message>
     <message>
         <source>of another shape: {names}</source>
@@ -2644,15 +2644,15 @@
     </message>
     <message>
         <source>processor</source>
-        <translation type="unfinished"></translation>
+        <translation>处理器</translation>
     </message>
     <message>
         <source>program</source>
-        <translation type="unfinished"></translation>
+        <translation>程序</translation>
     </message>
     <message>
         <source>recordings</source>
-        <translation type="unfinished"></translation>
+        <translation>录音</translation>
     </message>
     <message>
         <source>shows a certificate this computer does not trust ({reason})</source>
@@ -2664,7 +2664,7 @@
     </message>
     <message>
         <source>sound card</source>
-        <translation type="unfinished"></translation>
+        <translation>声卡</translation>
     </message>
     <message>
         <source>the build was interrupted: the program was killed, or the computer went off</source>
@@ -2672,7 +2672,7 @@
     </message>
     <message>
         <source>the default device plays; {outputs} to play on, {inputs} to record with</source>
-        <translation type="unfinished"></translation>
+        <translation>默认设备可以播放；{outputs} 个播放设备，{inputs} 个录音设备</translation>
     </message>
     <message>
         <source>the device is gone</source>
@@ -2768,23 +2768,23 @@
     </message>
     <message>
         <source>voices</source>
-        <translation type="unfinished"></translation>
+        <translation>声音</translation>
     </message>
     <message>
         <source>{all}, {free} of it free</source>
-        <translation type="unfinished"></translation>
+        <translation>{all}，空闲 {free}</translation>
     </message>
     <message>
         <source>{card}, {memory} of memory, driver {driver}</source>
-        <translation type="unfinished"></translation>
+        <translation>{card}，显存 {memory}，驱动 {driver}</translation>
     </message>
     <message>
         <source>{card}; PyTorch cannot use it</source>
-        <translation type="unfinished"></translation>
+        <translation>{card}；PyTorch 无法使用它</translation>
     </message>
     <message>
         <source>{count} kept</source>
-        <translation type="unfinished"></translation>
+        <translation>共 {count} 个</translation>
     </message>
     <message>
         <source>{count} of {total} files could not become voices.</source>
@@ -3048,11 +3048,11 @@
     </message>
     <message>
         <source>{folder} cannot be written to</source>
-        <translation type="unfinished"></translation>
+        <translation>无法写入 {folder}</translation>
     </message>
     <message>
         <source>{folder}, {used} used, {free} free</source>
-        <translation type="unfinished"></translation>
+        <translation>{folder}，已用 {used}，剩余 {free}</translation>
     </message>
     <message>
         <source>{host} does not hand out the model (it answers with status {status}).</source>
@@ -3080,7 +3080,7 @@
     </message>
     <message>
         <source>{missing} of {all} have lost their recording</source>
-        <translation type="unfinished"></translation>
+        <translation>{all} 个中有 {missing} 个丢失了录音</translation>
     </message>
     <message>
         <source>{name} comes with the program and stays.</source>
@@ -3100,11 +3100,11 @@
     </message>
     <message>
         <source>{name}, which ships with the program, is gone.</source>
-        <translation type="unfinished"></translation>
+        <translation>随程序提供的 {name} 不见了。</translation>
     </message>
     <message>
         <source>{name}, {cores} cores ({logical} logical)</source>
-        <translation type="unfinished"></translation>
+        <translation>{name}，{cores} 个核心（{logical} 个逻辑核心）</translation>
     </message>
     <message>
         <source>{place} does not have {file} of {model}.</source>
@@ -3240,7 +3240,7 @@
     </message>
     <message>
         <source>{size:.1f} GB</source>
-        <translation type="unfinished"></translation>
+        <translation>{size:.1f} GB</translation>
     </message>
     <message>
         <source>{tag} is too long: a pause lasts at most {longest:g} seconds.</source>
@@ -3252,7 +3252,7 @@
     </message>
     <message>
         <source>{version} in {folder}</source>
-        <translation type="unfinished"></translation>
+        <translation>{version}，位于 {folder}</translation>
     </message>
     <message>
         <source>{what} wants {needed} of disk space; {free} are free where models are kept ({folder}).</source>
@@ -5283,6 +5283,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>8-bit integers</source>
         <translation>8 位整数</translation>
+    </message>
+    <message>
+        <source>Run the model on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card&apos;s name.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Faster engines</source>

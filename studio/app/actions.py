@@ -14,7 +14,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
 from studio.app.theme.icons import icon
-from studio.app.translation import QT_TRANSLATE_NOOP
+from studio.app.translation import QT_TRANSLATE_NOOP, language
 
 _CONTEXT = "Actions"
 NUM_VOICE_KEYS = 9
@@ -120,6 +120,8 @@ class Actions(QObject):
         self.specs = {spec.id: spec for spec in (*SPECS, *_voice_specs())}
         self._own_keys = {name: tuple(own) for name, own in (keys or {}).items() if name in self.specs}
         self._actions = {spec.id: self._make(spec) for spec in self.specs.values()}
+        self._say_tips()
+        language.changed.connect(self._say_tips)
         parent.addActions(list(self._actions.values()))
 
     def __getitem__(self, action_id: str) -> QAction:
@@ -158,6 +160,7 @@ class Actions(QObject):
         for name in [action_id] if action_id else list(self._own_keys):
             self._own_keys.pop(name, None)
             self._actions[name].setShortcuts([QKeySequence(key) for key in self.keys(name)])
+            self._say_tip(name)
         self.keys_changed.emit()
 
     def users_of(self, keys: tuple[str, ...]) -> set[str]:
@@ -171,6 +174,7 @@ class Actions(QObject):
         else:
             self._own_keys[action_id] = keys
         self._actions[action_id].setShortcuts([QKeySequence(key) for key in keys])
+        self._say_tip(action_id)
 
     def _make(self, spec: ActionSpec) -> QAction:
         action = QAction(_title(spec), self)
@@ -179,10 +183,18 @@ class Actions(QObject):
         action.setShortcuts([QKeySequence(key) for key in self.keys(spec.id)])
         if spec.icon:
             action.setIcon(icon(spec.icon))
+        return action
+
+    def _say_tips(self) -> None:
+        for name in self._actions:
+            self._say_tip(name)
+
+    def _say_tip(self, action_id: str) -> None:
+        """The names of keys are in the language of the window too."""
+        spec, action = self.specs[action_id], self._actions[action_id]
         tip = QCoreApplication.translate(_CONTEXT, spec.tip) if spec.tip else _title(spec).rstrip("…")
         shown_keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         action.setToolTip(f"{tip} ({shown_keys})" if shown_keys else tip)
-        return action
 
 
 def belongs_to_focus(event: QEvent) -> bool:

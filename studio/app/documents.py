@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from studio.app.error_words import remedy_of, sentence_of
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.session import Session
+from studio.app.translation import language
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
@@ -58,6 +59,7 @@ class Documents(QObject):
         session.editor.modified_changed.connect(lambda _: self.title_changed.emit())
         session.editor.script_changed.connect(lambda *_: self.title_changed.emit())
         session.editor.project_replaced.connect(self.title_changed)
+        language.changed.connect(self.title_changed)
         self.apply_settings()
 
     def apply_settings(self) -> None:

@@ -45,7 +45,7 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
             return error.exit_status
         session = Session(project, settings, surroundings)
         window = MainWindow(session, log)
-        settings.watch(lambda changed: put_on(application, settings) if COLOUR_SCHEME in changed else None)
+        follow_settings(application, settings)
         QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: put_on(application, settings))
         closed = loop.create_future()
         window.closed.connect(lambda: closed.done() or closed.set_result(None))
@@ -67,6 +67,12 @@ def make_application() -> QApplication:
     application = QApplication(sys.argv[:1])
     application.setQuitOnLastWindowClosed(False)
     return application
+
+
+def follow_settings(application: QApplication, settings: Settings) -> None:
+    """Another language or other colours are seen at once."""
+    worn = {COLOUR_SCHEME, LANGUAGE}
+    settings.watch(lambda changed: put_on(application, settings) if worn & set(changed) else None)
 
 
 def put_on(application: QApplication, settings: Settings) -> None:

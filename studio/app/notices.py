@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
+from studio.app.translation import language
 from studio.errors import StudioError
+from studio.health.log_file import note_shown
 
 _HINT_MILLISECONDS = 8_000
 _ICON_SIDE = 20
@@ -45,6 +47,7 @@ class NoticeBar(QFrame):
         self._offer.clicked.connect(self._on_offer)
         self._copy.clicked.connect(self._on_copy)
         self._close.clicked.connect(self.hide)
+        language.changed.connect(self._say_anew)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._offer.hide()
         self._copy.hide()
@@ -57,6 +60,7 @@ class NoticeBar(QFrame):
 
     def show_error(self, error: StudioError) -> None:
         self._error = error
+        note_shown(error)
         self._show(error_words(error), "warning", tones_of(self.palette()).bad)
         self._copy.show()
 
@@ -79,6 +83,10 @@ class NoticeBar(QFrame):
         self._mark.setPixmap(icon(icon_name, colour).pixmap(_ICON_SIDE, _ICON_SIDE))
         self.setAccessibleName(words)
         self.show()
+
+    def _say_anew(self) -> None:
+        if self._error is not None and not self.isHidden():
+            self.show_error(self._error)
 
     def _on_offer(self) -> None:
         call = self._call

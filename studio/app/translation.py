@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTranslator, Signal
 from PySide6.QtWidgets import QApplication
 
 from studio import paths
 
+if TYPE_CHECKING:
+    from studio.app.retranslation import Texts
+
 _installed: list[QTranslator] = []
+
+
+class Language(QObject):
+    """``changed``, with the texts of the language before, once all that is shown has been said anew.
+
+    For texts that are put together from more than words, and for what is no part of a window.
+    """
+
+    changed = Signal(object)  # Texts
+
+
+language = Language()
 
 
 def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - the name Qt's tool looks for
@@ -16,7 +33,10 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
 
 
 def use_language(application: QApplication, locale: QLocale) -> None:
-    """For everything made from now on; numbers and dates follow as well."""
+    """For the window as it is, all its dialogs, and everything made from now on; numbers and dates follow as well."""
+    if _installed and locale == QLocale():
+        return
+    before = _texts_of_now() if _installed and application.topLevelWidgets() else None
     for translator in _installed:
         application.removeTranslator(translator)
     _installed.clear()
@@ -31,6 +51,21 @@ def use_language(application: QApplication, locale: QLocale) -> None:
     qt = QTranslator(application)
     if qt.load(locale, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
         _install(application, qt)
+    if before is not None:
+        _retranslate(before)
+        language.changed.emit(before)
+
+
+def _texts_of_now() -> Texts:
+    from studio.app.retranslation import Texts  # noqa: PLC0415 - the first picture needs none of it
+
+    return Texts()
+
+
+def _retranslate(texts: Texts) -> None:
+    from studio.app.retranslation import retranslate  # noqa: PLC0415
+
+    retranslate(texts)
 
 
 def _install(application: QApplication, translator: QTranslator) -> None:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QUndoStack
+
+from studio.app.translation import language
+
+if TYPE_CHECKING:
+    from studio.app.retranslation import Texts
 
 
 class UndoActions(QObject):
@@ -18,6 +25,7 @@ class UndoActions(QObject):
         redo.triggered.connect(stack.redo)
         for changed in (stack.canUndoChanged, stack.canRedoChanged, stack.indexChanged):
             changed.connect(self._show)
+        language.changed.connect(self._say_anew)
         self._show()
 
     def _on_undo(self) -> None:
@@ -25,6 +33,13 @@ class UndoActions(QObject):
             words = self.tr("Undone: {step}").format(step=self._stack.undoText())
             self._stack.undo()
             self.told.emit(words)
+
+    def _say_anew(self, texts: Texts) -> None:
+        """Steps are named when they are done, and taken back in another language."""
+        for number in range(self._stack.count()):
+            step = self._stack.command(number)
+            step.setText(texts.said_anew(step.text(), ()))
+        self._show()
 
     def _show(self) -> None:
         self._undo.setEnabled(self._stack.canUndo())

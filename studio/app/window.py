@@ -26,7 +26,7 @@ from studio.app.pages import Pages
 from studio.app.script.script_page import ScriptPage
 from studio.app.script.voice_following import VoiceFollowing
 from studio.app.session import Session
-from studio.app.speaking.playback import PlaybackEnd
+from studio.app.speaking.device_notices import DeviceNotices
 from studio.app.speaking.queue_panel import QueuePanel
 from studio.app.speaking.recordings import Recordings
 from studio.app.speaking.sound import GrowingSound
@@ -58,6 +58,7 @@ class MainWindow(QMainWindow):
         self.pages = Pages(session, self.actions_by_id, self)
         self.pronunciation = Pronunciation(session, self)
         self.notices = NoticeBar()
+        self._device_notices = DeviceNotices(session.transport, self.notices, self)
         self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
         self.inspector = Inspector(session.styles, session.pictures.outline)
         self.as_spoken = AsSpoken(session.bridge, self)
@@ -186,7 +187,7 @@ class MainWindow(QMainWindow):
         session.play_all.line_changed.connect(script.view.go_to)
         session.sound_shown.connect(self._show_sound)
         session.transport.moved.connect(self._on_moved)
-        session.transport.ended.connect(self._on_play_ended)
+        session.transport.ended.connect(lambda _: self.take_panel.show_position(None))
         self.take_panel.seek_requested.connect(self.desk.play_from)
         # the chosen line
         script.current_line_changed.connect(lambda _: self._show_line())
@@ -265,11 +266,6 @@ class MainWindow(QMainWindow):
     def _on_moved(self, seconds: float) -> None:
         self.take_panel.show_position(seconds)
         self.take_panel.show_level(self.session.transport.level)
-
-    def _on_play_ended(self, end: PlaybackEnd) -> None:
-        self.take_panel.show_position(None)
-        if end is PlaybackEnd.NO_DEVICE:
-            self.notices.show_hint(self.tr("Play was paused: there is no sound device. The take is kept all the same."))
 
     # The chosen line.
 

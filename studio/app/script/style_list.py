@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 
-from studio.app.translation import QT_TRANSLATE_NOOP
+from studio.app.translation import QT_TRANSLATE_NOOP, language
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
 from studio.text.tags import Grade
@@ -58,6 +58,8 @@ class StyleList(QObject):
         super().__init__(parent)
         self._styles: tuple[NamedStyle, ...] = ()
         self._tags: tuple[NamedTag, ...] = ()
+        self._folder: Path | None = None
+        language.changed.connect(self._name_anew)
 
     @property
     def styles(self) -> tuple[NamedStyle, ...]:
@@ -70,6 +72,7 @@ class StyleList(QObject):
 
     def use_model(self, folder: Path) -> None:
         """Reads the lists of the model's generation; a folder that cannot be read has none."""
+        self._folder = folder
         from studio.model.recognition import recognise  # noqa: PLC0415 - after the first paint
         from studio.text.styles import load_styles  # noqa: PLC0415
 
@@ -101,6 +104,10 @@ class StyleList(QObject):
             tags.append(NamedTag(tag.tag + closing, name, tag.grade is Grade.EXPERIMENTAL, len(closing)))
         self._tags = tuple(tags)
         self.changed.emit()
+
+    def _name_anew(self) -> None:
+        if self._folder is not None:
+            self.use_model(self._folder)
 
     def category_name(self, category: str) -> str:
         return QCoreApplication.translate(_CONTEXT, _CATEGORIES.get(category, _OTHER))

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from studio.app.error_words import error_words
 from studio.app.speaking.queue import Order, OrderState, SpeakQueue
 from studio.app.theme.icons import icon
+from studio.app.translation import language
 
 _TEXT_CHARACTERS = 120
 
@@ -59,6 +60,7 @@ class QueuePanel(QWidget):
         queue.order_changed.connect(self._on_changed)
         queue.order_removed.connect(self._on_removed)
         queue.became_idle.connect(self._show_rest)
+        language.changed.connect(self._say_anew)
         self._retry.clicked.connect(self._retry_chosen)
         self._cancel.clicked.connect(self._cancel_chosen)
         self._clear.clicked.connect(queue.clear_finished)
@@ -70,8 +72,6 @@ class QueuePanel(QWidget):
 
     def _on_added(self, order: Order) -> None:
         item = QTreeWidgetItem()
-        item.setText(2, order.text[:_TEXT_CHARACTERS])
-        item.setToolTip(2, order.text)
         self._items[order] = item
         self._list.insertTopLevelItem(self._queue.orders.index(order), item)
         bar = QProgressBar(maximum=100)
@@ -87,8 +87,8 @@ class QueuePanel(QWidget):
         item.setText(0, self._words(order))
         item.setIcon(0, icon(_ICONS[order.state]))
         item.setToolTip(0, error_words(order.error) if order.error else "")
-        if order.error is not None:
-            item.setText(2, error_words(order.error))
+        item.setText(2, error_words(order.error) if order.error else order.text[:_TEXT_CHARACTERS])
+        item.setToolTip(2, order.text)
         bar = self._list.itemWidget(item, 1)
         if isinstance(bar, QProgressBar):
             is_busy = order.state is OrderState.SPEAKING and not order.share
@@ -96,6 +96,10 @@ class QueuePanel(QWidget):
             bar.setValue(round(100 * order.share))
         self._show_rest()
         self._show_buttons()
+
+    def _say_anew(self) -> None:
+        for order in self._items:
+            self._on_changed(order)
 
     def _on_removed(self, order: Order) -> None:
         item = self._items.pop(order, None)

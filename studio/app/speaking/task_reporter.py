@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio.app.bridge import EngineState
 from studio.app.session import Session
 from studio.app.speaking.queue import Order
+from studio.app.translation import language
 
 _MESSAGE_MILLISECONDS = 6_000
 _COUNTDOWN_MILLISECONDS = 250
@@ -33,6 +34,7 @@ class TaskReporter(QObject):
         session.queue.order_changed.connect(lambda _: self.show())
         session.queue.became_idle.connect(self.show)
         session.transport.ended.connect(lambda _: self.show())
+        language.changed.connect(self.show)
 
     def tell(self, words: str) -> None:
         """A short word about what was done; it goes by itself, and makes way for a task."""

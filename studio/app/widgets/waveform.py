@@ -87,6 +87,10 @@ class Waveform(QWidget):
     def clear(self) -> None:
         self._take(None, is_growing=False)
 
+    @property
+    def empty_text(self) -> str:
+        return self._empty_text
+
     def set_empty_text(self, text: str) -> None:
         """What is written where there is no sound."""
         self._empty_text = text
