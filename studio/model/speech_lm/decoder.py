@@ -69,16 +69,16 @@ class Decoder:
     def __init__(
         self, config: QwenConfig, layers: Iterable[PackedLayer], final_norm: torch.Tensor, device: torch.device
     ) -> None:
-        self._config = config
-        self._layers = tuple(layers)
-        self._final_norm = final_norm.detach().to(device, copy=True)
+        self.config = config
+        self.layers = tuple(layers)
+        self.final_norm = final_norm.detach().to(device, copy=True)
         self._device = device
         angles = rotary_angles(config, config.max_positions, device)
-        self._turns = torch.polar(torch.ones_like(angles), angles)[:, None]  # (positions, 1, head_size / 2)
+        self.turns = torch.polar(torch.ones_like(angles), angles)[:, None]  # (positions, 1, head_size / 2)
 
     def open_cache(self, capacity: int) -> KVCache:
         """Room for an utterance of ``capacity`` positions. Raises ``SequenceTooLong``."""
-        return KVCache(self._config, capacity, self._device)
+        return KVCache(self.config, capacity, self._device)
 
     @torch.inference_mode()
     def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
@@ -86,18 +86,18 @@ class Decoder:
 
         Their keys and values are added to ``cache``. Raises ``SequenceTooLong``.
         """
-        config = self._config
+        config = self.config
         rows, start = embeddings.shape[0], cache.length
         stop = start + rows
         cache.reserve(stop)
-        turns = self._turns[start:stop]
+        turns = self.turns[start:stop]
         mask = self._mask(start, stop)
         num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
         width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
         shape, eps = (width,), config.rms_norm_eps
 
         hidden = embeddings
-        for layer, states in zip(self._layers, cache.layers, strict=True):
+        for layer, states in zip(self.layers, cache.layers, strict=True):
             mixed = layer.query_key_value(F.rms_norm(hidden, shape, layer.input_norm, eps))
             pairs = mixed[:, : num_turned * size].view(rows, num_turned, half, 2)
             torch.view_as_complex(pairs).mul_(turns)
@@ -107,7 +107,7 @@ class Decoder:
             gate, up = layer.gate_up(F.rms_norm(hidden, shape, layer.mlp_norm, eps)).chunk(2, dim=1)
             hidden = hidden + layer.down(F.silu(gate).mul_(up))
         cache.length = stop
-        return F.rms_norm(hidden, shape, self._final_norm, eps)
+        return F.rms_norm(hidden, shape, self.final_norm, eps)
 
     def _attend(
         self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
@@ -115,7 +115,7 @@ class Decoder:
         """(rows, hidden), of ``queries`` (rows, hidden), ``keys`` and ``values`` (kv_heads, positions, head_size)."""
         rows, width = queries.shape
         num_kv, num_keys, size = keys.shape
-        group = self._config.num_heads // num_kv
+        group = self.config.num_heads // num_kv
         if rows == 1:
             # The query heads that share a key/value head are rows of one small product.
             queries = queries.view(1, num_kv, group, size)

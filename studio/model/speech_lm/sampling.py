@@ -28,6 +28,14 @@ class RepetitionAwareSampler:
         self._options = options
         self._generator = torch.Generator().manual_seed(seed)
 
+    @property
+    def options(self) -> SamplingOptions:
+        return self._options
+
+    def draw_points(self, count: int) -> torch.Tensor:
+        """(count,) float64: what the next tokens would be drawn with, for whoever draws them elsewhere."""
+        return torch.stack([torch.rand((), generator=self._generator, dtype=torch.float64) for _ in range(count)])
+
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
         scores = _permitted(logits, forbid)
         tokens, probabilities = _nucleus(scores, self._options)

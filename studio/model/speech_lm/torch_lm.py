@@ -38,8 +38,8 @@ class TorchSpeechLM:
         self.sampling = config.sampling
         self.inputs = inputs
         self.engine = engine
-        self._decoder = decoder
-        self._head = head
+        self.decoder = decoder
+        self.head = head
         self._prompt_states: OrderedDict[tuple[int, ...], tuple[torch.Tensor, ...]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -50,7 +50,7 @@ class TorchSpeechLM:
         the work. Raises ``SequenceTooLong`` at once.
         """
         min_tokens, max_tokens = speech_token_limits(request, len(request.text_tokens))
-        check_length(_prefix_length(request) + max_tokens, self.config.backbone)
+        check_length(prefix_length(request) + max_tokens, self.config.backbone)
         return self._generate(request, sampler, min_tokens, max_tokens)
 
     def generate_from_pieces(
@@ -62,19 +62,19 @@ class TorchSpeechLM:
         the sequence has grown beyond what the model holds.
         """
         assert not request.text_tokens
-        check_length(_prefix_length(request), self.config.backbone)
+        check_length(prefix_length(request), self.config.backbone)
         return self._generate_from_pieces(request, text_tokens, sampler)
 
     def open_cache(self, capacity: int) -> KVCache:
-        return self._decoder.open_cache(capacity)
+        return self.decoder.open_cache(capacity)
 
     def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
         """Scores (head_rows,) of the token after ``embeddings`` (tokens, hidden), which ``cache`` then holds as well."""
-        return self._score(self._decoder.advance(embeddings, cache)[-1:])[0]
+        return self._score(self.decoder.advance(embeddings, cache)[-1:])[0]
 
     @torch.inference_mode()
     def _score(self, hidden: torch.Tensor) -> torch.Tensor:
-        return self._head(hidden)
+        return self.head(hidden)
 
     def _generate(
         self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int
@@ -83,8 +83,8 @@ class TorchSpeechLM:
             return
         layout = self.config.layout
         stop_ids = slice(layout.num_speech_tokens, layout.num_rows)
-        cache = self.open_cache(_prefix_length(request) + max_tokens)
-        self._begin_with_prompt_text(request.prompt_text_tokens, cache)
+        cache = self.open_cache(prefix_length(request) + max_tokens)
+        self.begin_with_prompt_text(request.prompt_text_tokens, cache)
         logits = self.advance(self.inputs.embed_rest(request), cache)
         history: list[int] = []
         while True:
@@ -108,7 +108,7 @@ class TorchSpeechLM:
             prompt_text=request.prompt_text_tokens[request.num_instruction_tokens :],
             prompt_speech=request.prompt_speech_tokens,
         )
-        cache = self.open_cache(min(_prefix_length(request) + _PIECES_CAPACITY, self.config.backbone.max_positions))
+        cache = self.open_cache(min(prefix_length(request) + _PIECES_CAPACITY, self.config.backbone.max_positions))
         waiting = [self.inputs.embed_prompt_text(instruction)]
         history: list[int] = []  # with the fill marks, as the model was trained
         num_text_tokens = num_spoken = 0
@@ -161,7 +161,8 @@ class TorchSpeechLM:
             case Table.TASK:
                 return self.inputs.task
 
-    def _begin_with_prompt_text(self, prompt_text_tokens: tuple[int, ...], cache: KVCache) -> None:
+    def begin_with_prompt_text(self, prompt_text_tokens: tuple[int, ...], cache: KVCache) -> None:
+        """Fills an empty ``cache`` with the part that all sentences of a voice share."""
         with self._lock:
             states = self._prompt_states.get(prompt_text_tokens)
             if states is not None:
@@ -169,7 +170,7 @@ class TorchSpeechLM:
         if states is not None:
             cache.start_from(states)
             return
-        self._decoder.advance(self.inputs.embed_prompt_text(prompt_text_tokens), cache)
+        self.decoder.advance(self.inputs.embed_prompt_text(prompt_text_tokens), cache)
         with self._lock:
             self._prompt_states[prompt_text_tokens] = cache.filled()
             while len(self._prompt_states) > _VOICES_REMEMBERED:
@@ -186,6 +187,7 @@ def speech_token_limits(request: SpeechTokenRequest, num_text_tokens: int) -> tu
     return min(minimum, maximum), maximum
 
 
-def _prefix_length(request: SpeechTokenRequest) -> int:
+def prefix_length(request: SpeechTokenRequest) -> int:
+    """Positions before the first new speech token."""
     marks = 2  # start and task
     return marks + len(request.prompt_text_tokens) + len(request.text_tokens) + len(request.prompt_speech_tokens)

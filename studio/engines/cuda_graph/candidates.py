@@ -1,0 +1,60 @@
+"""The speech language model under CUDA graphs, in the precisions a card multiplies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.keys import weight_file
+from studio.engines.stage import PlaceKind, Stage
+from studio.model.config import Precision
+from studio.wording import wording
+
+_CODE_VERSION = 1
+# Graphs keep their intermediate results; caches of some lines beside the weights.
+_WORKING_BYTES = 400 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CudaGraphCandidate:
+    """Nothing to build: the graph is recorded when a first line wants it."""
+
+    precision: Precision
+    stage: Stage = Stage.SPEECH_LM
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = ()
+    longest_silence_seconds: float = 600.0
+
+    @property
+    def name(self) -> str:
+        return f"cuda-graph-{self.precision.value}"
+
+    @property
+    def engine(self) -> str:
+        return "PyTorch with CUDA graphs"
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        if subject.place.kind is not PlaceKind.CUDA:
+            return Unusable(wording("there is no graphics card in use"))
+        return Usable(weight_file(self.stage, subject).stat().st_size + _WORKING_BYTES)
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+        import torch  # noqa: PLC0415 - not needed to list candidates
+
+        return {"torch": torch.__version__}
+
+    def build(self, job: BuildJob) -> None:
+        """Nothing to build."""
+
+    def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
+        from studio.engines.cuda_graph.speech_lm import GraphSpeechLM  # noqa: PLC0415 - torch
+
+        plain = subject.checkpoint.load_speech_lm(self.precision, subject.place.device, variant=subject.variant)
+        return GraphSpeechLM(plain)
+
+
+CANDIDATES: tuple[Candidate, ...] = tuple(
+    CudaGraphCandidate(precision) for precision in (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)
+)
