@@ -13,6 +13,8 @@ MODULES = (
     "studio.engines.torch_candidates",
     "studio.engines.onnx.candidates",
     "studio.engines.tensorrt.candidates",
+    "studio.engines.cuda_graph.candidates",
+    "studio.engines.quantised.candidates",
 )
 
 

@@ -51,7 +51,7 @@ class StaticStep:
     @torch.inference_mode()
     def record(self) -> None:
         """Records the step, on a graphics card. The content of the cache is not touched where it is filled later."""
-        warm_up = torch.cuda.Stream()
+        warm_up = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         warm_up.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(warm_up):
             for _ in range(2):  # libraries choose and allocate at their first calls, which must not be recorded

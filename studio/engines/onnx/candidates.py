@@ -14,7 +14,7 @@ from studio.model.config import Precision
 from studio.wording import wording
 
 _CODE_VERSION = 1
-_PHASE = "writing the network down"
+_PHASE = "Writing the network down"
 # Of the weight file: the session's weights and the layouts made of them; the network, its trace, the file and copies.
 _RUN_SHARE, _BUILD_SHARE = 2, 5
 _WORKING_BYTES = 800 << 20

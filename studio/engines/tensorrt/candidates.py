@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from studio.engines.tensorrt.building import Profile
 
 _CODE_VERSION = 1
-_PHASES = ("writing the network down", "building the plan")
+_PHASES = ("Writing the network down", "Building the plan")
 # The longest step seen was of seconds; a large layer on a slow card may take minutes.
 _LONGEST_SILENCE_SECONDS = 900.0
 _CONTEXTS_BYTES, _BUILD_BYTES = 1500 << 20, 2 << 30

@@ -1,0 +1,76 @@
+"""Flow and vocoder in eight bits under ONNX Runtime on the processor."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.keys import weight_file
+from studio.engines.stage import PlaceKind, Stage
+from studio.model.config import Precision
+from studio.wording import wording
+
+_CODE_VERSION = 1
+_PHASE = "Calibrating on speech"
+_WORKING_BYTES = 1200 << 20
+_BLOCKS_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class QuantisedCandidate:
+    """Calibrated by the program's own voices; refused by its own build where that would be heard."""
+
+    stage: Stage
+    name: str = "onnxruntime-cpu-int8"
+    engine: str = "ONNX Runtime"
+    precision: Precision = Precision.INT8
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = (_PHASE,)
+    # After the last clip every range is computed, without a word.
+    longest_silence_seconds: float = 1800.0
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        if subject.place.kind is not PlaceKind.CPU:
+            return Unusable(wording("it would run on the processor, not on the graphics card"))
+        if importlib.util.find_spec("onnxruntime") is None:
+            return Unusable(wording("{library} is not installed", library="onnxruntime"))
+        size = weight_file(self.stage, subject).stat().st_size
+        return Usable(
+            memory_bytes=size + _WORKING_BYTES, build_memory_bytes=5 * size + _WORKING_BYTES, build_disk_bytes=size
+        )
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:
+        import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+
+        from studio.engines.quantised.building import Effort  # noqa: PLC0415
+
+        return {
+            "onnxruntime": onnxruntime.__version__,
+            "calibration": repr(Effort()),
+            "front end": subject.checkpoint.front_end_key(),
+        }
+
+    def build(self, job: BuildJob) -> None:
+        from studio.engines.quantised import building  # noqa: PLC0415 - torch and onnx, in the child only
+
+        is_flow = self.stage is Stage.FLOW
+        write = building.write_quantised_flow if is_flow else building.write_quantised_vocoder
+
+        def report(done: float, total: float) -> None:
+            job.report(_PHASE, done, total)
+
+        write(job.subject.checkpoint, job.workspace, job.subject.place, report)
+
+    def open(self, files: Path | None, subject: Subject) -> AnyStage:
+        from studio.engines.onnx import opening  # noqa: PLC0415 - torch and onnxruntime
+
+        assert files is not None
+        if self.stage is Stage.FLOW:
+            return opening.open_flow(files, subject.place, blocks_at_once=_BLOCKS_AT_ONCE)
+        return opening.open_vocoder(files, subject.checkpoint, subject.place)
+
+
+CANDIDATES: tuple[Candidate, ...] = (QuantisedCandidate(Stage.FLOW), QuantisedCandidate(Stage.VOCODER))
