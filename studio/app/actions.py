@@ -100,6 +100,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("view.reset", VIEW, _T("Actions", "Reset layout")),
     ActionSpec("help.guide", HELP, _T("Actions", "Guide"), ("F1",), "help"),
     ActionSpec("help.shortcuts", HELP, _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
+    ActionSpec("help.doctor", HELP, _T("Actions", "Doctor…"), (), "info",
+               _T("Actions", "What is installed, what is missing, and what to do about it")),
     ActionSpec("help.about", HELP, _T("Actions", "About Timbre Studio")),
 )  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Voice {number} for the selected lines")

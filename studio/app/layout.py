@@ -26,7 +26,7 @@ _MENUS: dict[str, tuple[str | None, ...]] = {
            "play.compare_takes", None, "play.keep", "play.remove_take"),
     VOICES: ("voices.new", "voices.record"),
     VIEW: ("view.reset",),
-    HELP: ("help.guide", "help.shortcuts", None, "help.about"),
+    HELP: ("help.guide", "help.shortcuts", "help.doctor", None, "help.about"),
 }  # fmt: skip
 _TOOLBAR = (
     "file.new", "file.open", "file.save", None, "file.import", "file.export", None, "edit.undo", "edit.redo", None,

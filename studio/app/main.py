@@ -22,6 +22,7 @@ from studio.app.theme.dress import Appearance, dress
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.errors import StudioError
+from studio.health.log_file import write_log
 from studio.settings import COLOUR_SCHEME, LANGUAGE
 from studio.settings_file import Settings
 
@@ -32,6 +33,7 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
     log = LogHandler()
     logging.getLogger("studio").addHandler(log)
     logging.getLogger("studio").setLevel(logging.INFO)
+    write_log("window")
     settings = Settings()
     put_on(application, settings)
     loop = qasync.QEventLoop(application)

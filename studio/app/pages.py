@@ -110,6 +110,11 @@ class Pages(QObject):
 
         GuideDialog(self._window).show()
 
+    def open_doctor(self) -> None:
+        from studio.app.doctor_dialog import DoctorDialog  # noqa: PLC0415
+
+        DoctorDialog(self._session.examine, self._window).show()
+
     def open_about(self) -> None:
         QMessageBox.about(
             self._window,

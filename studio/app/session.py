@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Container
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -17,7 +18,7 @@ from studio.app.script.style_list import StyleList
 from studio.app.speaking.meters import Meters
 from studio.app.speaking.play_all import PlayAll
 from studio.app.speaking.queue import Order, SpeakQueue
-from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.sound import GrowingSound, Samples
 from studio.app.speaking.take_making import TakeMaking, VoiceToUse
 from studio.app.speaking.transport import Heard, Transport
 from studio.app.surroundings import Surroundings
@@ -45,7 +46,12 @@ from studio.settings import (
 from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
 
+if TYPE_CHECKING:
+    from studio.health.report import HealthReport
+
 _METER_MILLISECONDS = 200
+_DOCTOR_RATE = 24_000
+_DOCTOR_BUFFER_SECONDS = 0.2
 
 
 # What a loaded model was loaded with: changed, it is loaded again.
@@ -150,6 +156,16 @@ class Session(QObject):
         """Looks for what was plugged in; takes a moment, may be called from any thread."""
         self.surroundings.outputs.look_again()
         return self.surroundings.outputs.names() if kind == "output" else device_names("input")
+
+    def examine(self) -> HealthReport:
+        """Everything the program needs; takes seconds, from any thread."""
+        from studio.health.report import examine  # noqa: PLC0415 - nobody waits for its libraries at the start
+
+        def require_sound_card() -> None:
+            device = self.settings[OUTPUT_DEVICE] or None
+            self.surroundings.outputs.open(device, _DOCTOR_RATE, _silence, _DOCTOR_BUFFER_SECONDS).close()
+
+        return examine(require_sound_card, lambda: self.library)
 
     # Voices.
 
@@ -294,3 +310,7 @@ class Session(QObject):
     @property
     def is_ready(self) -> bool:
         return self.bridge.engine.state is EngineState.READY
+
+
+def _silence(samples: Samples, _has_run_dry: bool) -> None:
+    samples[:] = 0.0

@@ -217,6 +217,7 @@ class MainWindow(QMainWindow):
         actions["view.reset"].triggered.connect(self.docks.reset)
         actions["help.guide"].triggered.connect(self.pages.open_guide)
         actions["help.shortcuts"].triggered.connect(self.pages.open_shortcuts)
+        actions["help.doctor"].triggered.connect(self.pages.open_doctor)
         actions["help.about"].triggered.connect(self.pages.open_about)
         actions.keys_changed.connect(self._keep_keys)
         script.message.connect(self.tasks.tell)

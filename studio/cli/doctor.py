@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 
-from studio.cli.health import Check, Verdict, examine
 from studio.cli.surroundings import Surroundings
+from studio.health.report import examine
 
 EXAMPLES = """\
 examples:
   timbre doctor
-  timbre doctor --json > doctor.json      to go with a bug report; it names folders, but no texts and no voices
+  timbre doctor --json > doctor.json      to go with a bug report; it names no texts, no voices and not you
 
-The exit status is 0 if speaking will work, 1 if not.
+The exit status is 0 if speaking will work, 1 if not. The window has the same under Help.
 """
-_SIGNS = {Verdict.FINE: "ok  ", Verdict.LIMITED: "note", Verdict.BROKEN: "BAD "}
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,27 +30,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    checks = examine(surroundings)
-    is_broken = any(check.verdict is Verdict.BROKEN for check in checks)
-    if arguments.json:
-        print(
-            json.dumps(
-                {"can_speak": not is_broken, "checks": [_as_json(check) for check in checks]}, ensure_ascii=False
-            )
-        )
-    else:
-        for check in checks:
-            print(f"{_SIGNS[check.verdict]}  {check.subject}: {check.finding}")
-            if check.remedy:
-                print(f"      {check.remedy}")
-        print("\nSpeaking will not work." if is_broken else "\nSpeaking will work.")
-    return 1 if is_broken else 0
-
-
-def _as_json(check: Check) -> dict[str, str]:
-    return {
-        "subject": check.subject,
-        "verdict": check.verdict.value,
-        "finding": check.finding,
-        "remedy": check.remedy,
-    }
+    report = examine(surroundings.require_sound_card, surroundings.open_library)
+    print(json.dumps(report.as_json(), ensure_ascii=False) if arguments.json else report.as_text())
+    return 0 if report.can_speak else 1

@@ -18,6 +18,7 @@ import studio
 from studio.cli import bench, convert, doctor, engines, export, models, say, styles, voices
 from studio.cli.surroundings import Surroundings
 from studio.errors import StudioError
+from studio.health.log_file import note_shown, stop_log, write_log
 
 _DESCRIPTION = "Says texts in any voice, from a few seconds of it."
 _EXAMPLES = """\
@@ -45,9 +46,11 @@ def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None
     if rest and arguments.command != "bench":
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
+    log = write_log("command")
     try:
         status: int = arguments.run(arguments, surroundings or Surroundings())
     except StudioError as error:
+        note_shown(error)
         print(f"timbre: {error} ({error.code})", file=sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:
@@ -57,6 +60,8 @@ def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None
     except BrokenPipeError:  # `timbre voices list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    finally:
+        stop_log(log)
     return status
 
 

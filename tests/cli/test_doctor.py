@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from terminal import Ran, Terminal
 
 from studio import paths
-from studio.cli import health
+from studio.catalog.machine import GraphicsCard, MachineFacts
+from studio.catalog.record import InstallRecord, RecordedFile, write_record
+from studio.health import machine_checks, state_checks
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -23,7 +26,7 @@ def check(ran: Ran, subject: str) -> dict[str, str]:
 @pytest.fixture
 def without_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading torch takes seconds, and most tests ask about something else."""
-    monkeypatch.setattr(health, "_ASK_ENGINES", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
+    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
 
 
 def test_a_machine_in_good_order(timbre: Terminal) -> None:
@@ -35,7 +38,8 @@ def test_a_machine_in_good_order(timbre: Terminal) -> None:
     assert check(ran, "sound card")["verdict"] == "fine"
     assert check(ran, "model noise-cosyvoice3")["finding"].startswith("Fun-CosyVoice3, ")
     assert {one["subject"] for one in ran.json["checks"]} >= {
-        "Python", "engine", "processor", "memory", "sound card", "recordings", "voices", "data", "cache", "logs",
+        "program", "Python", "engine", "graphics card", "processor", "memory", "sound card", "recordings", "voices",
+        "data", "models", "cache", "logs", "last errors",
     }  # fmt: skip
 
 
@@ -43,7 +47,8 @@ def test_a_machine_in_good_order(timbre: Terminal) -> None:
 def test_for_people_it_is_a_list(timbre: Terminal) -> None:
     ran = timbre("doctor")
     assert ran.status == 0
-    assert ran.out.startswith("ok    Python: 3.")
+    assert ran.out.startswith("ok    program: Timbre Studio ")
+    assert "\nok    Python: 3." in ran.out
     assert "note  sound card: No sound card can be used here.\n      Connect loudspeakers" in ran.out
     assert ran.out.endswith("\nSpeaking will work.\n")
     assert ran.err == ""
@@ -51,7 +56,7 @@ def test_for_people_it_is_a_list(timbre: Terminal) -> None:
 
 @pytest.mark.parametrize("code", ["import a_library_that_is_not_there", "import os; os.abort()", "print('what?')"])
 def test_engines_that_do_not_load(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr(health, "_ASK_ENGINES", code)
+    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", code)
     ran = timbre("doctor", "--json")
     assert ran.status == 1
     assert ran.json["can_speak"] is False
@@ -60,8 +65,8 @@ def test_engines_that_do_not_load(timbre: Terminal, monkeypatch: pytest.MonkeyPa
 
 
 def test_engines_that_take_forever(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "_ASK_ENGINES", "import time; time.sleep(60)")
-    monkeypatch.setattr(health, "_ENGINE_SECONDS", 0.2)
+    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", "import time; time.sleep(60)")
+    monkeypatch.setattr(machine_checks, "_ENGINE_SECONDS", 0.2)
     assert check(timbre("doctor", "--json"), "engine")["finding"] == "PyTorch does not start."
 
 
@@ -85,7 +90,7 @@ def test_a_folder_that_cannot_be_written(timbre: Terminal, monkeypatch: pytest.M
 
 @pytest.mark.usefixtures("without_engines")
 def test_a_disk_that_is_full(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "_LEAST_DISK_BYTES", 1 << 60)
+    monkeypatch.setattr(state_checks, "_LEAST_DISK_BYTES", 1 << 60)
     assert "as good as full" in check(timbre("doctor", "--json"), "data")["remedy"]
 
 
@@ -103,3 +108,40 @@ def test_voices_without_their_recordings(timbre: Terminal, clip: Path) -> None:
 def test_a_python_of_the_future(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 99, 0))
     assert check(timbre("doctor", "--json"), "Python")["verdict"] == "broken"
+
+
+@pytest.mark.usefixtures("without_engines")
+def test_errors_that_were_shown_are_told_by_their_codes(timbre: Terminal) -> None:
+    assert check(timbre("doctor", "--json"), "last errors")["finding"] == "none in the log"
+    assert timbre("say", "Something private.", "--voice", "nobody").status == 7
+    found = check(timbre("doctor", "--json"), "last errors")["finding"]
+    assert found.endswith("voice-not-found")
+    assert "private" not in timbre("doctor").out
+
+
+@pytest.mark.usefixtures("without_engines")
+def test_a_damaged_and_a_half_downloaded_model_are_told_with_their_remedy(timbre: Terminal, tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "models" / "mine"
+    folder.mkdir()
+    write_record(folder, InstallRecord("mine", "a folder", "", (RecordedFile("llm.pt", 10, "0" * 64),)))
+    found = check(timbre("doctor", "--json"), "model mine")
+    assert found["verdict"] == "limited"
+    assert "llm.pt must be mended" in found["finding"]
+
+
+@pytest.mark.usefixtures("without_engines")
+def test_the_report_does_not_name_the_person(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    ran = timbre("doctor")
+    assert str(tmp_path) not in ran.out
+    assert f"~{os.sep}data" in ran.out
+
+
+@pytest.mark.usefixtures("without_engines")
+def test_a_card_that_the_libraries_do_not_see(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = GraphicsCard("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
+    facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
+    monkeypatch.setattr("studio.health.report.look_at_machine", lambda: facts)
+    found = check(timbre("doctor", "--json"), "graphics card")
+    assert found["finding"] == "NVIDIA GeForce RTX 4070, 12.0 GB of memory, driver 580.1; PyTorch cannot use it"
+    assert "build of PyTorch" in found["remedy"]

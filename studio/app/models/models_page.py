@@ -29,6 +29,7 @@ from studio.catalog.checking import CheckResult
 from studio.catalog.exporting import EXPORT_SUFFIX
 from studio.catalog.folders import models_folder
 from studio.errors import StudioError, UnusableSetting
+from studio.health.log_file import note_shown
 
 
 class ModelsPage(QDialog):
@@ -141,6 +142,7 @@ class ModelsPage(QDialog):
         )
 
     def _show_error(self, error: StudioError) -> None:
+        note_shown(error)
         self._tell(error_words(error), "bad")
 
     def _show_check(self, result: CheckResult) -> None:

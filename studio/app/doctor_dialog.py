@@ -1,0 +1,122 @@
+"""One page of facts about this computer and the program, with what to do about each problem; to be copied for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.error_words import error_words, words_of
+from studio.app.theme.icons import icon
+from studio.app.theme.tones import tones_of
+from studio.app.voices.background import in_background
+from studio.errors import StudioError
+from studio.health.check import Verdict
+from studio.health.report import HealthReport, without_home
+
+_BAR_PIXELS = 10
+
+
+class DoctorDialog(QDialog):
+    """Stays open beside the window. ``look`` takes seconds, and is called on a thread of its own."""
+
+    def __init__(self, look: Callable[[], HealthReport], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Doctor"))
+        self._look = look
+        self._report: HealthReport | None = None
+        self._verdict = QLabel(wordWrap=True)
+        self._verdict.setProperty("role", "title")
+        self._bar = QProgressBar(maximum=0)
+        self._bar.setTextVisible(False)
+        self._bar.setMaximumHeight(_BAR_PIXELS)
+        self._bar.setAccessibleName(self.tr("Looking"))
+        self._list = QTreeWidget()
+        self._list.setAccessibleName(self.tr("What was found"))
+        self._list.setHeaderLabels([self.tr("Subject"), self.tr("Found, and what to do")])
+        self._list.setRootIsDecorated(False)
+        self._list.setWordWrap(True)
+        self._list.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self._list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        self._copy = QPushButton(self.tr("Copy report"))
+        self._copy.setToolTip(self.tr("For a bug report: it names no texts, no voices and not you"))
+        self._again = QPushButton(self.tr("Look again"))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.addButton(self._copy, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self._again, QDialogButtonBox.ButtonRole.ActionRole)
+        column = QVBoxLayout(self)
+        for widget in (self._verdict, self._bar, self._list, buttons):
+            column.addWidget(widget)
+        width = self.fontMetrics().averageCharWidth()
+        self.resize(125 * width, 90 * width)
+        self._copy.clicked.connect(self._copy_report)
+        self._again.clicked.connect(self.look)
+        buttons.rejected.connect(self.reject)
+        self.look()
+
+    def look(self) -> None:
+        """Anew, from the beginning."""
+        self._verdict.setText(self.tr("Looking at everything the program needs…"))
+        self._bar.show()
+        for button in (self._copy, self._again):
+            button.setEnabled(False)
+        in_background(self, self._look, done=self._show, failed=self._show_error)
+
+    @property
+    def verdict(self) -> str:
+        return self._verdict.text()
+
+    def _show(self, report: HealthReport) -> None:
+        self._report = report
+        limited = sum(check.verdict is Verdict.LIMITED for check in report.checks)
+        if not report.can_speak:
+            words = self.tr("Speaking will not work until what is marked is mended.")
+        elif limited:
+            words = self.tr("Speaking will work. %n thing(s) could be better.", "", limited)
+        else:
+            words = self.tr("All is well.")
+        self._end_look(words)
+        tones = tones_of(self.palette())
+        marks = {
+            Verdict.FINE: ("state-ready", tones.good, self.tr("fine")),
+            Verdict.LIMITED: ("info", tones.warn, self.tr("could be better")),
+            Verdict.BROKEN: ("warning", tones.bad, self.tr("broken")),
+        }
+        self._list.clear()
+        for check in report.checks:
+            shape, tone, verdict = marks[check.verdict]
+            finding = without_home(words_of(check.finding))
+            remedy = without_home(words_of(check.remedy)) if check.remedy.template else ""
+            item = QTreeWidgetItem([words_of(check.subject), f"{finding}\n{remedy}".rstrip()])
+            item.setIcon(0, icon(shape, tone))
+            item.setToolTip(0, verdict)
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{words_of(check.subject)}: {verdict}")
+            self._list.addTopLevelItem(item)
+
+    def _show_error(self, error: StudioError) -> None:
+        self._end_look(error_words(error))
+
+    def _end_look(self, words: str) -> None:
+        self._verdict.setText(words)
+        self._bar.hide()
+        self._copy.setEnabled(self._report is not None)
+        self._again.setEnabled(True)
+
+    def _copy_report(self) -> None:
+        if self._report is not None:
+            QGuiApplication.clipboard().setText(self._report.as_text())

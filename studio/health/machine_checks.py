@@ -1,0 +1,156 @@
+"""The computer and the libraries: what the program needs before it has anything of its own."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import psutil
+
+import studio
+from studio.audio.portaudio import device_names
+from studio.catalog.machine import MachineFacts
+from studio.errors import StudioError
+from studio.health.check import Check, Verdict
+from studio.wording import Wording, wording
+
+_ENGINE_SECONDS = 120.0
+_GIBIBYTE = 1 << 30
+# A released model in float32 with one voice; less memory means swapping.
+_COMFORTABLE_MEMORY_BYTES = 6 * _GIBIBYTE
+_SET_UP_AGAIN = wording("Run the set-up again: python3 packaging/run.py.")
+
+# Asked of a process of its own: this one starts without torch.
+_ASK_ENGINES = """
+import json, os, sys
+answer = os.dup(1)
+os.dup2(2, 1)  # libraries print
+import onnxruntime, torch
+cuda = torch.cuda.is_available()
+os.write(answer, json.dumps({
+    "torch": torch.__version__,
+    "onnxruntime": onnxruntime.__version__,
+    "gpu": torch.cuda.get_device_name(0) if cuda else None,
+}).encode())
+"""
+
+
+def check_program() -> Check:
+    return Check(
+        wording("program"),
+        Verdict.FINE,
+        wording("Timbre Studio {version}, {system}", version=studio.__version__, system=platform.platform()),
+    )
+
+
+def check_python() -> Check:
+    found = wording("{version} in {folder}", version=platform.python_version(), folder=sys.prefix)
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        return Check(wording("Python"), Verdict.BROKEN, found, wording("Use Python 3.11, 3.12 or 3.13."))
+    return Check(wording("Python"), Verdict.FINE, found)
+
+
+def check_engines(machine: MachineFacts) -> Iterator[Check]:
+    """The libraries that speak, and the graphics card as they see it."""
+    answer = _ask_engines()
+    if isinstance(answer, Check):
+        yield answer
+        yield _check_card(machine, sees_card=None)
+        return
+    yield Check(
+        wording("engine"),
+        Verdict.FINE,
+        wording(
+            "PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=answer["torch"], onnxruntime=answer["onnxruntime"]
+        ),
+    )
+    yield _check_card(machine, sees_card=bool(answer["gpu"]))
+
+
+def _ask_engines() -> dict[str, str] | Check:
+    subject = wording("engine")
+    try:
+        asked = subprocess.run(  # noqa: S603 - the text above
+            [sys.executable, "-c", _ASK_ENGINES], capture_output=True, text=True, timeout=_ENGINE_SECONDS, check=False
+        )
+        answer: dict[str, str] = json.loads(asked.stdout)
+    except (OSError, subprocess.TimeoutExpired):
+        return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), _SET_UP_AGAIN)
+    except ValueError:
+        reason = (asked.stderr.strip().splitlines() or [f"status {asked.returncode}"])[-1]
+        finding = wording("PyTorch or ONNX Runtime cannot be loaded ({reason}).", reason=reason)
+        return Check(subject, Verdict.BROKEN, finding, _SET_UP_AGAIN)
+    return answer
+
+
+def _check_card(machine: MachineFacts, *, sees_card: bool | None) -> Check:
+    subject, card = wording("graphics card"), machine.card
+    if card is None:
+        return Check(subject, Verdict.FINE, wording("none of NVIDIA; the processor speaks"))
+    found = wording(
+        "{card}, {memory} of memory, driver {driver}",
+        card=card.name,
+        memory=in_gibibytes(card.memory_bytes),
+        driver=card.driver,
+    )
+    if sees_card is False:
+        return Check(
+            subject,
+            Verdict.LIMITED,
+            wording("{card}; PyTorch cannot use it", card=found),
+            wording("Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card."),
+        )
+    return Check(subject, Verdict.FINE, found)
+
+
+def check_processor(machine: MachineFacts) -> Check:
+    cores, logical = machine.num_cores, psutil.cpu_count() or machine.num_cores
+    found = wording("{name}, {cores} cores ({logical} logical)", name=machine.processor, cores=cores, logical=logical)
+    return Check(wording("processor"), Verdict.FINE, found)
+
+
+def check_memory(machine: MachineFacts) -> Check:
+    found = wording(
+        "{all}, {free} of it free",
+        all=in_gibibytes(machine.memory_bytes),
+        free=in_gibibytes(machine.free_memory_bytes),
+    )
+    if machine.free_memory_bytes < _COMFORTABLE_MEMORY_BYTES:
+        remedy = wording("A released model wants about 6 GB: close other programs before using one.")
+        return Check(wording("memory"), Verdict.LIMITED, found, remedy)
+    return Check(wording("memory"), Verdict.FINE, found)
+
+
+def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
+    """How many devices there are, and not their names: some are called after people."""
+    try:
+        require_sound_card()
+        found = wording(
+            "the default device plays; {outputs} to play on, {inputs} to record with",
+            outputs=len(device_names("output")),
+            inputs=len(device_names("input")),
+        )
+    except StudioError as error:
+        return Check(wording("sound card"), Verdict.LIMITED, error.sentence, error.advice)
+    return Check(wording("sound card"), Verdict.FINE, found)
+
+
+def check_media() -> Check:
+    if importlib.util.find_spec("av") is None:
+        return Check(
+            wording("recordings"),
+            Verdict.LIMITED,
+            wording("WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot"),
+            wording("Install PyAV (pip install av) if you need them."),
+        )
+    found = wording("all kinds can be read (PyAV {version})", version=importlib.metadata.version("av"))
+    return Check(wording("recordings"), Verdict.FINE, found)
+
+
+def in_gibibytes(num_bytes: int) -> Wording:
+    return wording("{size:.1f} GB", size=num_bytes / _GIBIBYTE)

@@ -1,0 +1,124 @@
+"""What the program has of its own: models, voices, folders, and the troubles it told of lately."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from studio import paths
+from studio.catalog.folders import bundled_folder, models_folder
+from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
+from studio.errors import StudioError
+from studio.health.check import Check, Verdict
+from studio.health.log_file import recent_errors
+from studio.health.machine_checks import in_gibibytes
+from studio.model.recognition import recognise
+from studio.voices.library import VoiceLibrary
+from studio.wording import Wording, wording
+
+_GIBIBYTE = 1 << 30
+_COMFORTABLE_DISK_BYTES = 10 * _GIBIBYTE
+_LEAST_DISK_BYTES = _GIBIBYTE // 4
+
+
+def check_models() -> Iterator[Check]:
+    if not (bundled_folder() / DEFAULT_MODEL).is_dir():
+        yield Check(
+            wording("model"),
+            Verdict.BROKEN,
+            wording("{name}, which ships with the program, is gone.", name=DEFAULT_MODEL),
+            wording("Run the set-up again: python3 packaging/run.py."),
+        )
+    for status in model_statuses():
+        if status.folder is not None or status.state is ModelState.PARTIAL:
+            yield _check_model(status)
+
+
+def _check_model(status: ModelStatus) -> Check:
+    subject = wording("model {name}", name=status.name)
+    if error := why_not_loadable(status.name):
+        return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
+    assert status.folder is not None, "what can be loaded has a folder"
+    try:
+        generation, _ = recognise(status.folder)
+    except StudioError as error:
+        return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
+    found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
+    return Check(subject, Verdict.FINE, found)
+
+
+def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
+    subject = wording("voices")
+    try:
+        voices = open_library().voices()
+    except StudioError as error:
+        return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
+    missing = sum(not voice.clip.is_file() for voice in voices)
+    if missing:
+        found = wording("{missing} of {all} have lost their recording", missing=missing, all=len(voices))
+        return Check(subject, Verdict.LIMITED, found, wording("Remove and add them again."))
+    return Check(subject, Verdict.FINE, wording("{count} kept", count=len(voices)))
+
+
+def check_folders() -> Iterator[Check]:
+    for subject, folder in (
+        (wording("data"), paths.data_folder()),
+        (wording("models"), models_folder()),
+        (wording("cache"), paths.cache_folder()),
+        (wording("logs"), paths.log_folder()),
+    ):
+        place = _existing(folder)
+        free = shutil.disk_usage(place).free
+        found = wording(
+            "{folder}, {used} used, {free} free",
+            folder=folder,
+            used=in_gibibytes(_size(folder)),
+            free=in_gibibytes(free),
+        )
+        if not _is_writable(place):
+            found = wording("{folder} cannot be written to", folder=folder)
+            yield Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
+        elif free < _LEAST_DISK_BYTES:
+            remedy = wording("Free some space: the disk is as good as full.")
+            yield Check(subject, Verdict.LIMITED, found, remedy)
+        elif folder == paths.cache_folder() and free < _COMFORTABLE_DISK_BYTES:
+            remedy = wording("Prepared voices want up to 8 GB; with less they are made again.")
+            yield Check(subject, Verdict.LIMITED, found, remedy)
+        else:
+            yield Check(subject, Verdict.FINE, found)
+
+
+def check_recent_errors() -> Check:
+    """Their codes only: sentences name files and texts."""
+    told = recent_errors()
+    if not told:
+        return Check(wording("last errors"), Verdict.FINE, wording("none in the log"))
+    counts = ", ".join(f"{error.when} {error.code}" for error in told)
+    return Check(wording("last errors"), Verdict.FINE, Wording(counts))
+
+
+def _existing(folder: Path) -> Path:
+    """``folder``, or the nearest above it that exists."""
+    return next(place for place in (folder, *folder.resolve().parents) if place.exists())
+
+
+def _is_writable(folder: Path) -> bool:
+    """By trying: what permissions say is not the whole truth (read-only disks, root)."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _size(folder: Path) -> int:
+    """Of all files in it; those that vanish meanwhile do not count."""
+    total = 0
+    for path in folder.rglob("*") if folder.is_dir() else ():
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total

@@ -1,0 +1,72 @@
+"""Help, Doctor: a page of facts that can be copied, worked out beside the window."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from window_bench import Bench
+
+from studio.app.doctor_dialog import DoctorDialog
+from studio.health import machine_checks
+from studio.health.check import Check, Verdict
+from studio.health.report import HealthReport
+from studio.wording import wording
+
+
+def report(*verdicts: Verdict) -> HealthReport:
+    return HealthReport(
+        tuple(
+            Check(
+                wording("memory"),
+                verdict,
+                wording("{all}, {free} of it free", all="8 GB", free="1 GB"),
+                wording("Do this."),
+            )
+            for verdict in verdicts
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        ((Verdict.FINE,), "All is well."),
+        ((Verdict.FINE, Verdict.LIMITED), "Speaking will work. 1 thing could be better."),
+        ((Verdict.BROKEN, Verdict.LIMITED), "Speaking will not work until what is marked is mended."),
+    ],
+)
+def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
+    bench: Bench, verdicts: tuple[Verdict, ...], words: str
+) -> None:
+    go = threading.Event()
+
+    def look() -> HealthReport:
+        go.wait(10)
+        return report(*verdicts)
+
+    dialog = DoctorDialog(look)
+    dialog.show()
+    bench.live(0.05)
+    assert "Looking" in dialog.verdict
+    assert not dialog._copy.isEnabled()
+    go.set()
+    bench.until(dialog._copy.isEnabled)
+    assert dialog.verdict == words
+    assert dialog._list.topLevelItemCount() == len(verdicts)
+    assert dialog._list.topLevelItem(0).text(1) == "8 GB, 1 GB of it free\nDo this."
+    dialog._copy.click()
+    assert "memory: 8 GB, 1 GB of it free" in QGuiApplication.clipboard().text()
+    dialog.close()
+
+
+def test_help_opens_it_with_the_truth(bench: Bench, monkeypatch: Any) -> None:
+    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
+    window = bench.open_window()
+    bench.trigger("help.doctor")
+    (dialog,) = window.findChildren(DoctorDialog)
+    bench.until(dialog._copy.isEnabled, 60)
+    assert "program: Timbre Studio" in dialog._report.as_text()  # type: ignore[union-attr]
+    dialog.close()
