@@ -160,12 +160,12 @@
         <translation>朗读所有尚无版本、或生成版本后又有改动的行</translation>
     </message>
     <message>
-        <source>Speak four takes</source>
-        <translation>朗读四个版本</translation>
+        <source>Speak several takes</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Four takes of the line with four seeds, to choose from</source>
-        <translation>用四个种子生成此行的四个版本，供挑选</translation>
+        <source>Takes of the line with seeds of their own, to choose from; the settings say how many</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Speak a recording…</source>
@@ -5255,6 +5255,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The language of menus and messages.</source>
         <translation>菜单和消息的语言。</translation>
+    </message>
+    <message>
+        <source>Takes at once</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many “Speak several takes” makes of a line, each with a seed of its own.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Precision of the language model</source>
