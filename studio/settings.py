@@ -124,6 +124,18 @@ SPEECH_LM_PRECISION = Choice(
         Option("int8", QT_TRANSLATE_NOOP("Settings", "8-bit integers")),
     ),
 )
+PLACE = Text(
+    key="place",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Run the model on"),
+    help=QT_TRANSLATE_NOOP(
+        "Settings",
+        "auto is the graphics card with most memory, or the processor where there is none. "
+        "Also: cpu, cuda, cuda:1, or part of a card's name.",
+    ),
+    default="auto",
+    longest=100,
+)
 ENGINES = Choice(
     key="engines",
     page=Page.SPEAKING,

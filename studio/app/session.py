@@ -39,6 +39,7 @@ from studio.settings import (
     MODEL,
     NUM_THREADS,
     OUTPUT_DEVICE,
+    PLACE,
     PREFERS_RL,
     SPEECH_LM_PRECISION,
     VOICE_CACHE_GIBIBYTES,
@@ -56,7 +57,7 @@ _DOCTOR_BUFFER_SECONDS = 0.2
 
 # What a loaded model was loaded with: changed, it is loaded again.
 _OF_THE_ENGINE = (
-    SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, ENGINES, IDLE_RELEASE_MINUTES,
+    SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, IDLE_RELEASE_MINUTES,
 )  # fmt: skip
 
 
@@ -122,6 +123,7 @@ class Session(QObject):
     def engine_options(self) -> EngineOptions:
         has_reinforced = (self.model_folder() / "llm.rl.pt").is_file()
         return EngineOptions(
+            device=self.settings[PLACE],
             variant="rl" if self.settings[PREFERS_RL] and has_reinforced else None,
             speech_lm_precision=self.settings[SPEECH_LM_PRECISION],
             num_threads=self.settings[NUM_THREADS] or None,

@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         place = place_named(chosen.device, num_threads=chosen.threads)
         subject = Subject(open_checkpoint(chosen.model), place, chosen.variant)
-        manager = EngineManager(subject, EngineStore(), modules=tuple(chosen.modules), on_change=speaker.hear)
+        manager = EngineManager(
+            subject, EngineStore(), modules=tuple(chosen.modules), gives_way=False, on_change=speaker.hear
+        )
         stages = tuple(chosen.stage or Stage)
         try:
             return _run(chosen, manager, stages)

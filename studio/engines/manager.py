@@ -64,7 +64,10 @@ class OpenedStage:
 
 
 class EngineManager:
-    """Of one model at one place. ``on_change`` is called with every new picture, on whichever thread made it."""
+    """Of one model at one place. ``on_change`` is called with every new picture, on whichever thread made it.
+
+    ``gives_way``: trials leave the machine to other work; not where somebody waits for them.
+    """
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class EngineManager:
         modules: tuple[str, ...] = MODULES,
         extent: Extent | None = None,
         start_trial: StartTrial = TrialProcess,
+        gives_way: bool = True,
         on_change: Callable[[Overview], None] = lambda _overview: None,
     ) -> None:
         self.subject = subject
@@ -81,6 +85,7 @@ class EngineManager:
         self._modules = modules
         self._extent = extent or usual_extent(subject.place)
         self._start_trial = start_trial
+        self._gives_way = gives_way
         self._on_change = on_change
         self._rungs = rungs_of(all_candidates(modules), subject, store)
         self._lock = threading.RLock()
@@ -228,6 +233,7 @@ class EngineManager:
             timing_cache=self.store.timing_cache(rung.candidate.name),
             extent=self._extent,
             is_built=is_built,
+            gives_way=self._gives_way,
         )
         trial = self._start_trial(task, longest_silence_seconds=rung.candidate.longest_silence_seconds)
         self._trial = trial

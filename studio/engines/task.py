@@ -20,6 +20,7 @@ TIMING = "Measuring the speed"
 @dataclass(frozen=True, slots=True)
 class TrialTask:
     """Record if ``recording`` is missing, build, verify, time. ``is_built``: ``workspace`` holds the files already.
+    ``gives_way`` to everything else on the machine: it is done beside other work.
 
     ``modules``: where candidates come from. ``reference_bytes`` and the candidate's own are compared with what is free.
     """
@@ -35,6 +36,7 @@ class TrialTask:
     timing_cache: Path
     extent: Extent
     is_built: bool = False
+    gives_way: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Tries one candidate in a process of its own: a crash, a leak or a hang of a library stays there.
 
-The process gives way to everything else on the machine, and ends when whoever started it is gone.
+The process gives way to everything else on the machine, unless somebody waits for it, and ends when whoever
+started it is gone.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from studio.engines.task import (
 from studio.wording import wording
 
 _LOOK_SECONDS = 0.5
+_NICENESS = 10
 _CANCEL_GRACE_SECONDS = 10.0
 _EXIT_GRACE_SECONDS = 5.0
 # Recording and proving on a slow processor go on for minutes without a word.
@@ -219,7 +221,8 @@ def _serve(connection: Connection, task: TrialTask, log_path: Path) -> None:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    give_way()
+    if task.gives_way:
+        give_way()
     obedience = Obedience(connection)
     # By name: nothing before this line reaches torch.
     trying = importlib.import_module("studio.engines.trying")
@@ -230,9 +233,9 @@ def _serve(connection: Connection, task: TrialTask, log_path: Path) -> None:
 
 
 def give_way() -> None:
-    """Lowest priority for processor and disk, as far as the system has such a thing."""
+    """Low priority for processor and disk, as far as the system has such a thing; not the lowest, it is to end one day."""
     process = psutil.Process()
     with contextlib.suppress(psutil.Error, OSError):
-        process.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else 19)
+        process.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICENESS)
     with contextlib.suppress(psutil.Error, OSError, AttributeError, ValueError):
         process.ionice(psutil.IOPRIO_VERYLOW if sys.platform == "win32" else psutil.IOPRIO_CLASS_IDLE)

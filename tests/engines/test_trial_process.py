@@ -59,7 +59,7 @@ def test_a_build_in_a_process_of_its_own_is_proven_and_gives_way(make_manager: M
     improving.start()
     assert begun.event.wait(60)
     (process,) = children()
-    assert process.nice() == 19
+    assert process.nice() == 10
     manager.cancel()
     improving.join(30)
     assert children() == []

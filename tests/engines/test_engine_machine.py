@@ -1,0 +1,105 @@
+"""Places by name, room by what is free, keys by what matters, and how long it will take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import engine_fakes
+import pytest
+
+from studio.engines import machine
+from studio.engines.candidate import Subject
+from studio.engines.history import past_phases, remaining_seconds
+from studio.engines.keys import facts_of, key_of, place_facts
+from studio.engines.machine import budget_bytes, choose_card, place_named, processor
+from studio.engines.manifest import Manifest, Verification
+from studio.engines.memory import is_out_of_memory
+from studio.engines.stage import Place, PlaceKind
+from studio.engines.task import Step
+from studio.errors import OutOfMemory, UnusableSetting
+
+LARGE = Place(PlaceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 1, (8, 9), "580.65.06")
+SMALL = Place(PlaceKind.CUDA, "NVIDIA GeForce RTX 3060", 8, 12 << 30, 0, (8, 6), "580.65.06")
+
+
+@pytest.mark.parametrize(
+    ("wish", "found"),
+    [("cuda", LARGE), ("auto", LARGE), ("cuda:0", SMALL), ("rtx 3060", SMALL), ("RTX", LARGE), ("H100", None)],
+)
+def test_a_card_is_found_by_number_or_name(wish: str, found: Place | None) -> None:
+    assert choose_card(wish, (LARGE, SMALL)) == found
+
+
+def test_without_a_card_it_is_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "graphics_cards", lambda _threads=None: ())
+    assert place_named("auto").kind is PlaceKind.CPU
+    assert place_named("cpu", num_threads=3).num_threads == 3
+    with pytest.raises(UnusableSetting, match=r"There is no graphics card “cuda”.*Choose one of: cpu"):
+        place_named("cuda")
+
+
+def test_a_card_that_is_there_is_taken_unless_the_processor_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "graphics_cards", lambda _threads=None: (LARGE, SMALL))
+    assert place_named("auto").device == "cuda:1"
+    assert place_named("cpu").device == "cpu"
+
+
+def test_the_budget_is_what_is_free_less_what_must_stay_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "free_bytes", lambda _place: 3 << 30)
+    assert budget_bytes(processor(1)) == 2 << 30
+    assert budget_bytes(LARGE) == (3 << 30) - (512 << 20)
+    monkeypatch.setattr(machine, "free_bytes", lambda _place: 100)
+    assert budget_bytes(LARGE) == 0
+
+
+def test_a_key_changes_with_everything_that_makes_a_plan_stale(subject: Subject) -> None:
+    fake = engine_fakes.Fake("a")
+    on_card = replace(subject, place=LARGE)
+    keys = {
+        key_of(facts_of(candidate, one))
+        for candidate, one in (
+            (fake, subject),
+            (fake, on_card),
+            (fake, replace(on_card, place=replace(LARGE, name="NVIDIA GeForce RTX 4080"))),
+            (fake, replace(on_card, place=replace(LARGE, compute_capability=(9, 0)))),
+            (fake, replace(on_card, place=replace(LARGE, driver="590.10"))),
+            (replace(fake, version="2"), on_card),
+            (replace(fake, code_version=2), on_card),
+        )
+    }
+    assert len(keys) == 7
+    within_branch = replace(on_card, place=replace(LARGE, driver="580.99.01"))
+    assert key_of(facts_of(fake, within_branch)) in keys
+    assert place_facts(LARGE) == {"place": "NVIDIA GeForce RTX 4090", "capability": "8.9", "driver": "580"}
+
+
+def test_want_of_memory_is_known_however_it_is_said() -> None:
+    for error in (
+        MemoryError(),
+        OutOfMemory("There is not enough memory."),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"),
+        RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
+    ):
+        assert is_out_of_memory(error)
+    assert not is_out_of_memory(RuntimeError("shape mismatch"))
+    assert not is_out_of_memory(ValueError("out of memory"))
+
+
+def test_the_remaining_time_comes_from_the_past_and_from_the_pace() -> None:
+    phases = ("a", "b", "c")
+    past = {"a": 10.0, "b": 20.0, "c": 5.0}
+    assert remaining_seconds(Step("a", 0, 3, 0, 1), phases, past, 4.0) == pytest.approx(6 + 25)
+    assert remaining_seconds(Step("b", 1, 3, 1, 2), phases, past, 30.0) == pytest.approx(30 + 5)
+    assert remaining_seconds(Step("b", 1, 3, 1, 2), phases, {}, 30.0) is None
+    assert remaining_seconds(Step("c", 2, 3, 1, 4), phases, {}, 1.0) == pytest.approx(3.0)
+    assert remaining_seconds(Step("c", 2, 3, 0, 4), phases, {}, 1.0) is None
+
+
+def test_the_past_is_that_of_the_same_candidate_of_whichever_model() -> None:
+    def made(name: str, seconds: float) -> Manifest:
+        facts = {"stage": "flow", "name": name}
+        return Manifest("k", facts, "", "", Verification(True, 0, 0, 1), None, {"building": seconds})
+
+    manifests = [made("other", 1.0), made("plan", 2.0), made("plan", 3.0)]
+    assert past_phases(manifests, "flow", "plan") == {"building": 2.0}
+    assert past_phases(manifests, "vocoder", "plan") == {}
