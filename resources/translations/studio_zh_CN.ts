@@ -865,6 +865,18 @@
         <translation>正在测量速度</translation>
     </message>
     <message>
+        <source>Writing the network down</source>
+        <translation>正在写出网络</translation>
+    </message>
+    <message>
+        <source>Building the plan</source>
+        <translation>正在构建引擎文件</translation>
+    </message>
+    <message>
+        <source>Calibrating on speech</source>
+        <translation>正在用语音校准</translation>
+    </message>
+    <message>
         <source>{name}, {memory}, driver {driver}</source>
         <translation>{name}，{memory}，驱动 {driver}</translation>
     </message>
@@ -1080,11 +1092,11 @@
     </message>
     <message>
         <source>Another engine is used instead.</source>
-        <translation type="unfinished"></translation>
+        <translation>将改用其他引擎。</translation>
     </message>
     <message>
         <source>Another engine is used instead; a newer TensorRT may do better.</source>
-        <translation type="unfinished"></translation>
+        <translation>将改用其他引擎；更新的 TensorRT 或许可以。</translation>
     </message>
     <message>
         <source>Another export is writing into {folder}.</source>
@@ -1364,15 +1376,15 @@
     </message>
     <message>
         <source>Close other programs and build the engine again.</source>
-        <translation type="unfinished"></translation>
+        <translation>请关闭其他程序，然后重新构建该引擎。</translation>
     </message>
     <message>
         <source>Close other programs that use the card; a smaller engine is used meanwhile.</source>
-        <translation type="unfinished"></translation>
+        <translation>请关闭占用显卡的其他程序；其间改用较小的引擎。</translation>
     </message>
     <message>
         <source>Close other programs, or split it.</source>
-        <translation type="unfinished"></translation>
+        <translation>请关闭其他程序，或把句子拆短。</translation>
     </message>
     <message>
         <source>Close other programs, use a shorter text or clip, or choose a smaller precision.</source>
@@ -1532,7 +1544,7 @@
     </message>
     <message>
         <source>In eight bits the sound differs by {distortion:.2f} dB from full precision, more than {limit:g} dB.</source>
-        <translation type="unfinished"></translation>
+        <translation>8 位精度的声音与全精度相差 {distortion:.2f} dB，超过 {limit:g} dB。</translation>
     </message>
     <message>
         <source>In {file}, a mel frame is {hop} samples for the prompt and {factor} for the vocoder.</source>
@@ -1572,7 +1584,7 @@
     </message>
     <message>
         <source>Install it again, or choose another engine.</source>
-        <translation type="unfinished"></translation>
+        <translation>请重新安装，或选择其他引擎。</translation>
     </message>
     <message>
         <source>Install it with: pip install &quot;timbre-studio[media]&quot;, or save the sound as WAV, FLAC or MP3.</source>
@@ -1580,7 +1592,7 @@
     </message>
     <message>
         <source>Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.</source>
-        <translation type="unfinished"></translation>
+        <translation>请安装 onnxruntime-gpu 及其对应版本的 CUDA 和 cuDNN，或选择其他引擎。</translation>
     </message>
     <message>
         <source>Install the model again, or import it from where it is whole.</source>
@@ -1664,7 +1676,7 @@
     </message>
     <message>
         <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
-        <translation type="unfinished"></translation>
+        <translation>ONNX Runtime 无法使用 {device}：缺少 CUDA 库，或版本不符。</translation>
     </message>
     <message>
         <source>Open a .timbre file, or import the text in it.</source>
@@ -1832,23 +1844,23 @@
     </message>
     <message>
         <source>TensorRT cannot be used: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法使用 TensorRT：{reason}。</translation>
     </message>
     <message>
         <source>TensorRT cannot build {file}: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>TensorRT 无法构建 {file}：{reason}。</translation>
     </message>
     <message>
         <source>TensorRT for RTX does not run on cards of compute capability {c}</source>
-        <translation type="unfinished"></translation>
+        <translation>TensorRT for RTX 不支持计算能力为 {c} 的显卡</translation>
     </message>
     <message>
         <source>TensorRT refuses the built engine {file}: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>TensorRT 拒绝已构建的引擎 {file}：{reason}。</translation>
     </message>
     <message>
         <source>TensorRT {version} is too old; {oldest} is needed</source>
-        <translation type="unfinished"></translation>
+        <translation>TensorRT {version} 太旧，需要 {oldest}</translation>
     </message>
     <message>
         <source>The alias of “{written}” cannot be read aloud.</source>
@@ -1856,7 +1868,7 @@
     </message>
     <message>
         <source>The built engine {file} was not made for a sentence this long.</source>
-        <translation type="unfinished"></translation>
+        <translation>已构建的引擎 {file} 不支持这么长的句子。</translation>
     </message>
     <message>
         <source>The clip has {sample_rate} samples a second; at least {lowest} are needed.</source>
@@ -1920,7 +1932,7 @@
     </message>
     <message>
         <source>The graphics card has not enough memory for the built engine {file}.</source>
-        <translation type="unfinished"></translation>
+        <translation>显存不足，无法使用已构建的引擎 {file}。</translation>
     </message>
     <message>
         <source>The list of voices, {path}, cannot be used ({reason}).</source>
@@ -2176,7 +2188,7 @@
     </message>
     <message>
         <source>There is not enough memory for this sentence.</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足，无法合成这句话。</translation>
     </message>
     <message>
         <source>There is not enough room for a random model ({size:.1f} GB) in {folder}.</source>
@@ -2200,7 +2212,7 @@
     </message>
     <message>
         <source>There was not enough memory to build {file}.</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足，无法构建 {file}。</translation>
     </message>
     <message>
         <source>This draft is open in another window.</source>
@@ -2568,7 +2580,7 @@
     </message>
     <message>
         <source>it would run on the processor, not on the graphics card</source>
-        <translation type="unfinished"></translation>
+        <translation>它只在处理器上运行，不用显卡</translation>
     </message>
     <message>
         <source>its results differ by {error:.2%} from plain float32, more than {limit:.2%}</source>
@@ -2736,7 +2748,7 @@
     </message>
     <message>
         <source>there is no graphics card in use</source>
-        <translation type="unfinished"></translation>
+        <translation>没有使用显卡</translation>
     </message>
     <message>
         <source>there is not enough memory</source>
@@ -3024,7 +3036,7 @@
     </message>
     <message>
         <source>{file} of a built engine cannot be read: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读取已构建引擎的 {file}：{reason}。</translation>
     </message>
     <message>
         <source>{file} of {name} is damaged.</source>
@@ -3072,11 +3084,11 @@
     </message>
     <message>
         <source>{library} is installed, but its libraries cannot be loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>已安装 {library}，但无法加载它的库</translation>
     </message>
     <message>
         <source>{library} is not installed</source>
-        <translation type="unfinished"></translation>
+        <translation>未安装 {library}</translation>
     </message>
     <message>
         <source>{missing} of {all} have lost their recording</source>

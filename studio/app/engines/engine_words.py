@@ -59,6 +59,10 @@ _PHASES = {
     LISTENING: _T("Engines", "Listening to plain float32"),
     VERIFYING: _T("Engines", "Comparing with plain float32"),
     TIMING: _T("Engines", "Measuring the speed"),
+    # Of builds, as the candidates call them.
+    "Writing the network down": _T("Engines", "Writing the network down"),
+    "Building the plan": _T("Engines", "Building the plan"),
+    "Calibrating on speech": _T("Engines", "Calibrating on speech"),
 }
 
 
