@@ -161,11 +161,11 @@
     </message>
     <message>
         <source>Speak several takes</source>
-        <translation type="unfinished"></translation>
+        <translation>朗读多个版本</translation>
     </message>
     <message>
         <source>Takes of the line with seeds of their own, to choose from; the settings say how many</source>
-        <translation type="unfinished"></translation>
+        <translation>用不同的种子生成此行的多个版本，供挑选；数量在设置中</translation>
     </message>
     <message>
         <source>Speak a recording…</source>
@@ -2044,11 +2044,11 @@
     </message>
     <message>
         <source>The sound device runs dry again and again.</source>
-        <translation type="unfinished"></translation>
+        <translation>声音设备一再断流。</translation>
     </message>
     <message>
         <source>The sound device takes the sound far too slowly.</source>
-        <translation type="unfinished"></translation>
+        <translation>声音设备接收声音太慢。</translation>
     </message>
     <message>
         <source>The sound device vanished while it was playing.</source>
@@ -5270,11 +5270,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Takes at once</source>
-        <translation type="unfinished"></translation>
+        <translation>一次生成的版本数</translation>
     </message>
     <message>
         <source>How many “Speak several takes” makes of a line, each with a seed of its own.</source>
-        <translation type="unfinished"></translation>
+        <translation>“朗读多个版本”为一行生成多少个版本，每个都有自己的种子。</translation>
     </message>
     <message>
         <source>Precision of the language model</source>
