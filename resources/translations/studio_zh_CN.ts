@@ -5306,11 +5306,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Run the model on</source>
-        <translation type="unfinished"></translation>
+        <translation>运行模型的设备</translation>
     </message>
     <message>
         <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card&apos;s name.</source>
-        <translation type="unfinished"></translation>
+        <translation>auto 表示显存最大的显卡；没有显卡时用处理器。也可以填 cpu、cuda、cuda:1，或显卡名称的一部分。</translation>
     </message>
     <message>
         <source>Faster engines</source>
