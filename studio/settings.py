@@ -106,6 +106,15 @@ OUTPUT_DEVICE = Device(
     default="",
 )
 
+TAKES_AT_ONCE = Whole(
+    key="takes-at-once",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Takes at once"),
+    help=QT_TRANSLATE_NOOP("Settings", "How many “Speak several takes” makes of a line, each with a seed of its own."),
+    default=4,
+    low=2,
+    high=16,
+)
 COMPARES_BLINDLY = Truth(key="compares-blindly", default=True)
 MODEL = Text(key="model", default="", may_be_empty=True)
 SPEECH_LM_PRECISION = Choice(

@@ -39,7 +39,7 @@ from studio.app.undo_actions import UndoActions
 from studio.app.voices.panel import VoicesPanel
 from studio.errors import StudioError
 from studio.project.splitting import LineBreaks, split_text
-from studio.settings import SHORTCUTS, TEXT_SPLITTING
+from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 
 _log = logging.getLogger(__name__)
 
@@ -165,7 +165,7 @@ class MainWindow(QMainWindow):
         self._undo_actions.told.connect(self.tasks.tell)
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
-        actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=4))
+        actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=session.settings[TAKES_AT_ONCE]))
         actions["speak.stale"].triggered.connect(self._speak_stale)
         actions["speak.recording"].triggered.connect(self.recordings.choose_file)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)

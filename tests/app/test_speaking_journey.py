@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from window_bench import Bench
 
 from studio.project.lines import LineState
+from studio.settings import TAKES_AT_ONCE
 
 
 def speak_written(bench: Bench, text: str) -> None:
@@ -148,6 +149,16 @@ def test_four_takes_have_four_seeds(bench: Bench) -> None:
     bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 4)
     assert len({take.seed for take in bench.session.editor.project.takes_of(bench.lines[0].id)}) == 4
     assert bench.session.editor.saved_state(bench.lines[0].id) is LineState.READY
+
+
+def test_the_settings_say_how_many_takes_are_made_at_once(bench: Bench) -> None:
+    bench.add_voice()
+    bench.settings[TAKES_AT_ONCE] = 2
+    bench.open_window()
+    bench.trigger("edit.new_line")
+    bench.window.script.set_field("text", "one", "Edit")
+    bench.trigger("speak.takes")
+    assert len(bench.session.queue.orders) == 2
 
 
 def test_locked_lines_are_left_alone(bench: Bench) -> None:

@@ -86,7 +86,7 @@ def test_long_play_has_no_gap_while_the_window_is_used(tmp_path: Path) -> None:
         }
         window = room.start(SPEAK_AND_WORK, str(tmp_path), str(SECONDS))
         said, errors = window.communicate(timeout=2 * SECONDS + 120)
-    assert said, errors
+    assert said, f"ended with {window.returncode}: {errors}"
     outcome = json.loads(said.splitlines()[-1])
     print(outcome)  # noqa: T201 - pytest -rA shows it
     assert outcome["words"] == ""
