@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from studio.app.error_words import remedy_of, sentence_of
-from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.session import Session
 from studio.app.translation import language
 from studio.errors import ProjectChangedElsewhere, StudioError
@@ -131,6 +130,8 @@ class Documents(QObject):
         """What a program that died left behind."""
         drafts = await asyncio.to_thread(recoverable_drafts, self._session.surroundings.drafts)
         if drafts:
+            from studio.app.recovery_dialog import RecoveryDialog  # noqa: PLC0415 - after the first paint
+
             dialog = RecoveryDialog(drafts, self._window)
             dialog.recover_requested.connect(lambda draft: self._begin(self.recover(draft)))
             dialog.discard_requested.connect(lambda draft: self._begin(asyncio.to_thread(discard_draft, draft)))

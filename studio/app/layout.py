@@ -116,7 +116,7 @@ class Docks:
 def share_out(window: QMainWindow) -> None:
     """The docks get what they need, but most of the window belongs to the script."""
     voices, inspector, bottom = (window.findChild(QDockWidget, name) for name in ("voices", "inspector", "bottom"))
-    widths = [min(250, max(180, window.width() * 18 // 100)), min(330, max(264, window.width() * 25 // 100))]
+    widths = [min(250, max(180, window.width() * 20 // 100)), min(330, max(264, window.width() * 25 // 100))]
     window.resizeDocks([voices, inspector], widths, Qt.Orientation.Horizontal)
     window.resizeDocks([bottom], [min(230, max(150, window.height() * 28 // 100))], Qt.Orientation.Vertical)
 

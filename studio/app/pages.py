@@ -100,16 +100,6 @@ class Pages(QObject):
 
         GuideDialog(self._window).show()
 
-    def open_shortcuts(self) -> None:
-        from studio.app.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415
-
-        ShortcutsDialog(self._actions, self._window).open()
-
-    def open_guide(self) -> None:
-        from studio.app.guide_dialog import GuideDialog  # noqa: PLC0415
-
-        GuideDialog(self._window).show()
-
     def open_doctor(self) -> None:
         from studio.app.doctor_dialog import DoctorDialog  # noqa: PLC0415
 

@@ -85,6 +85,7 @@ class CompareDialog(QDialog):
             controls.addWidget(button)
         controls.addStretch(1)
         self._prefer.setDefault(True)
+        self._prefer.setEnabled(False)  # until there is something to hear
         self._buttons.addButton(self._prefer, QDialogButtonBox.ButtonRole.ActionRole)
         self._buttons.addButton(self._close, QDialogButtonBox.ButtonRole.RejectRole)
         column = QVBoxLayout(self)
@@ -184,6 +185,8 @@ class CompareDialog(QDialog):
         words, picture = (self.tr("Stop"), "stop") if comparison.is_playing else (self.tr("Play"), "play")
         self._play.setText(words)
         self._play.setIcon(icon(picture))
+        if comparison.is_playing:
+            self._outcome.clear()
         letter_of_current = comparison.contenders[comparison.current].letter
         self._prefer.setText(self.tr("Prefer {letter}").format(letter=letter_of_current))
         self._show_contenders()
@@ -192,6 +195,7 @@ class CompareDialog(QDialog):
         self._place.setValue(round(_STEPS * share))
 
     def _show_levels(self) -> None:
+        self._prefer.setEnabled(True)
         loudest = self._comparison.most_turned_down_db
         if loudest < 0.05:
             self._levels.setText(self.tr("All are equally loud as they are."))

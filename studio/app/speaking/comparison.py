@@ -255,9 +255,9 @@ class Comparison(QObject):
             self.failed.emit(
                 NoAudioDevice("The sound device vanished while it was playing.", remedy="Connect it, and play again.")
             )
-        if self.is_playing:
+        if self.is_playing and self._output is not None:
             self._heard_ids.add(self._takes[self.current].id)
-        else:
+        if not self.is_playing:
             self._tick.stop()
         self.moved.emit(self._sound.share)
         self._tell()

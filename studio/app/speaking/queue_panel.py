@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QProgressBar,
     QPushButton,
+    QSizePolicy,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -45,6 +46,8 @@ class QueuePanel(QWidget):
         self._list.setColumnWidth(1, 150)
         self._rest = QLabel()
         self._rest.setProperty("role", "quiet")
+        # Rather a short sentence than a window that cannot be made narrow.
+        self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._retry = self._button(self.tr("Try again"), "retry")
         self._cancel = self._button(self.tr("Cancel"), "close")
         self._clear = self._button(self.tr("Clear finished"), "remove")

@@ -17,11 +17,9 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.voices.background import in_background
 from studio.app.voices.clip_player import ClipPlayer
-from studio.app.voices.doctor_dialog import DoctorDialog
 from studio.app.voices.dropped_paths import SOUND_SUFFIXES, DroppedPaths, may_hold_voices, sort_out
 from studio.app.voices.languages import language_of
 from studio.app.voices.proposal import Proposal, propose, propose_from
-from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.recording_session import RecordingSession
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.audio.recording import OpenInput, open_input
@@ -32,6 +30,8 @@ from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 from studio.wording import Wording, listed, wording
 
 if TYPE_CHECKING:
+    from studio.app.voices.doctor_dialog import DoctorDialog
+    from studio.app.voices.recorder_dialog import RecorderDialog
     from studio.worker.link import Worker
 
 
@@ -93,6 +93,8 @@ class NewVoices(QObject):
         dialog.open()
 
     def record(self) -> None:
+        from studio.app.voices.recorder_dialog import RecorderDialog  # noqa: PLC0415 - after the first paint
+
         session = RecordingSession(open_input=self._sources.open_input)
         dialog = RecorderDialog(session, self._sources.make_player(self._window), self._window)
         session.setParent(dialog)
@@ -152,6 +154,8 @@ class NewVoices(QObject):
         )
 
     def _show_doctor(self, then: Then, proposal: Proposal, free_name: str) -> None:
+        from studio.app.voices.doctor_dialog import DoctorDialog  # noqa: PLC0415 - after the first paint
+
         dialog = DoctorDialog(proposal, self._sources.make_player(self._window), self._window, name=free_name)
         dialog.accepted.connect(lambda: self._add(dialog, then))
         dialog.rejected.connect(dialog.deleteLater)

@@ -160,6 +160,7 @@ def test_without_a_loudspeaker_it_says_so(bench: Bench, takes: list[Take], compa
     bench.until(lambda: listener.errors)
     assert "No sound card" in str(listener.errors[0])
     assert not comparison.is_playing
+    assert not comparison.was_heard(0)
 
 
 def test_a_device_that_vanishes_pauses_and_play_goes_on_elsewhere(
