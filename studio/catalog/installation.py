@@ -22,8 +22,8 @@ from studio.catalog.known import KnownModel
 from studio.catalog.partial_file import num_bytes_kept
 from studio.catalog.plan import (
     InstallPlan,
-    clear_notes,
     forget_plan,
+    keep_only,
     make_plan,
     read_arrived,
     read_plan,
@@ -60,8 +60,10 @@ class Installation:
         self._place = models_folder() / model.name
         self._incoming = incoming_folder(model.name)
         self._record = read_record(self._place)
-        installed = {file.path for file in self._record.files} if self._record else set()
-        self._variants = variants | {file.variant for file in model.files if file.variant and file.path in installed}
+        # What is installed is mended whole, and what was begun goes on whole.
+        begun = read_plan(self._incoming)
+        here = {file.path for part in (self._record, begun) if part is not None for file in part.files}
+        self._variants = variants | {file.variant for file in model.files if file.variant and file.path in here}
         self._speed = SpeedMeter()
         self._done_bytes = 0
         self._total_bytes = 0
@@ -215,7 +217,7 @@ class Installation:
         files = (*(RecordedFile(file.path, file.size_bytes, sums[file.path]) for file in plan.files), *others)
         origin = f"{self._source.kind.title} {plan.repository}"
         write_record(self._incoming, InstallRecord(self._model.name, origin, plan.revision, files))
-        clear_notes(self._incoming)
+        keep_only(self._incoming, {*planned, RECORD_NAME})
         # The record last: until then the old one says what is broken.
         return put_in_place(self._model.name, [*planned, RECORD_NAME])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,8 @@ def read_arrived(folder: Path) -> dict[str, str]:
         return {}
 
 
-def clear_notes(folder: Path) -> None:
-    """The plan has been carried out."""
-    for name in (_PLAN_NAME, _ARRIVED_NAME):
-        (folder / name).unlink(missing_ok=True)
+def keep_only(folder: Path, paths: Set[str]) -> None:
+    """The plan has been carried out: notes go, and parts of what is not wanted any more."""
+    for path in folder.rglob("*"):
+        if path.is_file() and path.relative_to(folder).as_posix() not in paths:
+            path.unlink()

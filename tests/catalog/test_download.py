@@ -182,3 +182,15 @@ def test_other_hub_goes_on_with_what_the_first_one_brought(place: Any) -> None:
     place.installation(SourceKind.MODEL_SCOPE).run()
     assert place.hub.served_bytes["flow.pt"] == flow
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
+
+
+def test_what_was_begun_goes_on_whole_and_leaves_no_parts_behind(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
+    stop_at(place, 50_000, variants=frozenset({"rl"}))
+    (place.folder / ".incoming" / place.model.name / "old.pt.part").write_bytes(b"of a plan nobody has any more")
+    place.installation().run()
+    assert place.installed_files() == place.files
+    found = {
+        path.relative_to(place.model_folder).as_posix() for path in place.model_folder.rglob("*") if path.is_file()
+    }
+    assert found == {*place.files, "timbre-model.json"}

@@ -81,7 +81,9 @@ class ModelCard(QFrame):
         self._menu = QMenu(self._more)
         self._more.setMenu(self._menu)
         # Without the arrow, which Fusion draws over an icon this small.
-        self._more.setStyleSheet("QToolButton { padding: 3px 5px; } QToolButton::menu-indicator { image: none; width: 0; }")
+        self._more.setStyleSheet(
+            "QToolButton { padding: 3px 5px; } QToolButton::menu-indicator { image: none; width: 0; }"
+        )
         self._calls: dict[QPushButton, Callable[[], object]] = {}
         for button in (self._main, self._second):
             button.setAutoDefault(False)
@@ -160,6 +162,9 @@ class ModelCard(QFrame):
             self._variant.hide()
             return
         extra = known.size_bytes(frozenset({variant})) - known.size_bytes()
+        if status.size_bytes >= known.size_bytes() + extra:  # it is on its way already
+            self._variant.hide()
+            return
         words = self.tr("with the language model after reinforcement learning, {size} more")
         self._variant.setText(words.format(size=size_words(extra)))
         self._variant.show()
