@@ -53,7 +53,10 @@ def update(path: Path, language: str) -> None:
 
 
 def compile_file(source: Path, target: Path) -> None:
-    _run([_tool("lrelease"), "-silent", str(source), "-qm", str(target)])
+    """Beside it first: a window that is open has the file mapped, and dies when it is cut short."""
+    part = target.with_name(f".{target.name}.part")
+    _run([_tool("lrelease"), "-silent", str(source), "-qm", str(part)])
+    part.replace(target)
 
 
 def faults_of(language: str) -> list[str]:

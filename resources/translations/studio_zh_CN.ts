@@ -2783,6 +2783,10 @@
         <translation>声音</translation>
     </message>
     <message>
+        <source>what is in use has not been measured yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{all}, {free} of it free</source>
         <translation>{all}，空闲 {free}</translation>
     </message>

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from studio.audio.output_device import OpenOutput, open_default_output
+from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
 from studio.voices.library import VoiceLibrary
@@ -24,7 +25,7 @@ class Surroundings:
 
     def require_sound_card(self) -> None:
         """Raises ``NoAudioDevice`` now rather than after a minute of work."""
-        self.open_output(24_000, _silence).close()
+        self.open_output(24_000, _silence, LATENCY_SECONDS).close()
 
     def has_sound_card(self) -> bool:
         try:

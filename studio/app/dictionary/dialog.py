@@ -82,7 +82,7 @@ class DictionaryDialog(QDialog):
         super().accept()
 
     def _complain(self, error: StudioError | None) -> None:
-        self._complaint.setText(error_words(error))
+        self._complaint.setText(error_words(error) if error is not None else "")
         self._complaint.show()
 
     def _count_lines(self, entry: DictionaryEntry) -> int:
