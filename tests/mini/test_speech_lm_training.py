@@ -197,7 +197,7 @@ def test_padding_does_not_change_a_sequence(lines: list[Line], tokenizer: TextTo
         of_one, _, _ = network.losses(network.hidden(alone), alone)
     assert torch.allclose(of_all[: len(of_one)], of_one, atol=1e-5)
     prompt = sequences[0].num_prompt_tokens
-    assert alone.weights.tolist() == [0.5] * prompt + [1.0] * (len(of_one) - prompt)
+    assert alone.weights.tolist() == [0.5] * prompt + [8.0] * 4 + [1.0] * (len(of_one) - prompt - 4)
 
 
 def test_batches_hold_every_sequence_once_and_are_not_too_large(lines: list[Line], tokenizer: TextTokenizer) -> None:

@@ -14,7 +14,7 @@ from fakes import fake_corpus
 from recipe.corpus.store import Corpus
 from recipe.corpus.utterance import SAMPLE_RATE
 from recipe.trainers import f0, vocoder
-from recipe.trainers.crops import CropReader, Crops, MadeMels, training_indices
+from recipe.trainers.crops import CropReader, Crops, training_indices
 from recipe.trainers.discriminator import Discriminator, deceiving_loss, feature_distance, judging_loss
 from recipe.trainers.options import TrainingFailed, TrainingOptions
 from recipe.trainers.phase_teaching import PhaseTrack, SineHeads, measured_track, predicted_track
@@ -71,15 +71,14 @@ def test_a_crop_is_a_piece_of_the_utterance_with_its_surroundings(corpus: Corpus
     assert ends
 
 
-def test_the_flows_mels_take_the_place_of_the_true_ones(corpus: Corpus, tmp_path: Path) -> None:
-    index = int(training_indices(corpus)[0])
-    made = corpus.mel(index) + 1.0
-    np.save(tmp_path / f"{index}.npy", made)
-    reader = CropReader(corpus, np.array([index]), 10, made_mels=MadeMels(tmp_path, 1.0))
-    true = CropReader(corpus, np.array([index]), 10, made_mels=MadeMels(tmp_path / "none", 1.0))
-    one, other = (each.draw(np.random.default_rng(3), 4) for each in (reader, true))
-    torch.testing.assert_close(one.mel[..., :10], other.mel[..., :10] + 1.0)
-    assert torch.equal(one.samples, other.samples)
+def test_part_of_the_mels_are_seen_through_noise(options: TrainingOptions) -> None:
+    f0.train(replace(options, settings={"channels": "8", "batch": "2", "frames": "20"}))
+    lesson = vocoder.VocoderLesson(options, vocoder.VocoderSettings(base_channels=16, speckled_share=0.5))
+    random = np.random.default_rng(0)
+    mel = np.zeros((50, 80), np.float32)
+    spreads = np.array([float(lesson._speckle(mel, random).std()) for _ in range(100)])
+    assert 30 < (spreads == 0.0).sum() < 70
+    assert 0.4 < spreads.max() < 0.55
 
 
 def tone_crops(hertz: float, phase: float, num_frames: int = 12) -> Crops:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -55,24 +54,6 @@ class Crops:
         return Crops(self.mel.to(device), self.f0_hz.to(device), self.samples.to(device))
 
 
-@dataclass(frozen=True, slots=True)
-class MadeMels:
-    """Mels that a flow made of the utterances' own tokens: ``folder``/``index``.npy of (frames, bins).
-
-    Where there is one, it takes the place of the true mel in ``share`` of the draws.
-    """
-
-    folder: Path
-    share: float
-
-    def choose(self, index: int, random: np.random.Generator) -> FloatArray | None:
-        path = self.folder / f"{index}.npy"
-        if random.random() >= self.share or not path.is_file():
-            return None
-        mel: FloatArray = np.load(path).astype(np.float32)
-        return mel
-
-
 class CropReader:
     """Draws pieces of ``num_frames`` (even: pieces begin where tokens do) from the utterances of ``indices``."""
 
@@ -83,14 +64,13 @@ class CropReader:
         num_frames: int,
         *,
         disturb: Disturb | None = None,
-        made_mels: MadeMels | None = None,
     ) -> None:
         if num_frames % 2:
             raise TrainingFailed(f"A crop lasts an even number of frames, whole tokens; not {num_frames}.")
         if len(indices) == 0:
             raise TrainingFailed("The corpus has no utterance of the kind this stage needs. Make more of it first.")
         self._corpus, self._indices, self._num_frames = corpus, indices, num_frames
-        self._disturb, self._made_mels = disturb, made_mels
+        self._disturb = disturb
 
     def draw(self, random: np.random.Generator, num_crops: int) -> Crops:
         pieces = [self._piece(random) for _ in range(num_crops)]
@@ -100,7 +80,7 @@ class CropReader:
     def _piece(self, random: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
         num_tokens = self._num_frames // 2
         index, token = crop(self._corpus, self._indices, random, num_tokens=num_tokens)
-        mel = self._mel(index, token, num_tokens + _LOOK_AHEAD_TOKENS, random)
+        mel = self._corpus.mel(index, from_token=token, num_tokens=num_tokens + _LOOK_AHEAD_TOKENS)
         if self._disturb is not None:
             mel = self._disturb(mel, random)
         f0_hz = self._corpus.f0_hz(index, from_token=token, num_tokens=num_tokens + 1)
@@ -115,12 +95,6 @@ class CropReader:
             _of_length(f0_hz, self._num_frames + 1),
             _of_length(samples, (self._num_frames + 1 + 2 * MARGIN_FRAMES) * SAMPLES_PER_FRAME),
         )
-
-    def _mel(self, index: int, token: int, num_tokens: int, random: np.random.Generator) -> FloatArray:
-        made = self._made_mels.choose(index, random) if self._made_mels is not None else None
-        if made is not None:
-            return made[2 * token : 2 * (token + num_tokens)]
-        return self._corpus.mel(index, from_token=token, num_tokens=num_tokens)
 
 
 def open_corpus(options: TrainingOptions) -> Corpus:

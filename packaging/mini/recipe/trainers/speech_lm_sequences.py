@@ -28,6 +28,8 @@ from studio.text.tokenizer import TextTokenizer
 
 _TOKENS_PER_SECOND = 25
 _WEIGHT_OF_SIZE = 0.7
+# With its first tokens a voice decides to whisper or to be high: the rest repeats what went before, wish or no wish.
+_FIRST_TOKENS, _WEIGHT_OF_FIRST = 4, 8.0
 _PRESET_SHARE = 0.3  # of wishes: the preset's own sentence is the one most will send
 
 
@@ -39,8 +41,8 @@ class SequenceSettings:
     ``spoiled_prompt`` and ``spoiled_speech`` are the largest shares of input tokens that are made wrong.
     """
 
-    zero_shot_share: float = 0.55
-    cross_lingual_share: float = 0.15  # the rest is instruct
+    zero_shot_share: float = 0.45
+    cross_lingual_share: float = 0.1  # the rest is instruct
     longest_prompt_seconds: float = 8.0
     longest_speech_seconds: float = 12.0
     prompt_weight: float = 0.5
@@ -212,6 +214,7 @@ def collate(sequences: Sequence[TrainingSequence], prompt_weight: float) -> Sequ
         next_colour.append(np.append(own_colours, 0))
         weights.append(np.ones(len(sequence.tokens) + 1, np.float32))
         weights[-1][: sequence.num_prompt_tokens] = prompt_weight
+        weights[-1][sequence.num_prompt_tokens :][:_FIRST_TOKENS] = _WEIGHT_OF_FIRST
     return SequenceBatch(
         torch.from_numpy(inputs),
         torch.from_numpy(colours),

@@ -16,10 +16,10 @@ import numpy as np
 import torch
 
 from recipe.corpus.store import Corpus
-from recipe.corpus.utterance import SAMPLE_RATE
+from recipe.corpus.utterance import SAMPLE_RATE, FloatArray
 from recipe.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
 from recipe.trainers.checkpoints import load_facts, load_weights
-from recipe.trainers.crops import CropReader, Crops, MadeMels, open_corpus, training_indices
+from recipe.trainers.crops import CropReader, Crops, open_corpus, training_indices
 from recipe.trainers.discriminator import Discriminator, deceiving_loss, feature_distance, judging_loss
 from recipe.trainers.f0 import VOICED_THRESHOLD_HZ, predict
 from recipe.trainers.loop import Trainer, begin
@@ -49,7 +49,8 @@ _F0 = "f0_predictor."
 class VocoderSettings:
     """``adversarial_from`` is the share of this run after which judges take part: 0 at once, 1 never.
 
-    ``taught_share`` of a batch has the true phase. ``made_mels`` is a folder of a flow's mels (``crops.MadeMels``).
+    ``taught_share`` of a batch has the true phase.
+    ``speckled_share`` of the crops are seen through noise, as in a flow's mels: it is not to become audible.
     """
 
     base_channels: int = 256
@@ -66,8 +67,8 @@ class VocoderSettings:
     judge_rate: float = 5e-4
     deceiving_weight: float = 0.3
     feature_weight: float = 1.5
-    made_mels: str = ""
-    made_share: float = 0.7
+    speckled_share: float = 0.6
+    most_speckle: float = 0.5  # in nats, a standard deviation
 
 
 def train(options: TrainingOptions) -> dict[str, float]:
@@ -127,15 +128,20 @@ class VocoderLesson:
 
     def _make_readers(self, corpus: Corpus) -> list[tuple[float, CropReader]]:
         settings = self.settings
-        made = MadeMels(Path(settings.made_mels), settings.made_share) if settings.made_mels else None
         shares = {"flite": settings.flite_share, "espeak": 1.0 - settings.flite_share}
         readers = [
-            (share, CropReader(corpus, indices, settings.frames, made_mels=made))
+            (share, CropReader(corpus, indices, settings.frames, disturb=self._speckle))
             for engine, share in shares.items()
             if len(indices := training_indices(corpus, engine)) and share > 0.0
         ]
         # Also where there is speech of one engine only, or of none, which the reader says.
-        return readers or [(1.0, CropReader(corpus, training_indices(corpus), settings.frames, made_mels=made))]
+        return readers or [(1.0, CropReader(corpus, training_indices(corpus), settings.frames, disturb=self._speckle))]
+
+    def _speckle(self, mel: FloatArray, random: np.random.Generator) -> FloatArray:
+        if random.random() >= self.settings.speckled_share:
+            return mel
+        noise = self.settings.most_speckle * random.random() * random.standard_normal(mel.shape)
+        return (mel + noise).astype(np.float32)
 
     def learning_parameters(self, rate: float) -> list[dict[str, object]]:
         """Groups for an optimizer. The first layer sees log-mels, far from nothing all of them: it takes smaller steps."""
