@@ -66,11 +66,11 @@ def why_not(view: CandidateView, choice: CandidateView) -> Wording:
         return wording("it is in use")
     if view.standing is not Standing.PROVEN or view.timing is None:
         return view.reason or wording("it has not been tried yet")
-    if choice.timing is None:
-        return wording("it could not be opened")
-    if view.speedup >= choice.speedup:
-        if choice.is_reference and view.speedup < _WORTHWHILE_SPEEDUP:
-            return wording("it is no faster than plain float32 ({factor:.2f} times)", factor=view.speedup)
+    if choice.is_reference and view.speedup < _WORTHWHILE_SPEEDUP:
+        return wording("it is no faster than plain float32 ({factor:.2f} times)", factor=view.speedup)
+    if choice.timing is None and not choice.is_reference:
+        return wording("what is in use has not been measured yet")
+    if choice.timing is None or view.speedup >= choice.speedup:
         return wording("it could not be opened")
     return wording(
         "it is slower: {seconds:.2g} s a second of sound, {factor:.2f} times as fast as plain float32",

@@ -50,6 +50,8 @@ class Trying(Protocol):
 
     def cancel(self) -> None: ...
 
+    def kill(self) -> None: ...
+
 
 class StartTrial(Protocol):
     def __call__(self, task: TrialTask, *, longest_silence_seconds: float) -> Trying: ...
@@ -94,6 +96,7 @@ class EngineManager:
         self._is_paused = False
         self._is_aside = False
         self._is_cancelled = False
+        self._is_closed = False
         self._unfit: set[str] = set()
         self._notes: list[Wording] = []
         store.sweep()
@@ -134,7 +137,7 @@ class EngineManager:
         waiting = [rung for rung in self._rungs if rung.candidate.stage in stages and self._is_due(rung, again)]
         waiting.sort(key=lambda rung: not rung.is_reference)
         for index, rung in enumerate(waiting, start=1):
-            if self._is_cancelled:
+            if self._is_cancelled or self._is_closed:
                 break
             if self._is_due(rung, again):
                 self._try(rung, index, len(waiting), is_again=rung.key in again)
@@ -173,6 +176,13 @@ class EngineManager:
         self._is_cancelled = True
         if trial := self._trial:
             trial.cancel()
+
+    def close(self) -> None:
+        """The same at once and for good, for a program that ends."""
+        self._is_closed = True
+        self.cancel()
+        if trial := self._trial:
+            trial.kill()
 
     def forget(self, keys: Collection[str] | None = None) -> int:
         """Throws built things and verdicts away, of all candidates of this model or of ``keys``; the bytes that were freed.
@@ -241,7 +251,7 @@ class EngineManager:
         try:
             if self._is_paused or self._is_aside:
                 trial.pause()
-            if self._is_cancelled:
+            if self._is_cancelled or self._is_closed:
                 trial.cancel()
             for news in trial.news():
                 match news:
@@ -253,6 +263,9 @@ class EngineManager:
                         self._fail(rung, trouble, reason)
                     case WasCancelled():
                         self.store.withdraw(rung.key)
+        except KeyboardInterrupt:
+            self.store.withdraw(rung.key)
+            raise
         finally:
             self._trial = None
 

@@ -57,8 +57,8 @@ class CandidateView:
 class StageView:
     """``chosen``: the name of the candidate that is to speak; ``in_use``: of the one that is loaded, empty where none is.
 
-    They differ from when something faster was proven until the next line begins. Candidates in the order of a list
-    for people.
+    They differ from when something faster was proven until the next line begins, and where what was loaded has not
+    been tried. Candidates in the order of a list for people.
     """
 
     stage: Stage
@@ -74,6 +74,11 @@ class StageView:
     def speaking(self) -> CandidateView:
         """What is loaded where anything is, else what is to speak."""
         return next((candidate for candidate in self.candidates if candidate.name == self.in_use), self.choice)
+
+    @property
+    def takes_over(self) -> bool:
+        """Whether something faster than what is loaded was proven: it speaks from the next line on."""
+        return bool(self.in_use) and self.in_use != self.chosen and self.choice.standing is Standing.PROVEN
 
     @property
     def reference(self) -> CandidateView:

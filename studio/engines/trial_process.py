@@ -70,6 +70,7 @@ class TrialProcess:
         self._cancel_grace_seconds = cancel_grace_seconds
         self._cancelled_at: float | None = None
         self._is_paused = False
+        self._is_over = False
         self._connection, self._far_end = context.Pipe(duplex=True)
         self._process = context.Process(
             target=_serve, args=(self._far_end, task, self.log_path), name="timbre-engines", daemon=False
@@ -139,6 +140,7 @@ class TrialProcess:
                 yield self._death()
                 return
             heard_at = time.monotonic()
+            self._is_over = not isinstance(news, Step)
             yield news
             if not isinstance(news, Step):
                 return
@@ -161,7 +163,8 @@ class TrialProcess:
         return Failed(Trouble.CRASHED, wording("the process that tried it ended ({how})", how=how))
 
     def _end(self) -> None:
-        self._process.join(_EXIT_GRACE_SECONDS)
+        """It ends by itself once it has said its last word; whoever was interrupted while listening does not wait."""
+        self._process.join(_EXIT_GRACE_SECONDS if self._is_over else 0.0)
         if self._process.exitcode is None:
             self.kill()
             self._process.join()

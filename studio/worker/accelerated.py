@@ -107,7 +107,7 @@ class AcceleratedModel:
     def close(self) -> None:
         self._is_closed.set()
         self._wake.set()
-        self._manager.cancel()
+        self._manager.close()
         with self._at_work:
             self._release()
         self._helper.join(_JOIN_SECONDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.engines.ladder import choose, no_room_for, standing_of, why_not
 from studio.engines.manifest import Attempts, Timing, Trouble, Verification
-from studio.engines.overview import CandidateView, Standing
+from studio.engines.overview import CandidateView, StageView, Standing
 from studio.engines.stage import Stage
 from studio.wording import Wording, wording
 
@@ -48,6 +48,19 @@ def test_every_other_candidate_has_a_reason() -> None:
     assert "slower: 0.5 s a second of sound, 2.00 times as fast" in str(why_not(view("a", 2.0), choice))
     assert str(why_not(view("c", standing=Standing.REFUSED, reason="it is noise"), choice)) == "it is noise"
     assert str(why_not(view("d", 4.0), choice)) == "it could not be opened"
+    unmeasured = view("e", standing=Standing.UNTRIED)
+    assert str(why_not(view("b", 3.0), unmeasured)) == "what is in use has not been measured yet"
+
+
+def test_only_what_is_proven_takes_over() -> None:
+    plain, fast, other = view("plain", 1.0), view("a", 2.0), view("b", standing=Standing.UNTRIED)
+    assert StageView(Stage.FLOW, "a", (plain, fast, other), in_use="plain").takes_over
+    assert not StageView(Stage.FLOW, "a", (plain, fast, other), in_use="a").takes_over
+    assert not StageView(Stage.FLOW, "a", (plain, fast, other)).takes_over
+    untried = view("plain", standing=Standing.UNTRIED)
+    stage = StageView(Stage.FLOW, "plain", (untried, other), in_use="b")
+    assert not stage.takes_over
+    assert stage.speaking is other
 
 
 def standing(**facts: object) -> tuple[Standing, str]:

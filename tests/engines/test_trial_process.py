@@ -57,7 +57,7 @@ def test_a_build_in_a_process_of_its_own_is_proven_and_gives_way(make_manager: M
     manager = make_manager("UNHURRIED", start_trial=in_process, on_change=begun)
     improving = threading.Thread(target=manager.improve)
     improving.start()
-    assert begun.event.wait(60)
+    assert begun.event.wait(120)
     (process,) = children()
     assert process.nice() == 10
     manager.cancel()
@@ -87,7 +87,7 @@ def test_a_library_that_does_not_listen_is_killed_when_cancelled(make_manager: M
     manager = make_manager("DEAF", start_trial=partial(in_process, cancel_grace_seconds=0.5), on_change=begun)
     improving = threading.Thread(target=manager.improve)
     improving.start()
-    assert begun.event.wait(60)
+    assert begun.event.wait(120)
     manager.cancel()
     improving.join(20)
     assert not improving.is_alive()
@@ -101,7 +101,7 @@ def test_killed_from_outside_twice_it_rests(make_manager: MakeManager, store: En
         manager = make_manager("UNHURRIED", start_trial=in_process, on_change=begun)
         improving = threading.Thread(target=manager.improve)
         improving.start()
-        assert begun.event.wait(60)
+        assert begun.event.wait(120)
         (process,) = children()
         os.kill(process.pid, signal.SIGKILL)
         improving.join(30)
@@ -112,12 +112,28 @@ def test_killed_from_outside_twice_it_rests(make_manager: MakeManager, store: En
     assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
 
 
+def test_a_program_that_ends_ends_its_trial_at_once_and_that_is_no_failure(
+    make_manager: MakeManager, store: EngineStore
+) -> None:
+    begun = Begun("deaf")
+    manager = make_manager("DEAF", start_trial=in_process, on_change=begun)
+    improving = threading.Thread(target=manager.improve)
+    improving.start()
+    assert begun.event.wait(120)
+    manager.close()
+    improving.join(5)
+    assert not improving.is_alive()
+    assert children() == []
+    assert view_of(manager, "deaf").standing is Standing.UNTRIED
+    assert store.attempts(view_of(manager, "deaf").key) is None
+
+
 def test_a_trial_ends_with_whoever_started_it(make_manager: MakeManager) -> None:
     begun = Begun("deaf")
     manager = make_manager("DEAF", start_trial=in_process, on_change=begun)
     improving = threading.Thread(target=manager.improve, daemon=True)
     improving.start()
-    assert begun.event.wait(60)
+    assert begun.event.wait(120)
     (process,) = children()
     trial = manager._trial
     assert isinstance(trial, TrialProcess)

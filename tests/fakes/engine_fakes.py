@@ -211,6 +211,9 @@ class ThreadTrial:
         self.is_cancelled = True
         self.may_run.set()
 
+    def kill(self) -> None:
+        self.cancel()
+
     # What ``Obedience`` is for a process.
 
     def say(self, news: News) -> None:

@@ -120,6 +120,8 @@ class FakeManager:
 
     def cancel(self) -> None: ...
 
+    def close(self) -> None: ...
+
     def forget(self, keys: Collection[str] | None = None) -> int:
         self.knows = False
         return 7

@@ -141,8 +141,8 @@ def kept_words(view: CandidateView) -> str:
 
 
 def reason_words(view: CandidateView, stage: StageView) -> str:
-    """Why it is not this one that speaks."""
-    return words_of(why_not(view, stage.choice))
+    """Why it is not this one that speaks, or is about to."""
+    return words_of(why_not(view, stage.choice if stage.takes_over else stage.speaking))
 
 
 def work_words(work: Work) -> str:

@@ -95,10 +95,11 @@ class StageCard(QFrame):
         self._task.setText(stage_task(view.stage))
         self._engine.setText(engine_title(speaking))
         facts = [speed_words(speaking), proof_words(speaking), kept_words(speaking)]
-        if view.in_use and view.in_use != view.chosen:
+        if view.takes_over:
             facts.append(self.tr("{engine} takes over with the next line").format(engine=engine_title(view.choice)))
         self._facts.setText(" · ".join(fact for fact in facts if fact))
-        others = [candidate for candidate in view.candidates if candidate.key != view.choice.key]
+        told = view.choice if view.takes_over else speaking
+        others = [candidate for candidate in view.candidates if candidate.key != told.key]
         # As the tr of numbers: one of them is seldom, none common.
         self._why.setText(self.tr("Why not faster? (%n others)", "", len(others)))
         self._why.setAccessibleName(self.tr("{stage}: why not faster").format(stage=stage_title(view.stage)))
