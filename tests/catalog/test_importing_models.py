@@ -112,7 +112,7 @@ def test_names_links_and_devices_of_an_archive_lead_nowhere(place: Any, tmp_path
     inside = {f"model/{path}": content for path, content in place.files.items() if path != "campplus.onnx"}
     outside = {
         "../escaped.pt": b"x",
-        "/tmp/escaped-model.pt": b"x",
+        "/escaped-model.pt": b"x",
         "model/../../llm.pt": b"x",
         "model/sub/../llm.rl.pt": b"x",
     }
