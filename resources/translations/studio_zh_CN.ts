@@ -2784,7 +2784,7 @@
     </message>
     <message>
         <source>what is in use has not been measured yet</source>
-        <translation type="unfinished"></translation>
+        <translation>正在使用的引擎尚未测量</translation>
     </message>
     <message>
         <source>{all}, {free} of it free</source>
