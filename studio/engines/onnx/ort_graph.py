@@ -60,6 +60,9 @@ class OrtGraph:
             assert tensor.is_contiguous(), name
             element_type = _ELEMENT_TYPES[tensor.dtype]
             binding.bind_output(name, kind, index, element_type, tuple(tensor.shape), tensor.data_ptr())
+        if kind == "cuda":
+            # The session has a stream of its own: it waits at the end of a run, but not for what torch still computes.
+            torch.cuda.current_stream(self.device).synchronize()
         try:
             self._session.run_with_iobinding(binding)
         except (ort_errors.RuntimeException, ort_errors.Fail) as error:
@@ -101,6 +104,4 @@ def _open(path: Path, place: Place) -> onnxruntime.InferenceSession:
 def _providers(place: Place) -> list[str | tuple[str, dict[str, str]]]:
     if place.kind is PlaceKind.CPU:
         return [_CPU]
-    # On torch's own stream, so that neither has to wait for the other's results.
-    stream = torch.cuda.current_stream(place.index).cuda_stream
-    return [(_CUDA, {"device_id": str(place.index), "user_compute_stream": str(stream)}), _CPU]
+    return [(_CUDA, {"device_id": str(place.index)}), _CPU]
