@@ -6,7 +6,7 @@ import logging
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio import paths
 
@@ -46,6 +46,9 @@ class LogPanel(QWidget):
         self._text.setPlainText("\n".join(handler.lines))
         folder = QLabel(self.tr("Logs are kept in {folder}").format(folder=paths.log_folder()))
         folder.setProperty("role", "quiet")
+        folder.setToolTip(str(paths.log_folder()))
+        # A long path must not keep the window wide.
+        folder.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         copy = QPushButton(self.tr("Copy all"))
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text.toPlainText()))
         foot = QHBoxLayout()

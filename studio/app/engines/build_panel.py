@@ -32,7 +32,7 @@ class BuildPanel(QFrame):
         self._bar = QProgressBar(maximum=_STEPS)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Progress"))
-        self._pause = QPushButton()
+        self._pause = QPushButton(self.tr("Pause"))
         self._stop = QPushButton(self.tr("Stop"))
         self._details = QPushButton(self.tr("Details…"))
         self._close = QToolButton(autoRaise=True)
