@@ -227,9 +227,13 @@ def _serve(connection: Connection, task: TrialTask, log_path: Path) -> None:
     if task.gives_way:
         give_way()
     obedience = Obedience(connection)
-    # By name: nothing before this line reaches torch.
-    trying = importlib.import_module("studio.engines.trying")
-    obedience.say(trying.tried(task, obedience))
+    try:
+        # By name: nothing before this line reaches torch.
+        news: News = importlib.import_module("studio.engines.trying").tried(task, obedience)
+    except Exception as error:  # a broken installation is a reason, not a death
+        logging.exception("the trial could not begin")
+        news = Failed(Trouble.FAILED, wording("{kind}: {text}", kind=type(error).__name__, text=error))
+    obedience.say(news)
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)  # libraries taking themselves apart free nothing more, and may crash
