@@ -13,7 +13,7 @@ import pytest
 import studio  # noqa: F401 - before torch: it decides how OpenMP threads wait
 
 _TESTS = Path(__file__).resolve().parent
-_MODELS = _TESTS.parent / "resources" / "models"
+_MODELS = _TESTS / "models"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,7 +58,7 @@ def reference(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 def _own_copy(folder: Path) -> Path:
-    """The golden arrays kept here, together with the checkpoints that ship with the program."""
+    """The golden arrays kept here, together with the checkpoints they were computed from."""
     for part in ("inputs", "state-dicts"):
         _show(_TESTS / "reference" / part, folder / part)
     for family in ("cosyvoice2", "cosyvoice3"):

@@ -18,6 +18,7 @@ import pytest
 
 import studio
 from studio import paths
+from studio.catalog.installed import DEFAULT_MODEL
 from studio.cli import main as main_module
 from studio.errors import StudioError, from_record, type_of_code
 
@@ -226,7 +227,7 @@ def test_resources_are_found_in_a_checkout_and_in_an_installed_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert paths.resources() == HOUSE / "resources"
-    assert (paths.resources() / "models" / "noise-cosyvoice3" / "llm.pt").is_file()
+    assert (paths.resources() / "models" / DEFAULT_MODEL / "llm.pt").is_file()
     site_packages = tmp_path / "site-packages"
     (site_packages / "resources").mkdir(parents=True)  # of some other library
     (site_packages / "studio" / "resources").mkdir(parents=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QToolBar, QWidget
@@ -115,7 +117,8 @@ class Docks:
 
 def share_out(window: QMainWindow) -> None:
     """The docks get what they need, but most of the window belongs to the script."""
-    voices, inspector, bottom = (window.findChild(QDockWidget, name) for name in ("voices", "inspector", "bottom"))
+    found = (window.findChild(QDockWidget, name) for name in ("voices", "inspector", "bottom"))
+    voices, inspector, bottom = (cast("QDockWidget", dock) for dock in found)
     widths = [min(250, max(180, window.width() * 20 // 100)), min(330, max(264, window.width() * 25 // 100))]
     window.resizeDocks([voices, inspector], widths, Qt.Orientation.Horizontal)
     window.resizeDocks([bottom], [min(230, max(150, window.height() * 28 // 100))], Qt.Orientation.Vertical)

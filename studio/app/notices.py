@@ -14,7 +14,6 @@ from studio.app.theme.tones import tones_of
 from studio.app.translation import language
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
-from studio.health.log_file import note_shown
 
 _HINT_MILLISECONDS = 8_000
 _ICON_SIDE = 20
@@ -61,7 +60,6 @@ class NoticeBar(QFrame):
 
     def show_error(self, error: StudioError) -> None:
         self._error = error
-        note_shown(error)
         note_shown(error)
         self._show(error_words(error), "warning", tones_of(self.palette()).bad)
         self._copy.show()

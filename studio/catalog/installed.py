@@ -13,8 +13,7 @@ from studio.catalog.plan import read_plan
 from studio.catalog.record import InstallRecord, read_record
 from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownGeneration
 
-# Until a voice model ships with the program. It makes noise, and says so.
-DEFAULT_MODEL = "noise-cosyvoice3"
+DEFAULT_MODEL = "studio-mini"  # which comes with the program
 
 
 def installed_models() -> dict[str, Path]:

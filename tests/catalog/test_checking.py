@@ -76,7 +76,7 @@ def test_a_model_of_ones_own_is_learned_and_compared_from_then_on(place: Any) ->
 
 
 def test_a_bundled_model_is_read_and_never_written(place: Any) -> None:
-    assert check_model("noise-cosyvoice3").is_sound
+    assert check_model("studio-mini").is_sound
 
 
 def test_half_a_model_is_told_apart(place: Any) -> None:
@@ -102,7 +102,7 @@ def test_removing_leaves_nothing_behind(place: Any) -> None:
 
 def test_what_ships_with_the_program_stays(place: Any) -> None:
     with pytest.raises(ModelNotFound, match="comes with the program"):
-        remove_model("noise-cosyvoice3")
+        remove_model("studio-mini")
 
 
 def test_an_abandoned_download_is_cleaned_up(place: Any) -> None:

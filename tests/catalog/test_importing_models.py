@@ -174,7 +174,7 @@ def test_an_existing_model_is_never_overwritten(place: Any, tmp_path: Path) -> N
     with pytest.raises(BadModelName, match="already"):
         import_model(folder, name="mine")
     with pytest.raises(BadModelName, match="already"):
-        import_model(folder, name="noise-cosyvoice3")
+        import_model(folder, name="studio-mini")
 
 
 def test_room_is_asked_for_and_a_stop_leaves_nothing(

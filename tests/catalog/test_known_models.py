@@ -38,7 +38,7 @@ def test_a_usable_model_has_every_file_the_program_opens_and_publishes_its_sums(
     model: KnownModel, tmp_path: Path
 ) -> None:
     generation = next(generation for generation in GENERATIONS if generation.name == model.generation)
-    yaml = Path(__file__).parents[2] / "resources" / "models" / f"noise-{generation.name}" / generation.yaml_name
+    yaml = Path(__file__).parents[1] / "models" / f"noise-{generation.name}" / generation.yaml_name
     for file in model.files_of():
         (tmp_path / file.path).parent.mkdir(exist_ok=True)
         (tmp_path / file.path).write_bytes(yaml.read_bytes() if file.path.endswith(".yaml") else b"")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import noise_models
 import pytest
 from terminal import Terminal
 
@@ -16,6 +17,7 @@ def timbre(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         monkeypatch.setenv(variable, str(tmp_path / variable[7:].lower()))
     for model in ("quiet", "missing", "no-torch"):
         (tmp_path / "data" / "models" / model).mkdir(parents=True)
+    noise_models.install_in(tmp_path / "data" / "models")
     monkeypatch.chdir(tmp_path)
     return Terminal(tmp_path, capsys)
 

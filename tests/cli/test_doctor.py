@@ -36,7 +36,7 @@ def test_a_machine_in_good_order(timbre: Terminal) -> None:
     assert ran.json["can_speak"] is True
     assert "PyTorch 2." in check(ran, "engine")["finding"]
     assert check(ran, "sound card")["verdict"] == "fine"
-    assert check(ran, "model noise-cosyvoice3")["finding"].startswith("Fun-CosyVoice3, ")
+    assert check(ran, "model studio-mini")["finding"].startswith("Fun-CosyVoice3, ")
     assert {one["subject"] for one in ran.json["checks"]} >= {
         "program", "Python", "engine", "graphics card", "processor", "memory", "sound card", "recordings", "voices",
         "data", "models", "cache", "logs", "last errors",

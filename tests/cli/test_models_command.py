@@ -38,7 +38,7 @@ def test_the_list_says_what_each_model_can_and_asks_nobody(timbre: Terminal, hub
     assert "languages: zh, en, 18 Chinese dialects" in ran.out
     assert "licence: Apache-2.0; from Hugging Face" in ran.out
     assert "with --variant rl" in ran.out
-    assert "noise-cosyvoice3: comes with the program" in ran.out
+    assert "studio-mini: comes with the program" in ran.out
     assert hub.asked == []
 
 

@@ -59,7 +59,7 @@ def test_json_is_one_object_with_every_key(timbre: Terminal, clip: Path) -> None
     assert ran.json["real_time_factor"] == pytest.approx(2.0)
     assert ran.json["stages"] == {"speech_lm": 0.1, "flow": 0.2, "vocoder": 0.1}
     assert ran.json["engine"] == {"device": "cpu", "speech_lm": "fake"}
-    assert ran.json["model"]["name"] == "noise-cosyvoice3"
+    assert ran.json["model"]["name"] == "studio-mini"
     assert (ran.json["output"], ran.json["seed"], ran.json["mode"]) == ("out.wav", 7, "cross-lingual")
     assert ran.json["promised_start_seconds"] == 0.25
     assert ran.json["play_start_seconds"] is None
@@ -162,7 +162,7 @@ def test_without_a_destination_and_a_sound_card_a_new_file_is_written(timbre: Te
 
 
 def test_a_model_that_makes_noise_is_called_that(timbre: Terminal, clip: Path) -> None:
-    ran = timbre("say", "one", "--voice", clip, "-o", "o.wav")
+    ran = timbre("say", "one", "--voice", clip, "-o", "o.wav", "--model", "noise-cosyvoice3")
     assert "noise-cosyvoice3 makes noise, not speech" in ran.err
     assert "makes noise" not in timbre("say", "one", "--voice", clip, "-o", "o.wav", "--model", "quiet").err
 

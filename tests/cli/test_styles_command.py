@@ -9,7 +9,7 @@ from studio.text.styles import load_styles
 
 def test_styles_are_listed_under_the_names_that_say_takes(timbre: Terminal) -> None:
     styles = load_styles("cosyvoice3")
-    out = timbre("styles").out
+    out = timbre("styles", "--model", "noise-cosyvoice3").out
     for preset in styles.presets:
         assert f"{preset.family} " in out
     assert "[laughter]" in out

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import noise_models
 import pytest
 import torch
 from terminal import Terminal
 
-from studio import paths
 from studio.pipeline.enrolment import read_features
 
 pytestmark = pytest.mark.timeout(120)
@@ -43,7 +43,7 @@ def test_a_voices_life(timbre: Terminal, clip: Path) -> None:
 
 @pytest.fixture(params=["cosyvoice2", "cosyvoice3"])
 def model(request: pytest.FixtureRequest) -> Path:
-    return paths.resources() / "models" / f"noise-{request.param}"
+    return noise_models.FOLDER / f"noise-{request.param}"
 
 
 def test_official_stored_voices_keep_their_words_and_sound(timbre: Terminal, model: Path) -> None:
@@ -62,7 +62,7 @@ def test_official_stored_voices_keep_their_words_and_sound(timbre: Terminal, mod
 
 
 def test_a_stored_voice_speaks_only_through_its_own_generation(timbre: Terminal) -> None:
-    timbre("voices", "import", paths.resources() / "models" / "noise-cosyvoice2" / "spk2info.pt", "--name", "Anna")
+    timbre("voices", "import", noise_models.V2 / "spk2info.pt", "--name", "Anna")
     ran = timbre("say", "x", "--voice", "Anna", "--model", "noise-cosyvoice3", "-o", "x.wav")
     assert ran.status == 7
     assert "noise-cosyvoice3 is a cosyvoice3 model" in ran.err
@@ -71,10 +71,8 @@ def test_a_stored_voice_speaks_only_through_its_own_generation(timbre: Terminal)
 
 
 def stored(folder: Path, entries: object) -> Path:
-    shutil.copy(paths.resources() / "models" / "noise-cosyvoice3" / "cosyvoice3.yaml", folder)
-    shutil.copytree(
-        paths.resources() / "models" / "noise-cosyvoice3" / "CosyVoice-BlankEN", folder / "CosyVoice-BlankEN"
-    )
+    shutil.copy(noise_models.V3 / "cosyvoice3.yaml", folder)
+    shutil.copytree(noise_models.V3 / "CosyVoice-BlankEN", folder / "CosyVoice-BlankEN")
     torch.save(entries, folder / "spk2info.pt")
     return folder / "spk2info.pt"
 
@@ -102,7 +100,7 @@ def test_files_that_hold_no_voices(timbre: Terminal, tmp_path: Path, entries: ob
 
 
 def test_stored_voices_of_no_use_are_named_and_the_others_taken(timbre: Terminal, tmp_path: Path) -> None:
-    (good,) = torch.load(paths.resources() / "models" / "noise-cosyvoice3" / "spk2info.pt", weights_only=True).values()
+    (good,) = torch.load(noise_models.V3 / "spk2info.pt", weights_only=True).values()
     path = stored(
         tmp_path,
         {

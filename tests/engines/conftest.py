@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import engine_fakes
+import noise_models
 import pytest
 from engine_bench import EXTENT, MakeManager, small_recording
 
-from studio import paths
 from studio.engines.candidate import Subject
 from studio.engines.machine import processor
 from studio.engines.manager import EngineManager, StartTrial
@@ -21,7 +21,7 @@ from studio.model.checkpoint import open_checkpoint
 
 @pytest.fixture(scope="session")
 def subject() -> Subject:
-    return Subject(open_checkpoint(paths.resources() / "models" / "noise-cosyvoice3"), processor(1))
+    return Subject(open_checkpoint(noise_models.V3), processor(1))
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import engine_fakes
+import noise_models
 import pytest
 from engine_bench import EXTENT, small_recording
 
-from studio import paths
 from studio.cli.main import main as timbre
 from studio.engines import __main__ as command
 from studio.engines.candidate import Subject
@@ -20,7 +20,7 @@ from studio.engines.recording import recording_name
 from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
 
-MODEL = paths.resources() / "models" / "noise-cosyvoice3"
+MODEL = noise_models.V3
 
 
 @pytest.fixture

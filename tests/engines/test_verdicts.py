@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import noise_models
 import numpy as np
 import pytest
 import torch
 
-from studio import paths
 from studio.engines.candidate import Subject
 from studio.engines.distance import distance, mel_distance_db
 from studio.engines.extent import Extent
@@ -69,7 +69,7 @@ def test_limits(stage: Stage, precision: Precision, found: Verification, is_righ
 
 @pytest.fixture(scope="module")
 def recorded() -> tuple[Subject, Recording]:
-    subject = Subject(open_checkpoint(paths.resources() / "models" / "noise-cosyvoice3"), processor(1))
+    subject = Subject(open_checkpoint(noise_models.V3), processor(1))
     return subject, record(subject, REFERENCES, EXTENT)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import noise_models
 import numpy as np
 
-from studio import paths
 from studio.catalog.known import Ability, KnownModel, ModelFile, SourceKind
 
 NAME = "Small-CosyVoice3"
@@ -18,7 +18,7 @@ COMMIT = "c0ffee" + 34 * "0"
 def small_files() -> dict[str, bytes]:
     """By path; two are large enough to be interrupted."""
     draw = np.random.default_rng(7)
-    yaml = (paths.resources() / "models" / "noise-cosyvoice3" / "cosyvoice3.yaml").read_bytes()
+    yaml = (noise_models.V3 / "cosyvoice3.yaml").read_bytes()
     sizes = {
         "CosyVoice-BlankEN/config.json": 600, "CosyVoice-BlankEN/vocab.json": 3000,
         "CosyVoice-BlankEN/merges.txt": 2000, "CosyVoice-BlankEN/tokenizer_config.json": 1200,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import noise_models
 import numpy as np
 import qasync
 import soundfile
@@ -15,7 +16,6 @@ from PySide6.QtWidgets import QApplication
 from sound_card import SoundCard
 from thread_worker import ThreadWorker
 
-from studio import paths
 from studio.app.documents import new_project
 from studio.app.log_panel import LogHandler
 from studio.app.session import Session
@@ -34,7 +34,7 @@ from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
 from studio.worker.link import Worker
 
-MODEL = paths.resources() / "models" / "noise-cosyvoice3"
+MODEL = noise_models.V3
 
 
 class CardOutputs:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import noise_models
 import numpy as np
 import pytest
 import torch
 
-from studio import paths
 from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
 from studio.engines.manifest import Timing, Verification
@@ -26,7 +26,7 @@ from studio.pipeline.control import RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker.accelerated import AcceleratedModel
 
-MODEL = paths.resources() / "models" / "noise-cosyvoice3"
+MODEL = noise_models.V3
 OPTIONS = EngineOptions(speech_lm_precision="float32", num_threads=1, engines="improve")
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import noise_models
 import pytest
 from thread_worker import ThreadWorker
 
-from studio import paths
 from studio.errors import ModelNotFound, NothingToSpeak
 from studio.pipeline.request import SynthesisRequest, VoiceReference
 from studio.worker.client import WorkerClient
 from studio.worker.spelling import spelled_out
 
-MODEL = paths.resources() / "models" / "noise-cosyvoice3"
+MODEL = noise_models.V3
 
 
 def test_numbers_become_words_and_pauses_stay() -> None:

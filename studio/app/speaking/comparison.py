@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +64,7 @@ class Comparison(QObject):
         *,
         device: str | None = None,
         is_blind: bool = True,
-        order: random.Random | None = None,
+        order: np.random.Generator | None = None,
     ) -> None:
         """``sound_of`` is called on another thread; ``run`` lets work go on beside the window."""
         super().__init__(parent)
@@ -75,7 +74,7 @@ class Comparison(QObject):
         self._outputs = outputs
         self._device = device
         self._run = run
-        self._order = order or random.SystemRandom()
+        self._order = order or np.random.default_rng()
         self._is_blind = is_blind
         self._sounds: dict[str, Waveform] = {}
         self._gains: dict[str, float] = {}
@@ -182,7 +181,7 @@ class Comparison(QObject):
     def _put_in_order(self) -> None:
         self._takes.sort(key=lambda take: take.number)
         if self._is_blind:
-            self._order.shuffle(self._takes)
+            self._takes = [self._takes[place] for place in self._order.permutation(len(self._takes))]
 
     async def _open(self) -> None:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -111,7 +110,7 @@ def test_switching_goes_on_at_the_same_place(bench: Bench, takes: list[Take], co
 
 
 def test_blind_takes_are_dealt_by_chance_and_dealt_anew(bench: Bench, takes: list[Take], compare: Any) -> None:
-    comparison = compare(takes, is_blind=True, order=random.Random(3))
+    comparison = compare(takes, is_blind=True, order=np.random.default_rng(3))
     ids = [contender.take.id for contender in comparison.contenders]
     assert ids != [take.id for take in takes]
     assert sorted(ids) == sorted(take.id for take in takes)

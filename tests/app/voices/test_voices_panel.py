@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import noise_models
 import pytest
 from microphone import Microphone
 from PySide6.QtCore import QObject, QPoint, Qt
@@ -16,7 +17,6 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from thread_worker import ThreadWorker
 
-from studio import paths
 from studio.app.voices import new_voices
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.doctor_dialog import DoctorDialog
@@ -334,7 +334,7 @@ def test_a_damaged_library_is_a_sentence(
 
 
 def test_official_stored_voices_are_taken_over(panel: VoicesPanel, library: VoiceLibrary, stack: QUndoStack) -> None:
-    path = paths.resources() / "models" / "noise-cosyvoice2" / "spk2info.pt"
+    path = noise_models.V2 / "spk2info.pt"
 
     async def scenario() -> None:
         panel.new_voices._import_stored(path)

@@ -75,9 +75,8 @@ def log_magnitudes(sound: torch.Tensor, config: VocoderConfig) -> torch.Tensor:
     """(batch, bins, frames, columns a frame) of ``sound`` (batch, whole frames of samples)."""
     spectrum = analyse(sound.float(), config.stft_size, config.stft_hop, History.of_whole())
     real, imaginary = spectrum[:, :, :-1].chunk(2, dim=1)
-    return (
-        (torch.hypot(real, imaginary) + _SMALLEST_MAGNITUDE).log().unflatten(-1, (-1, math.prod(config.upsample_rates)))
-    )
+    magnitude = torch.hypot(real, imaginary) + _SMALLEST_MAGNITUDE
+    return magnitude.log().view(*magnitude.shape[:2], -1, math.prod(config.upsample_rates))
 
 
 @torch.no_grad()
