@@ -3490,8 +3490,8 @@
         <translation>下载 {size}</translation>
     </message>
     <message>
-        <source>A model that speaks</source>
-        <translation>一个会说话的模型</translation>
+        <source>A better voice</source>
+        <translation>更好的声音</translation>
     </message>
     <message>
         <source>Other models…</source>

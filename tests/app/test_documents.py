@@ -11,6 +11,7 @@ from window_bench import Bench
 
 from studio.app.documents import Wish
 from studio.app.recovery_dialog import RecoveryDialog
+from studio.app.widgets.drop_overlay import Held
 from studio.project.changes import EditLines
 from studio.project.drafts import recoverable_drafts
 from studio.project.project import Project
@@ -92,7 +93,7 @@ def test_a_file_that_is_no_script_is_a_sentence(bench: Bench, tmp_path: Path) ->
 def test_a_text_becomes_lines_and_one_undo_takes_them_back(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     (tmp_path / "story.txt").write_text("The first paragraph.\n\nThe second paragraph.\n", "utf-8")
-    window.drops._take([tmp_path / "story.txt"])
+    window.drops._take(Held((tmp_path / "story.txt",)))
     bench.until(lambda: len(bench.lines) >= 2)
     assert "The second paragraph." in bench.texts
     bench.trigger("edit.undo")

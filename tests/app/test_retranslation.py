@@ -76,6 +76,7 @@ def used_window(make_bench: Callable[..., Any]) -> Any:
     bench.add_take(np.full(24_000, 0.1, np.float32))
     bench.live(0.3)
     bench.trigger("edit.undo")
+    window.tasks.forget()  # which it does by itself in a while, or at once in another language
     window.notices.show_error(
         CannotWrite("{path} cannot be written ({reason}).", remedy="Choose another folder.", path="a", reason="b")
     )

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from fakes import fake_corpus
-from mini_speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
+from mini_speech_lm_cases import INSTRUCTIONS, RESPELLED, lines_of, small_speech_lm, small_vocabulary
 
 from recipe.corpus.store import Corpus
 from recipe.corpus.tokens import NUM_TOKENS
@@ -50,6 +50,11 @@ def lines(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> list[Line
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> TextTokenizer:
     return small_vocabulary(tmp_path_factory.mktemp("vocabulary"))
+
+
+@pytest.fixture(autouse=True)
+def _no_dictionary_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speech_lm, "cmu_respellings", lambda: (RESPELLED, "of a test"))
 
 
 def maker_of(lines: list[Line], tokenizer: TextTokenizer, settings: SequenceSettings, seed: int = 0) -> SequenceMaker:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.error_words import error_words
 from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
 from studio.app.models.model_words import ability_words, memory_words, progress_words, size_words
-from studio.app.models.model_work import ModelWork
+from studio.app.models.model_work import ModelWork, WorkKind
 from studio.app.models.trial import Trial, Trials
 from studio.app.session import Session
 from studio.app.speaking.sound import GrowingSound
@@ -95,7 +95,7 @@ class FirstRun(QObject):
         )
         words = [self._machine_words(), self._advice_words(advice), ability_words(advice.model)]
         self._show(
-            self.tr("A model that speaks"),
+            self.tr("A better voice"),
             "\n".join(words),
             Offer(go_on, self._install),
             Offer(self.tr("Other models…"), self.models_wanted.emit),
@@ -108,7 +108,7 @@ class FirstRun(QObject):
 
     def _on_task_changed(self) -> None:
         task = self._work.task_of(self._name) if self._is_on else None
-        if task is None or task.stop.is_thrown:
+        if task is None or task.kind is not WorkKind.INSTALL or task.stop.is_thrown:
             return
         progress = task.progress
         self.panel.show_page(

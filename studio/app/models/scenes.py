@@ -56,7 +56,7 @@ def model_scenes(desk: ModelsDesk, work: ModelWork, window: QWidget) -> Iterator
     work._tasks.clear()
     sound = GrowingSound(24_000)
     first._show_difference(
-        Trial("noise-cosyvoice3", True, 0.31, 0.22, 24_000, 11_800.0, sound),
+        Trial("studio-mini", False, 0.31, 0.22, 24_000, 11_800.0, sound),
         Trial(first._name, False, 0.94, 0.61, 24_000, 7_400.0, sound),
     )
     yield "first-steps-difference", window

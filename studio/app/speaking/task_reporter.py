@@ -27,13 +27,14 @@ class TaskReporter(QObject):
         self._message = QTimer(self)
         self._message.setSingleShot(True)
         self._message.setInterval(_MESSAGE_MILLISECONDS)
-        self._message.timeout.connect(lambda: self.message_changed.emit(""))
+        self._message.timeout.connect(self.forget)
         self._countdown = QTimer(self)
         self._countdown.setInterval(_COUNTDOWN_MILLISECONDS)
         self._countdown.timeout.connect(self.show)
         session.queue.order_changed.connect(lambda _: self.show())
         session.queue.became_idle.connect(self.show)
         session.transport.ended.connect(lambda _: self.show())
+        language.changed.connect(self.forget)  # it was said in the other language
         language.changed.connect(self.show)
 
     def tell(self, words: str) -> None:
@@ -41,6 +42,11 @@ class TaskReporter(QObject):
         if not self._task():
             self.message_changed.emit(words)
             self._message.start()
+
+    def forget(self) -> None:
+        """What was told last has been seen."""
+        self._message.stop()
+        self.message_changed.emit("")
 
     def show_document_task(self, words: str | None) -> None:
         self._document_task = words

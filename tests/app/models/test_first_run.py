@@ -127,7 +127,7 @@ def test_a_cancelled_download_leaves_nothing_and_the_advice_again(bench: Bench, 
     bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 10_000)
     press(bench, panel, "Cancel")
     bench.until(lambda: bench.session.models.current is None)
-    assert panel.page.title == "A model that speaks"
+    bench.until(lambda: panel.page.title == "A better voice")
     status = bench.session.models.status_of(NAME)
     assert status is not None
     assert status.arrived_bytes == 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from types import SimpleNamespace
 
+import numpy as np
 import onnx
 import onnxruntime
 import torch
@@ -58,10 +59,17 @@ class Context:
             for index, size in enumerate(port.type.tensor_type.shape.dim):
                 sizes[size.dim_param or size.dim_value] = self.shapes[port.name][index]
         port = next(port for port in self.engine.graph.output if port.name == name)
-        return tuple(
+        shape = tuple(
             sizes.get(size.dim_param) or size.dim_value or fixed
             for size, fixed in zip(port.type.tensor_type.shape.dim, self.engine.fixed[name], strict=True)
         )
+        return shape if any(shape) else self._shape_tried(name)
+
+    def _shape_tried(self, name: str) -> tuple[int, ...]:
+        """What nobody can infer, one run tells."""
+        nothing = {each: np.zeros(shape, onnx.helper.tensor_dtype_to_np_dtype(self.engine.kinds[each])) for each, shape in self.shapes.items()}
+        (made,) = self.engine.session.run([name], nothing)
+        return tuple(made.shape)
 
     def execute_async_v3(self, stream: int) -> bool:
         assert set(self.addresses) == set(self.engine.names)

@@ -123,9 +123,9 @@ def errors_between(predicted_hz: torch.Tensor, true_hz: torch.Tensor) -> dict[st
 
 
 def disturb(mel: FloatArray, random: np.random.Generator) -> FloatArray:
-    """Louder or softer, and at times a little noisy: a flow's mel is not as exact as that of a sound."""
+    """Louder or softer, and mostly noisy: a flow's mel is speckled, and a low voice must stay low in it."""
     gain = random.uniform(-2.0, 1.0)
-    noise = random.choice((0.0, 0.0, 0.1, 0.25)) * random.standard_normal(mel.shape)
+    noise = random.choice((0.0, 0.15, 0.3, 0.5)) * random.standard_normal(mel.shape)
     disturbed: FloatArray = np.maximum(mel + gain + noise, FLOOR_LOG_MEL).astype(np.float32)
     return disturbed
 
