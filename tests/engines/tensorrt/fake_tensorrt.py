@@ -67,7 +67,10 @@ class Context:
 
     def _shape_tried(self, name: str) -> tuple[int, ...]:
         """What nobody can infer, one run tells."""
-        nothing = {each: np.zeros(shape, onnx.helper.tensor_dtype_to_np_dtype(self.engine.kinds[each])) for each, shape in self.shapes.items()}
+        nothing = {
+            each: np.zeros(shape, onnx.helper.tensor_dtype_to_np_dtype(self.engine.kinds[each]))
+            for each, shape in self.shapes.items()
+        }
         (made,) = self.engine.session.run([name], nothing)
         return tuple(made.shape)
 
