@@ -26,18 +26,7 @@ _COMFORTABLE_MEMORY_BYTES = 6 * _GIBIBYTE
 _SET_UP_AGAIN = wording("Run the set-up again: python3 packaging/run.py.")
 
 # Asked of a process of its own: this one starts without torch.
-_ASK_ENGINES = """
-import json, os, sys
-answer = os.dup(1)
-os.dup2(2, 1)  # libraries print
-import onnxruntime, torch
-cuda = torch.cuda.is_available()
-os.write(answer, json.dumps({
-    "torch": torch.__version__,
-    "onnxruntime": onnxruntime.__version__,
-    "gpu": torch.cuda.get_device_name(0) if cuda else None,
-}).encode())
-"""
+_ASK_ENGINES = ("-m", "studio.engines.installed")
 
 
 def check_program() -> Check:
@@ -75,8 +64,8 @@ def check_engines(machine: MachineFacts) -> Iterator[Check]:
 def _ask_engines() -> dict[str, str] | Check:
     subject = wording("engine")
     try:
-        asked = subprocess.run(  # noqa: S603 - the text above
-            [sys.executable, "-c", _ASK_ENGINES], capture_output=True, text=True, timeout=_ENGINE_SECONDS, check=False
+        asked = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, *_ASK_ENGINES], capture_output=True, text=True, timeout=_ENGINE_SECONDS, check=False
         )
         answer: dict[str, str] = json.loads(asked.stdout)
     except (OSError, subprocess.TimeoutExpired):

@@ -63,7 +63,9 @@ def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
 
 
 def test_help_opens_it_with_the_truth(bench: Bench, monkeypatch: Any) -> None:
-    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
+    monkeypatch.setattr(
+        machine_checks, "_ASK_ENGINES", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
+    )
     window = bench.open_window()
     bench.trigger("help.doctor")
     (dialog,) = window.findChildren(DoctorDialog)

@@ -26,7 +26,9 @@ def check(ran: Ran, subject: str) -> dict[str, str]:
 @pytest.fixture
 def without_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading torch takes seconds, and most tests ask about something else."""
-    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
+    monkeypatch.setattr(
+        machine_checks, "_ASK_ENGINES", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
+    )
 
 
 def test_a_machine_in_good_order(timbre: Terminal) -> None:
@@ -56,7 +58,7 @@ def test_for_people_it_is_a_list(timbre: Terminal) -> None:
 
 @pytest.mark.parametrize("code", ["import a_library_that_is_not_there", "import os; os.abort()", "print('what?')"])
 def test_engines_that_do_not_load(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", code)
+    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", ("-c", code))
     ran = timbre("doctor", "--json")
     assert ran.status == 1
     assert ran.json["can_speak"] is False
@@ -65,7 +67,7 @@ def test_engines_that_do_not_load(timbre: Terminal, monkeypatch: pytest.MonkeyPa
 
 
 def test_engines_that_take_forever(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", "import time; time.sleep(60)")
+    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", ("-c", "import time; time.sleep(60)"))
     monkeypatch.setattr(machine_checks, "_ENGINE_SECONDS", 0.2)
     assert check(timbre("doctor", "--json"), "engine")["finding"] == "PyTorch does not start."
 
