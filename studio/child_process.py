@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
+import logging
 import os
 import signal
 import sys
@@ -41,6 +43,19 @@ def send_output_to(log_path: Path) -> None:
     os.close(log)
     # A window on Windows has no standard streams at all; elsewhere these are the same as before.
     sys.stdout, sys.stderr = _writer(1), _writer(2)
+
+
+def begin_child(log_path: Path) -> None:
+    """Sets a process of ours up, before it does anything: everything it says goes to its log."""
+    send_output_to(log_path)
+    faulthandler.enable()
+    # Ctrl+C reaches every process of the terminal; what it means is the program's to decide, not a child's.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(
+        level=os.environ.get("TIMBRE_LOG_LEVEL", "INFO").upper(),
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
 
 
 def end_in_words(exit_code: int) -> Wording:

@@ -6,10 +6,11 @@ import datetime
 import os
 import platform
 import sys
-from pathlib import Path
 
 import psutil
 import torch
+
+from studio.processor import processor_name
 
 
 def describe_machine() -> dict[str, str]:
@@ -30,16 +31,6 @@ def describe_machine() -> dict[str, str]:
     if torch.cuda.is_available():
         described["gpu"] = torch.cuda.get_device_name()
     return described
-
-
-def processor_name() -> str:
-    """The processor's own name where the system tells it, else its family."""
-    known = Path("/proc/cpuinfo")
-    if known.is_file():
-        for line in known.read_text("utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def peak_memory_bytes() -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
 import shutil
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from studio.errors import CannotWrite, DiskFull
+from studio import disk
+from studio.errors import DiskFull
+from studio.wording import wording
 
 _SPARE_BYTES = 256 << 20  # the rest of the system wants to go on, too
 _GIGABYTE = 1e9  # as hubs and shops count
@@ -39,24 +39,13 @@ def require_room(folder: Path, num_bytes: int, *, what: str) -> None:
         )
 
 
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(
-                "The disk is full: {file} could not be written.",
-                remedy="Free some space and start it again: what is there stays.",
-                file=path.name,
-            ) from error
-        raise CannotWrite(
-            "{path} cannot be written ({reason}).",
-            remedy="Check the permissions of its folder.",
-            path=path,
-            reason=error,
-        ) from error
+    return disk.writing(
+        path,
+        if_full=wording("Free some space and start it again: what is there stays."),
+        if_refused=wording("Check the permissions of its folder."),
+    )
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 import shutil
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
 from studio.catalog.disk import free_bytes
 from studio.catalog.folders import models_folder
+from studio.processor import processor_name
 
 _ASK_SECONDS = 10.0
 _MEBIBYTE = 1 << 20
@@ -38,7 +37,7 @@ def look_at_machine() -> MachineFacts:
     """Takes up to some seconds: the driver of a card is asked."""
     memory = psutil.virtual_memory()
     return MachineFacts(
-        processor=_processor_name(),
+        processor=processor_name(),
         num_cores=psutil.cpu_count(logical=False) or psutil.cpu_count() or 1,
         memory_bytes=memory.total,
         free_memory_bytes=memory.available,
@@ -71,12 +70,3 @@ def parse_cards(told: str) -> GraphicsCard | None:
         if memory.strip().isdigit():
             cards.append(GraphicsCard(name.strip(), int(memory) * _MEBIBYTE, driver.strip()))
     return max(cards, key=lambda card: card.memory_bytes, default=None)
-
-
-def _processor_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
 import psutil
 import torch
 
 from studio.engines.stage import Place, PlaceKind
 from studio.errors import UnusableSetting
+from studio.processor import processor_name
 
 _ASK_SECONDS = 10.0
 # Left alone at a place: the desktop's own needs, and what grows while a line is spoken.
@@ -91,15 +90,6 @@ def free_bytes(place: Place) -> int:
 def budget_bytes(place: Place) -> int:
     """What an engine may take now: what is free, less what must stay so."""
     return max(0, free_bytes(place) - _KEPT_FREE_BYTES[place.kind])
-
-
-def processor_name() -> str:
-    known = Path("/proc/cpuinfo")
-    if known.is_file():
-        for line in known.read_text("utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _driver_version() -> str:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import faulthandler
 import importlib
 import logging
 import multiprocessing
 import os
-import signal
 import sys
 import threading
 import time
@@ -23,7 +21,7 @@ from pathlib import Path
 
 import psutil
 
-from studio.child_process import end_in_words, new_log_path, send_output_to
+from studio.child_process import begin_child, end_in_words, new_log_path
 from studio.engines.manifest import Trouble
 from studio.engines.task import (
     LISTENING,
@@ -216,14 +214,7 @@ class Obedience:
 
 
 def _serve(connection: Connection, task: TrialTask, log_path: Path) -> None:
-    send_output_to(log_path)
-    faulthandler.enable()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(
-        level=os.environ.get("TIMBRE_LOG_LEVEL", "INFO").upper(),
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    begin_child(log_path)
     if task.gives_way:
         give_way()
     obedience = Obedience(connection)

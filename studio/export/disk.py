@@ -1,30 +1,18 @@
-"""Disks that are full, folders that may not be written: sentences instead of numbers."""
+"""What to do about a disk that refuses an export."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from studio.errors import CannotWrite, DiskFull
+from studio import disk
+from studio.wording import wording
 
 
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(
-                "The disk is full: {file} could not be written.",
-                remedy="Free some space and export again: what is done stays.",
-                file=path.name,
-            ) from error
-        raise CannotWrite(
-            "{path} cannot be written ({reason}).",
-            remedy="Choose another folder, or allow writing there.",
-            path=path,
-            reason=error,
-        ) from error
+    return disk.writing(
+        path,
+        if_full=wording("Free some space and export again: what is done stays."),
+        if_refused=wording("Choose another folder, or allow writing there."),
+    )

@@ -12,7 +12,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 from studio.errors import DamagedModelFile, MissingModelFile
 
 # What ONNX Runtime raises for a file; its exceptions share no base class.
-_LOAD_ERRORS = (
+LOAD_ERRORS = (
     ort_errors.EPFail,
     ort_errors.Fail,
     ort_errors.InvalidArgument,
@@ -24,7 +24,7 @@ _LOAD_ERRORS = (
     ort_errors.RuntimeException,
     RuntimeError,
 )
-_FATAL_ONLY = 4
+FATAL_ONLY = 4
 
 
 def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSession:
@@ -40,7 +40,7 @@ def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSessi
             folder=path.parent,
         )
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = _FATAL_ONLY
+    options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = num_threads or psutil.cpu_count(logical=False) or 1
     options.inter_op_num_threads = 1
     # These networks run once per voice: no memory kept for the next run, no threads spinning until then, and no
@@ -50,7 +50,7 @@ def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSessi
     options.add_session_config_entry("session.disable_prepacking", "1")
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except _LOAD_ERRORS as error:
+    except LOAD_ERRORS as error:
         raise DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Download the model again.", file=path.name
         ) from error

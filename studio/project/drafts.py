@@ -99,22 +99,20 @@ def recoverable_drafts(drafts: Path) -> list[Draft]:
     """What died with a program and is worth having, the newest first; removes what is not."""
     found = [draft for path in sorted(drafts.glob(f"*{_SUFFIX}")) if (draft := _summary(path))]
     for part in drafts.glob(f"*{_PART_SUFFIX}"):
-        if not _is_in_use(part.with_suffix(_SUFFIX)):
-            _discard(part.with_suffix(_SUFFIX), part)
+        _discard(part.with_suffix(_SUFFIX), part)
     return sorted(found, key=lambda draft: draft.last_changed, reverse=True)
 
 
 def discard_draft(draft: Draft) -> None:
-    """The person does not want it."""
-    if not _is_in_use(draft.path):
-        _discard(draft.path)
+    """The person does not want it. One that somebody opened meanwhile stays."""
+    _discard(draft.path)
 
 
 def _summary(path: Path) -> Draft | None:
     try:
-        last_changed = max(
-            beside.stat().st_mtime for suffix in _COMPANIONS if (beside := Path(f"{path}{suffix}")).exists()
-        )
+        last_changed = _last_changed(path)
+        if last_changed is None:
+            return None
         working_copy = WorkingCopy.take_over(path)
     except ProjectInUse:
         return None
@@ -150,24 +148,31 @@ def _holds_work(script: Script) -> bool:
     return bool(script.takes or script.dictionary.entries or any(line.text.strip() for line in script.lines))
 
 
-def _is_in_use(path: Path) -> bool:
-    try:
-        FileLock(_lock_path(path)).release()
-    except BlockingIOError:
-        return True
-    except OSError:
-        _log.warning("%s cannot be locked", path, exc_info=True)
-        return True
-    return False
+def _last_changed(path: Path) -> float | None:
+    """When the draft was last written to, in seconds since the epoch; None where another window just threw it away."""
+    times = []
+    for suffix in _COMPANIONS:
+        with contextlib.suppress(FileNotFoundError):
+            times.append(Path(f"{path}{suffix}").stat().st_mtime)
+    return max(times, default=None)
 
 
 def _discard(path: Path, *others: Path) -> None:
     try:
+        lock = FileLock(_lock_path(path))
+    except BlockingIOError:
+        return
+    except OSError:
+        _log.warning("%s cannot be locked", path, exc_info=True)
+        return
+    try:
         _remove(path)
-        for other in (*others, _lock_path(path)):
+        for other in others:
             other.unlink(missing_ok=True)
     except OSError:
         _log.warning("%s cannot be removed", path, exc_info=True)
+    finally:
+        lock.release(removes_file=True)
 
 
 def _remove(path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import secrets
@@ -13,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from studio.disk import write_error
 from studio.errors import CannotWrite, DiskFull, UnreadableClip
+from studio.wording import wording
 
 _BLOCK_BYTES = 1 << 20
 # What a crash left behind may go, what another program is just adding may not.
@@ -101,10 +102,9 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 def sentence(error: OSError, path: Path) -> DiskFull | CannotWrite:
     """What a person is told when ``path`` cannot be written."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DiskFull(
-            "The disk is full: {file} could not be written.", remedy="Free some space and try again.", file=path.name
-        )
-    return CannotWrite(
-        "{path} cannot be written ({reason}).", remedy="Check the folder's permissions.", path=path, reason=error
+    return write_error(
+        error,
+        path,
+        if_full=wording("Free some space and try again."),
+        if_refused=wording("Check the folder's permissions."),
     )

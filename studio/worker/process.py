@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import faulthandler
 import importlib
 import logging
 import multiprocessing
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from studio.child_process import end_in_words, new_log_path, send_output_to
+from studio.child_process import begin_child, end_in_words, new_log_path
 from studio.wording import Wording
 from studio.worker.protocol import Command, Event
 
@@ -102,15 +100,7 @@ def _end_all() -> None:
 
 
 def _serve(connection: Connection, engine: str, log_path: Path) -> None:
-    send_output_to(log_path)
-    faulthandler.enable()
-    # Ctrl+C reaches every process of the terminal; what it means is the program's to decide, not ours.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(
-        level=os.environ.get("TIMBRE_LOG_LEVEL", "INFO").upper(),
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    begin_child(log_path)
     # By name, so that nothing before this line, nor any importer of this file, can reach torch.
     server = importlib.import_module("studio.worker.server")
     open_model = _engine_by_name(engine)

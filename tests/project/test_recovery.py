@@ -209,6 +209,25 @@ def test_a_damaged_draft_hinders_nobody(drafts: Path) -> None:
     assert (drafts / "20200101-000000-abcd.draft").exists()
 
 
+def test_a_draft_that_vanishes_while_drafts_are_listed_hinders_nobody(drafts: Path) -> None:
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line(id="a", text="Good."),)))
+    project.close(keeps_draft=True)
+    (drafts / "20200101-000000-abcd.draft").symlink_to(drafts / "nothing")  # listed, yet not there
+    assert [draft.first_words for draft in recoverable_drafts(drafts)] == ["Good."]
+
+
+def test_a_draft_that_was_opened_meanwhile_is_not_thrown_away(drafts: Path) -> None:
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line(id="a", text="Mine."),)))
+    project.close(keeps_draft=True)
+    (draft,) = recoverable_drafts(drafts)
+    with Project.recover(draft) as recovered:
+        discard_draft(draft)
+        assert [line.text for line in recovered.lines] == ["Mine."]
+        assert draft.path.exists()
+
+
 def test_no_drafts_folder_is_no_drafts(drafts: Path) -> None:
     assert recoverable_drafts(drafts) == []
 

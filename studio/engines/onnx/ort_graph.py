@@ -11,6 +11,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from studio.engines.stage import Place, PlaceKind
 from studio.errors import DamagedModelFile, OutOfMemory, UnsupportedPrecision
+from studio.model.onnx_file import FATAL_ONLY, LOAD_ERRORS
 
 # ``TensorProto.DataType``: numpy has no word for the last.
 _ELEMENT_TYPES = {
@@ -20,20 +21,7 @@ _ELEMENT_TYPES = {
     torch.float64: 11,
     torch.bfloat16: 16,
 }
-_FATAL_ONLY = 4
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
-_LOAD_ERRORS = (
-    ort_errors.EPFail,
-    ort_errors.Fail,
-    ort_errors.InvalidArgument,
-    ort_errors.InvalidGraph,
-    ort_errors.InvalidProtobuf,
-    ort_errors.NoModel,
-    ort_errors.NoSuchFile,
-    ort_errors.NotImplemented,
-    ort_errors.RuntimeException,
-    RuntimeError,
-)
 
 
 class OrtGraph:
@@ -75,7 +63,7 @@ class OrtGraph:
 
 def _open(path: Path, place: Place) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = _FATAL_ONLY
+    options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = place.num_threads
     options.inter_op_num_threads = 1
     # Sizes change with every call; a pattern learnt from one would only hold memory for the next.
@@ -86,7 +74,7 @@ def _open(path: Path, place: Place) -> onnxruntime.InferenceSession:
     options.add_session_config_entry("session.set_denormal_as_zero", "1")
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=_providers(place))
-    except _LOAD_ERRORS as error:
+    except LOAD_ERRORS as error:
         raise DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Build the engine again.", file=path.name
         ) from error
