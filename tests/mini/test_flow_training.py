@@ -13,6 +13,7 @@ import torch
 from fakes import fake_corpus
 
 from recipe.corpus.store import Corpus
+from recipe.corpus.tokens import Colour, asked_tokens
 from recipe.trainers import flow
 from recipe.trainers.flow import official_flow, pair_labels
 from recipe.trainers.flow_batches import FlowBatch, FlowPieces, _doubtful
@@ -107,7 +108,9 @@ def test_pieces_hold_matching_tokens_and_mel_of_training_sentences_only(corpus: 
     known = set()
     for index in corpus.indices(split="train", speaker_split="train").tolist():
         mel = corpus.mel(index).reshape(-1, 160)
-        known |= {(token, frames.tobytes()) for token, frames in zip(corpus.tokens(index).tolist(), mel, strict=True)}
+        heard = corpus.tokens(index)
+        for tokens in (heard, asked_tokens(heard, corpus.entry(index).style)):
+            known |= {(token, frames.tobytes()) for token, frames in zip(tokens.tolist(), mel, strict=True)}
     random = np.random.default_rng(3)
     for _ in range(8):
         batch = pieces.batch(4, 60, random)
@@ -120,6 +123,17 @@ def test_pieces_hold_matching_tokens_and_mel_of_training_sentences_only(corpus: 
             assert 0 <= prompt_frames <= 0.7 * 120
             for token in range(int(prompt_frames) // 2, 60):
                 assert (int(tokens[token]), mel[2 * token : 2 * token + 2].tobytes()) in known
+
+
+def test_most_pieces_go_on_in_the_colours_a_language_model_asks_for(corpus: Corpus, pieces: FlowPieces) -> None:
+    heard = np.concatenate([corpus.tokens(int(index)) for index in corpus.indices(style="soft")])
+    assert not (heard // 729 == Colour.SOFT_LOW).all()
+    batch = pieces.batch(200, 60, np.random.default_rng(0))
+    is_target = np.arange(batch.tokens.shape[1]) >= batch.prompt_frames[:, None].numpy() // 2
+    colours = batch.tokens.numpy() // 729
+    asked = (is_target & (colours == Colour.SOFT_LOW)).sum()
+    moments = (is_target & (colours == Colour.SOFT_HIGH)).sum()
+    assert asked > moments > 0
 
 
 def test_prompts_often_end_where_an_utterance_ends(corpus: Corpus, pieces: FlowPieces) -> None:

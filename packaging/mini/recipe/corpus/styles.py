@@ -48,3 +48,6 @@ DELIVERY_OF_STYLE: dict[str, Delivery] = {
     "soft": Delivery(f0=0.96, rate=0.96, effort=Effort.SOFT),
     **{f"accent:{name}": Delivery(accent=language) for name, language in ACCENTS.items()},
 }
+
+# What is said higher or lower than the speaker usually does.
+HEIGHT_STYLES = ("high", "low")

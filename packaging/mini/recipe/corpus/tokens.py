@@ -2,6 +2,10 @@
 
 ``token = pair + 729 * colour``. A pair is one of 729 listed in ``pairs.json``, every sound with itself among them;
 a colour is a mode (whisper, modal, soft, loud) and how high the voice is compared with its own median.
+
+Colours are heard moment by moment, but asked for once: the language model says one for all of an utterance, and the
+melody within it is the flow's. (A nucleus of 0.7 never leaves a height that it began with, so a model that learned
+the moments stayed high for whole sentences.)
 """
 
 from __future__ import annotations
@@ -39,6 +43,15 @@ class Colour(IntEnum):
     LOUD_LOW = 6
     LOUD_MID = 7
     LOUD_HIGH = 8
+
+
+_COLOUR_ASKED_FOR = {
+    "whisper": Colour.WHISPER,
+    "high": Colour.MODAL_HIGH,
+    "low": Colour.MODAL_LOW,
+    "soft": Colour.SOFT_LOW,
+    "loud": Colour.LOUD_MID,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +122,12 @@ def encode(labels: LabelArray, colours: IntArray, table: PairTable) -> IntArray:
 def pairs_and_colours(tokens: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
     """The two digits of each token."""
     return (tokens % NUM_PAIRS).astype(np.int32), (tokens // NUM_PAIRS).astype(np.int32)
+
+
+def asked_tokens(tokens: IntArray, style: str) -> IntArray:
+    """``tokens`` (tokens,) of an utterance in ``style``, as a language model says them: in one colour throughout."""
+    asked: IntArray = (tokens % NUM_PAIRS + NUM_PAIRS * _COLOUR_ASKED_FOR.get(style, Colour.MODAL_MID)).astype(np.int32)
+    return asked
 
 
 def labels_of(tokens: npt.NDArray[np.integer], table: PairTable) -> LabelArray:

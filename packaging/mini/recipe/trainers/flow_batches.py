@@ -2,7 +2,8 @@
 
 A piece strings utterances of one speaker together, so that a prompt in one style is often followed by speech in
 another, as it is when somebody asks for whispering. Its first part is the prompt: there the mel is given, and the
-tokens are doubtful, since at inference they come from the tokenizer network.
+tokens are doubtful, since at inference they come from the tokenizer network. What follows is in the colours a language
+model asks for, or in those of a recording that is to be said again in another voice.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy.typing as npt
 import torch
 
 from recipe.corpus.store import Corpus
+from recipe.corpus.styles import HEIGHT_STYLES
+from recipe.corpus.tokens import asked_tokens
 from recipe.corpus.utterance import MEL_BINS, FloatArray, IntArray
 from recipe.trainers.factored import NUM_COLOURS, NUM_PAIRS
 from recipe.trainers.options import TrainingFailed
@@ -28,6 +31,8 @@ _WHOLE_UTTERANCE_SHARE = 0.5  # of the prompts that may end where an utterance e
 _LONGEST_PROMPT_SHARE = 0.7
 _MID_UTTERANCE_SHARE = 0.5  # a clip begins anywhere
 _DOUBTFUL_SHARE = 0.6
+_ASKED_SHARE = 0.75
+_WEIGHT_OF_SIZE = 0.7
 _MOST_WRONG_TOKENS = 0.35
 
 
@@ -58,15 +63,21 @@ class Piece(NamedTuple):
 
 
 class Source(NamedTuple):
-    """One speaker's utterances, and those among them that could be prompts."""
+    """One speaker's utterances, those among them that a piece may begin with, and those that a voice is made of.
+
+    None begins with a raised or a lowered voice: a low prompt would leave open whether the speaker is always so low,
+    and a flow that hedges makes every low voice too high.
+    """
 
     utterances: npt.NDArray[np.int64]
+    firsts: npt.NDArray[np.int64]
     prompts: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowPieces:
-    """Draws pieces; each speaker (``shares`` add up to one) as often as there is speech of theirs."""
+    """Draws pieces; speakers (``shares`` add up to one) the oftener, the more there is of them, but not in proportion:
+    a voice is cloned by knowing many."""
 
     corpus: Corpus
     embeddings: SpeakerEmbeddings
@@ -77,15 +88,19 @@ class FlowPieces:
     def of(cls, corpus: Corpus, indices: npt.NDArray[np.int64], embeddings: SpeakerEmbeddings) -> FlowPieces:
         """Speakers without a prompt among ``indices`` are left out. Raises ``TrainingFailed`` where nobody is left."""
         sources = [
-            Source(numbers, np.intersect1d(numbers, embeddings.indices[name]))
+            Source(
+                numbers,
+                np.array([number for number in numbers.tolist() if corpus.entry(number).style not in HEIGHT_STYLES]),
+                np.intersect1d(numbers, embeddings.indices[name]),
+            )
             for name, numbers in corpus.by_speaker(indices).items()
             if name in embeddings.indices
         ]
         sources = [source for source in sources if len(source.prompts)]
         if not sources:
             raise TrainingFailed("No speaker has an utterance that could be a prompt. Make more speech first.")
-        num_utterances = np.array([len(source.utterances) for source in sources], dtype=np.float64)
-        return cls(corpus, embeddings, sources, num_utterances / num_utterances.sum())
+        weights = np.array([len(source.utterances) for source in sources], dtype=np.float64) ** _WEIGHT_OF_SIZE
+        return cls(corpus, embeddings, sources, weights / weights.sum())
 
     def batch(
         self, num_rows: int, num_tokens: int, random: np.random.Generator, *, embedding_noise: float = 0.0
@@ -114,16 +129,22 @@ class FlowPieces:
         length = self.corpus.entry(first).num_tokens
         start = int(random.integers(length // 2)) if random.random() < _MID_UTTERANCE_SHARE and length > 1 else 0
         wanted = num_tokens + num_following
-        tokens, mels = [self.corpus.tokens(first, from_token=start)], [self.corpus.mel(first, from_token=start)]
-        first_end = len(tokens[0])
+        used, mels = [first], [self.corpus.mel(first, from_token=start)]
+        heard = [self.corpus.tokens(first, from_token=start)]
+        first_end = len(heard[0])
         missing = wanted - first_end
         while missing > 0:
-            index = int(random.choice(others))
-            tokens.append(self.corpus.tokens(index, num_tokens=missing))
-            mels.append(self.corpus.mel(index, num_tokens=missing))
-            missing -= len(tokens[-1])
-        all_tokens = np.concatenate(tokens)[:wanted]
+            used.append(int(random.choice(others)))
+            heard.append(self.corpus.tokens(used[-1], num_tokens=missing))
+            mels.append(self.corpus.mel(used[-1], num_tokens=missing))
+            missing -= len(heard[-1])
+        all_tokens = np.concatenate(heard)[:wanted]
         num_prompt_tokens = _prompt_tokens(num_tokens, first_end, random)
+        if random.random() < _ASKED_SHARE:
+            asked = [
+                asked_tokens(tokens, self.corpus.entry(index).style) for tokens, index in zip(heard, used, strict=True)
+            ]
+            all_tokens[num_prompt_tokens:] = np.concatenate(asked)[num_prompt_tokens:wanted]
         if random.random() < _DOUBTFUL_SHARE:
             all_tokens = _doubtful(all_tokens, num_prompt_tokens, random)
         mel = np.concatenate(mels)[: FRAMES_PER_TOKEN * num_tokens]
@@ -133,7 +154,7 @@ class FlowPieces:
     def _first_utterance(self, random: np.random.Generator) -> tuple[int, npt.NDArray[np.int64]]:
         """An utterance, half of the time one that could be a prompt, and all of that speaker's."""
         source = self.sources[int(random.choice(len(self.sources), p=self.shares))]
-        candidates = source.prompts if random.random() < 0.5 else source.utterances
+        candidates = source.prompts if random.random() < 0.5 else source.firsts
         return int(random.choice(candidates)), source.utterances
 
 

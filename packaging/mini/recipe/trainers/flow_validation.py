@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 
 from recipe.corpus.store import Corpus
+from recipe.corpus.tokens import asked_tokens
 from recipe.corpus.utterance import FloatArray
 from recipe.trainers.flow_batches import FlowBatch, FlowPieces
 from recipe.trainers.flow_loss import FlowDraw, flow_loss
@@ -142,7 +143,11 @@ def _targets(
                     mel=corpus.mel(prompt, num_tokens=_LONGEST_PROMPT_TOKENS),
                     embedding=embeddings.of_index[prompt],
                 ),
-                tokens=tuple(corpus.tokens(index, num_tokens=_LONGEST_TARGET_TOKENS).tolist()),
+                tokens=tuple(
+                    asked_tokens(
+                        corpus.tokens(index, num_tokens=_LONGEST_TARGET_TOKENS), corpus.entry(index).style
+                    ).tolist()
+                ),
                 mel=corpus.mel(index, num_tokens=_LONGEST_TARGET_TOKENS),
                 is_known_speaker=is_known_speaker,
             )

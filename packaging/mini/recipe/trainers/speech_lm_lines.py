@@ -73,6 +73,7 @@ def by_speaker_and_style(lines: Iterable[Line]) -> dict[tuple[str, str], list[Li
     return groups
 
 
-def concatenated(lines: Iterable[Line]) -> IntArray:
-    tokens: IntArray = np.concatenate([line.tokens for line in lines]).astype(np.int32)
+def concatenated(parts: Iterable[IntArray]) -> IntArray:
+    """Also of nothing."""
+    tokens: IntArray = np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32)
     return tokens

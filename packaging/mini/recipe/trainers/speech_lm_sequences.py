@@ -4,7 +4,8 @@
 
 Zero-shot: preamble, the prompt's words, the text; the prompt's speech. Cross-lingual: preamble, text. Instruct:
 preamble with the wish, text. A text may be several sentences. Prompt speech comes from a tokenizer that errs, so
-it is spoiled in part; what is to be predicted never is.
+it is spoiled in part; what is to be predicted never is. A prompt is heard moment by moment, but what is predicted is
+always in the one colour that its style asks for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from recipe.corpus.tokens import NUM_PAIRS, pairs_and_colours
+from recipe.corpus.styles import HEIGHT_STYLES
+from recipe.corpus.tokens import NUM_PAIRS, asked_tokens, pairs_and_colours
 from recipe.corpus.utterance import IntArray
 from recipe.shipping.instructions import Instruction
 from recipe.trainers.reading_guide import NOWHERE
@@ -94,8 +96,10 @@ class SequenceMaker:
         normal = [group for group in groups if group[0].style == NORMAL]
         self._anybody = _Choice.among(groups, settings)
         # A prompt and another line; where nobody said two things, the same one twice.
+        # How high a clip is says who speaks, and no more: nothing is to be asked for because a clip was high.
+        of_any_height = [group for group in groups if group[0].style not in HEIGHT_STYLES] or groups
         self._pairs = _Choice.among(
-            [group for group in groups if len({line.spoken for line in group}) > 1] or groups, settings
+            [group for group in of_any_height if len({line.spoken for line in group}) > 1] or of_any_height, settings
         )
         self._neutral = _Choice.among(_only_neutral(normal, settings), settings)
         self._wishes: list[tuple[list[tuple[int, ...]], _Choice]] = []
@@ -161,12 +165,12 @@ class SequenceMaker:
             # A person often leaves out the mark at the end of a transcript.
             if lines is prompt and tuple(text[-1:]) == self._stop and self._random.random() < 0.15:
                 text.pop()
-        prompt_tokens = concatenated(prompt) if prompt else np.zeros(0, np.int32)
-        tokens = np.concatenate([prompt_tokens, concatenated(target)])
+        prompt_tokens = concatenated(line.tokens for line in prompt)
+        target_tokens = concatenated(asked_tokens(line.tokens, line.style) for line in target)
         heard = np.concatenate(
             [
                 self._spoiled(prompt_tokens, self._settings.spoiled_prompt),
-                self._spoiled(tokens[len(prompt_tokens) :], self._settings.spoiled_speech),
+                self._spoiled(target_tokens, self._settings.spoiled_speech),
             ]
         )
         pairs, colours = pairs_and_colours(heard)
@@ -175,7 +179,9 @@ class SequenceMaker:
             inputs=np.concatenate([before, self._first_pair_row + pairs.astype(np.int64)]),
             colours=np.concatenate([np.full(len(before), NO_COLOUR, np.int64), colours.astype(np.int64)]),
             first_prediction=len(before) - 1,
-            tokens=tokens,
+            tokens=np.concatenate(
+                [concatenated(asked_tokens(line.tokens, line.style) for line in prompt), target_tokens]
+            ),
             num_prompt_tokens=len(prompt_tokens),
             reading=np.minimum(np.append(np.concatenate(reading), len(text)), len(text)),
         )
