@@ -220,6 +220,14 @@
         <translation>删除此版本</translation>
     </message>
     <message>
+        <source>Have back the removed take</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The take of this line that was removed last, whatever was done since</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Compare with the take before</source>
         <translation>与之前的版本对比</translation>
     </message>
@@ -1533,6 +1541,10 @@
     <message>
         <source>Go on in that window, or close it.</source>
         <translation>请在那个窗口中继续，或关闭它。</translation>
+    </message>
+    <message>
+        <source>If it is damaged, install the program again.</source>
+        <translation>如果它已损坏，请重新安装程序。</translation>
     </message>
     <message>
         <source>Import it in parts, chapter by chapter.</source>
@@ -3099,6 +3111,10 @@
         <translation>{all} 个中有 {missing} 个丢失了录音</translation>
     </message>
     <message>
+        <source>{name} comes with the program and is not downloaded.</source>
+        <translation>{name} 随程序附带，无需下载。</translation>
+    </message>
+    <message>
         <source>{name} comes with the program and stays.</source>
         <translation>{name} 随程序提供，不会移除。</translation>
     </message>
@@ -3903,8 +3919,8 @@
         <translation>日志</translation>
     </message>
     <message>
-        <source>Logs are kept in {folder}</source>
-        <translation>日志保存在 {folder}</translation>
+        <source>For reports of faults, and therefore in English. Kept in {folder}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Copy all</source>
@@ -4266,6 +4282,10 @@
         <translation>{count} 种汉语方言</translation>
     </message>
     <message>
+        <source>A demonstration, to begin with: the others sound far better.</source>
+        <translation>供入门演示：其他模型的声音好得多。</translation>
+    </message>
+    <message>
         <source>licence {licence}</source>
         <translation>许可证 {licence}</translation>
     </message>
@@ -4551,6 +4571,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>Timbre Studio {version}
 
 在你自己的电脑上，用任何声音朗读文本。</translation>
+    </message>
+    <message>
+        <source>Have back a removed take</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Take {number}, {seconds:.1f} s</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -5820,6 +5848,14 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     <message>
         <source>Remove take</source>
         <translation>删除版本</translation>
+    </message>
+    <message>
+        <source>Take {number} is removed. The menu Play can bring it back.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Have back a take</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

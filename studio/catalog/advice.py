@@ -30,8 +30,10 @@ class Advice:
 
 
 def advise(machine: MachineFacts, models: Iterable[KnownModel]) -> Advice | None:
-    """Among those that clone voices and can be used; None where there is none."""
-    usable = [model for model in models if model.is_usable and Ability.CLONE in model.abilities]
+    """Among those that clone voices, can be used and are to be had; None where there is none."""
+    usable = [
+        model for model in models if model.is_usable and model.can_be_downloaded and Ability.CLONE in model.abilities
+    ]
     if not usable:
         return None
     has_card = machine.card is not None and machine.card.memory_bytes >= _COMFORTABLE_CARD_BYTES

@@ -16,7 +16,7 @@ _NEEDED_TEXT = tuple(
 # Of a folder or an archive from elsewhere nothing else is taken over.
 _WELCOME = (
     "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "campplus.onnx", "speech_tokenizer_v?.onnx",
-    "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "random.json", "*.md", "LICENSE*", "NOTICE*",
+    "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", "random.json", "*.md", "LICENSE*", "NOTICE*",
     f"{_TEXT_FOLDER}/*.json", f"{_TEXT_FOLDER}/*.txt",
 )  # fmt: skip
 

@@ -82,7 +82,7 @@ def _name_of(record: InstallRecord | None, sizes: Mapping[str, int], root: str, 
     if record is not None:
         return record.name
     for model in known_models().values():
-        if all(sizes.get(file.path) == file.size_bytes for file in model.files_of() if file.size_bytes):
+        if model.files and all(sizes.get(file.path) == file.size_bytes for file in model.files_of() if file.size_bytes):
             return model.name
     folder = PurePosixPath(root).name
     return folder or (path.resolve().name if path.is_dir() else path.name.split(".")[0])

@@ -72,7 +72,10 @@ def model_statuses() -> list[ModelStatus]:
     statuses = {name: _status_here(name, folder) for name, folder in _folders(bundled_folder()).items()}
     own = _folders(models_folder())
     for name, known in known_models().items():
-        statuses[name] = _status_here(name, own[name]) if name in own else _status_elsewhere(known)
+        if name in own:
+            statuses[name] = _status_here(name, own[name])
+        elif known.can_be_downloaded:
+            statuses[name] = _status_elsewhere(known)
     for name, folder in own.items():
         statuses[name] = _status_here(name, folder)
     return list(statuses.values())

@@ -56,6 +56,12 @@ class KnownModel:
     repositories: Mapping[SourceKind, str]
     revisions: Mapping[SourceKind, str]
     files: tuple[ModelFile, ...]
+    is_demonstration: bool = False  # to begin with; others do what it does far better
+
+    @property
+    def can_be_downloaded(self) -> bool:
+        """Else it comes with the program, and its files are those that are there."""
+        return bool(self.repositories)
 
     @property
     def is_usable(self) -> bool:
@@ -101,4 +107,5 @@ def _read(values: dict[str, Any]) -> KnownModel:
         repositories={SourceKind(kind): name for kind, name in values["repositories"].items()},
         revisions={SourceKind(kind): commit for kind, commit in values["revisions"].items()},
         files=tuple(ModelFile(**file) for file in values["files"]),
+        is_demonstration=values.get("is_demonstration", False),
     )

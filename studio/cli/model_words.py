@@ -42,8 +42,10 @@ def in_words(status: ModelStatus) -> str:
         lines.append(
             f"  can: {', '.join(words for ability, words in _ABILITIES.items() if ability in known.abilities)}"
         )
+        if known.is_demonstration:
+            lines.append("  a demonstration, to begin with: the others sound far better")
         places = ", ".join(f"{kind.title} {name}" for kind, name in known.repositories.items())
-        lines.append(f"  licence: {known.licence}; from {places}")
+        lines.append(f"  licence: {known.licence}; {f'from {places}' if places else 'comes with the program'}")
         for variant in known.variants:
             extra = in_gigabytes(known.size_bytes(frozenset({variant})) - known.size_bytes())
             here = "is here" if variant in status.variants else f"{extra} more, with --variant {variant}"
@@ -72,6 +74,7 @@ def as_json(status: ModelStatus) -> dict[str, Any]:
         "num_dialects": known.num_dialects if known else None,
         "abilities": sorted(ability.value for ability in known.abilities) if known else None,
         "licence": known.licence if known else None,
+        "is_demonstration": known.is_demonstration if known else None,
         "sources": {kind.value: name for kind, name in known.repositories.items()} if known else None,
     }
 

@@ -173,9 +173,15 @@ def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: f
 def _known(name: str) -> KnownModel:
     """Raises ``ModelNotFound`` with the nearest names."""
     known = known_models()
-    if name in known:
+    if name in known and known[name].can_be_downloaded:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    if name in known:
+        raise ModelNotFound(
+            "{name} comes with the program and is not downloaded.",
+            remedy="If it is damaged, install the program again.",
+            name=name,
+        )
+    near = difflib.get_close_matches(name, [n for n in known if known[n].can_be_downloaded], n=3, cutoff=0.4)
     raise ModelNotFound(
         "{name} is not a model that can be downloaded.{did_you_mean}",
         remedy="`timbre models list` names them; a folder or an archive comes in by `timbre models import`.",

@@ -7,18 +7,45 @@ from pathlib import Path
 
 import pytest
 
+from studio.catalog import installed
 from studio.catalog.contents import is_welcome, require_complete
 from studio.catalog.file_names import check_model_name, is_safe_path
+from studio.catalog.installed import DEFAULT_MODEL, ModelState, model_status, model_statuses
 from studio.catalog.known import KnownModel, SourceKind, known_models
 from studio.model.generations import GENERATIONS
 
-MODELS = list(known_models().values())
+MODELS = [model for model in known_models().values() if model.can_be_downloaded]
+BUNDLED = Path(__file__).parents[2] / "resources" / "models"
 
 
 def test_the_family_is_known_newest_first() -> None:
     assert list(known_models()) == [
         "Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B", "CosyVoice-300M", "CosyVoice-300M-SFT", "CosyVoice-300M-Instruct",
+        "studio-mini",
     ]  # fmt: skip
+
+
+def test_what_comes_with_the_program_is_described_as_the_others_are() -> None:
+    """It is never downloaded, so its files are those that are there; all of them would survive an export."""
+    bundled = {model.name: model for model in known_models().values() if not model.can_be_downloaded}
+    assert list(bundled) == [DEFAULT_MODEL]
+    mini = bundled[DEFAULT_MODEL]
+    assert (mini.licence, mini.languages, mini.is_demonstration) == ("Apache-2.0", ("en",), True)
+    folder = BUNDLED / mini.name
+    assert require_complete(folder) == mini.generation
+    paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    assert [path for path in paths if not is_welcome(path)] == []
+    status = model_status(mini.name)
+    assert status is not None
+    assert (status.state, status.known) == (ModelState.BUNDLED, mini)
+
+
+def test_what_comes_with_the_program_is_not_offered_for_download_where_it_is_gone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(installed, "bundled_folder", lambda: tmp_path)
+    monkeypatch.setattr(installed, "models_folder", lambda: tmp_path)
+    assert DEFAULT_MODEL not in {status.name for status in model_statuses()}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)

@@ -42,6 +42,16 @@ def test_the_list_says_what_each_model_can_and_asks_nobody(timbre: Terminal, hub
     assert hub.asked == []
 
 
+def test_the_model_that_comes_with_the_program_is_described_and_not_downloaded(timbre: Terminal) -> None:
+    ran = timbre("models", "list")
+    described = ran.out.partition("studio-mini: ")[2].partition("\n\n")[0]
+    assert "languages: en" in described
+    assert "licence: Apache-2.0; comes with the program" in described
+    assert "a demonstration" in described
+    ran = timbre("models", "install", "studio-mini")
+    assert (ran.status, "comes with the program and is not downloaded" in ran.err) == (3, True)
+
+
 def test_what_cannot_be_used_yet_says_why(timbre: Terminal) -> None:
     unusable = [model.name for model in known_models().values() if not model.is_usable]
     states = {entry["name"]: entry["state"] for entry in timbre("models", "list", "--json").json}

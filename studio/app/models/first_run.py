@@ -53,10 +53,12 @@ class FirstRun(QObject):
         self._before: Trial | None = None
         self._after: Trial | None = None
         self._is_on = False
+        self._advice_page: PanelPage | None = None
         # the panel
         panel.closed.connect(self._end)
         # the model on its way
         self._work.task_changed.connect(self._on_task_changed)
+        self._work.statuses_changed.connect(self._on_statuses_changed)
         self._work.installed.connect(self._on_installed)
         self._work.failed.connect(self._on_failed)
         # what it made better
@@ -101,6 +103,12 @@ class FirstRun(QObject):
             Offer(self.tr("Other models…"), self.models_wanted.emit),
             Offer(self.tr("Not now"), self._end),
         )
+        self._advice_page = self.panel.page
+
+    def _on_statuses_changed(self) -> None:
+        """What a cancelled download leaves is gone a moment after its advice is offered again."""
+        if self._is_on and self.panel.page is self._advice_page:
+            self._show_advice()
 
     def _install(self) -> None:
         self._work.install(self._name)

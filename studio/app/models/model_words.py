@@ -95,7 +95,10 @@ def ability_words(known: KnownModel) -> str:
     if known.num_dialects:
         dialects = _said(_T("Models", "{count} Chinese dialects")).format(count=known.num_dialects)
         languages += _said(_T("Models", ", ")) + dialects
-    return languages + "\n" + _said(_T("Models", ", ")).join(abilities)
+    words = languages + "\n" + _said(_T("Models", ", ")).join(abilities)
+    if known.is_demonstration:
+        words += "\n" + _said(_T("Models", "A demonstration, to begin with: the others sound far better."))
+    return words
 
 
 def origin_words(status: ModelStatus) -> str:
@@ -105,7 +108,7 @@ def origin_words(status: ModelStatus) -> str:
         parts.append(_said(_T("Models", "licence {licence}")).format(licence=known.licence))
     if status.record is not None:
         parts.append(_said(_T("Models", "from {origin}")).format(origin=status.record.origin))
-    elif known is not None:
+    elif known is not None and known.can_be_downloaded:
         parts.append(" / ".join(dict.fromkeys(known.repositories.values())))
     return " · ".join(parts)
 

@@ -1,0 +1,84 @@
+"""What pip is told of the program: the parts a person can choose go together, and nobody gets a graphics card's unasked."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+import studio
+
+HOUSE = Path(__file__).parents[2]
+PROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text("utf-8"))
+MACHINES = {
+    "Linux": {"sys_platform": "linux", "platform_machine": "x86_64", "platform_system": "Linux"},
+    "Linux on ARM": {"sys_platform": "linux", "platform_machine": "aarch64", "platform_system": "Linux"},
+    "Windows": {"sys_platform": "win32", "platform_machine": "AMD64", "platform_system": "Windows"},
+    "macOS": {"sys_platform": "darwin", "platform_machine": "arm64", "platform_system": "Darwin"},
+}
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+
+
+def wanted(machine: str, *extras: str, python: str = "3.12") -> dict[str, Requirement]:
+    """The requirements that count on a machine, by name."""
+    environment = MACHINES[machine] | {"python_version": python}
+    lines = [*PROJECT["project"]["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+    requirements = [Requirement(line) for line in lines]
+    return {
+        one.name.lower(): one for one in requirements if one.marker is None or one.marker.evaluate(dict(environment))
+    }
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_without_extras_nothing_of_a_graphics_card_is_installed(machine: str) -> None:
+    names = wanted(machine)
+    assert {"torch", "onnxruntime", "pyside6-essentials", "huggingface_hub"} <= set(names)
+    assert not [name for name in names if name.startswith(("nvidia", "tensorrt", "vllm", "av", "onnxruntime-"))]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_no_choice_of_extras_installs_two_onnx_runtimes(machine: str) -> None:
+    runtimes = [name for name in wanted(machine, *EXTRAS) if name.startswith("onnxruntime")]
+    assert runtimes == ["onnxruntime"]
+
+
+def test_each_extra_is_asked_for_only_where_it_can_be_installed() -> None:
+    trt = {"tensorrt-rtx-cu13-bindings", "tensorrt-rtx-cu13-libs"}
+    added = {machine: set(wanted(machine, "gpu", "vllm")) - set(wanted(machine)) for machine in MACHINES}
+    assert added == {"Linux": {*trt, "vllm"}, "Linux on ARM": {"vllm"}, "Windows": trt, "macOS": set()}
+    assert set(wanted("macOS", "media")) - set(wanted("macOS")) == {"av"}
+
+
+def test_vllm_and_the_program_want_the_same_torch() -> None:
+    """vLLM pins one torch exactly: 0.27 to 0.32 take 2.13.0, 0.26 took 2.11, 0.33 takes 2.14."""
+    torch, vllm = wanted("Linux")["torch"].specifier, wanted("Linux", "vllm")["vllm"].specifier
+    assert "2.13.0" in torch
+    assert "2.14.0" not in torch
+    assert "0.32.0" in vllm
+    assert "0.26.0" not in vllm
+    assert "0.33.0" not in vllm
+
+
+def test_a_qt_that_dies_with_python_3_11_is_not_installed_there() -> None:
+    assert "6.12.0" not in wanted("Linux", python="3.11")["pyside6-essentials"].specifier
+    assert "6.12.0" in wanted("Linux", python="3.12")["pyside6-essentials"].specifier
+
+
+def test_the_command_and_the_version_are_where_the_project_says() -> None:
+    module, function = PROJECT["project"]["scripts"]["timbre"].split(":")
+    assert callable(getattr(importlib.import_module(module), function))
+    assert PROJECT["tool"]["hatch"]["version"]["path"] == "studio/__init__.py"
+    assert f'"{studio.__version__}"' in (HOUSE / "studio" / "__init__.py").read_text("utf-8")
+    assert all(version in SpecifierSet(PROJECT["project"]["requires-python"]) for version in ("3.11.0", "3.13.9"))
+
+
+def test_the_wheel_takes_along_what_ships_with_the_program() -> None:
+    """Models, voices, translations and all: where ``paths.resources`` looks in an installed package."""
+    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"] == {"resources": "studio/resources"}
+    assert {"models", "voices", "translations", "catalog", "styles", "icons"} <= {
+        path.name for path in (HOUSE / "resources").iterdir()
+    }
