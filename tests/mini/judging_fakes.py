@@ -78,6 +78,7 @@ class FakeChain:
     originals: FakeOriginals
     recognizer: FakeRecognizer
     stretch: float = 1.0
+    seam: float = 0.0
     hears_accents: bool = True
     presets: dict[str, str] = field(default_factory=dict)
 
@@ -105,8 +106,11 @@ class FakeChain:
     def decode(self, tokens: IntArray, clip: Clip) -> FloatArray:
         return np.zeros(960 * len(tokens), np.float32)
 
-    def copy(self, mel: FloatArray) -> FloatArray:
-        return np.zeros(480 * len(mel), np.float32)
+    def copy(self, mel: FloatArray, *, frames_per_piece: int | None = None) -> FloatArray:
+        return np.full(480 * len(mel), self.seam if frames_per_piece else 0.0, np.float32)
+
+    def mel(self, tokens: IntArray, clip: Clip, *, tokens_per_piece: int | None = None) -> FloatArray:
+        return np.full((2 * len(tokens), 80), self.seam if tokens_per_piece else 0.0, np.float32)
 
 
 def examination(folder: Path, **changes: object) -> Examination:

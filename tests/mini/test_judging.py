@@ -105,7 +105,9 @@ def test_a_dialect_is_judged_by_its_sounds(perfect: Examination) -> None:
 
 
 def test_seams_are_found_where_pieces_differ(perfect: Examination) -> None:
-    assert speed.seams(perfect)[0].value == 0.0
+    assert [each.value for each in speed.seams(perfect)] == [0.0, 0.0, 0.0]
+    cast("FakeChain", perfect.chain).seam = 0.01
+    assert [each.is_met for each in speed.seams(perfect)] == [True, False, False]
     assert [each.is_met for each in speed.speed(perfect)] == [True, True]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import wave
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -65,8 +66,12 @@ class Chain(Protocol):
         """Sound of tokens from elsewhere, in the clip's voice: flow and vocoder alone."""
         ...
 
-    def copy(self, mel: FloatArray) -> FloatArray:
-        """Sound of a true mel (frames, 80): the vocoder alone."""
+    def copy(self, mel: FloatArray, *, frames_per_piece: int | None = None) -> FloatArray:
+        """Sound of a mel (frames, 80): the vocoder alone, at once or as it streams."""
+        ...
+
+    def mel(self, tokens: IntArray, clip: Clip, *, tokens_per_piece: int | None = None) -> FloatArray:
+        """(2 x tokens, 80) of tokens from elsewhere, in the clip's voice: the flow alone, at once or in pieces."""
         ...
 
 
@@ -112,18 +117,36 @@ class Program:
         return FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
 
     def decode(self, tokens: IntArray, clip: Clip) -> FloatArray:
+        return self.copy(self.mel(tokens, clip))
+
+    def mel(self, tokens: IntArray, clip: Clip, *, tokens_per_piece: int | None = None) -> FloatArray:
         flow = self.synthesizer.stages.flow
-        stream = flow.open_stream(flow.prepare_prompt(self.flow_prompt(clip)))
-        mel = stream.decode(tokens.tolist(), ())
+        prompt, spoken = self.flow_prompt(clip), tokens.tolist()
+        # Pieces end on the grid, which begins with the prompt, and know what follows them; the last may be short.
+        first = flow.grid_tokens - len(prompt.speech_tokens) % flow.grid_tokens
+        last = len(spoken) - flow.look_ahead_tokens
+        inner = range(first, last + 1, tokens_per_piece) if tokens_per_piece else ()
+        stream = flow.open_stream(flow.prepare_prompt(prompt))
+        pieces = [
+            stream.decode(spoken[start:stop], spoken[stop : stop + flow.look_ahead_tokens])
+            for start, stop in pairwise((0, *inner, len(spoken)))
+        ]
         stream.close()
-        return self._sound_of(mel)
+        mel: FloatArray = torch.cat(pieces, dim=1).t().numpy(force=True)
+        return mel
 
-    def copy(self, mel: FloatArray) -> FloatArray:
-        return self._sound_of(torch.from_numpy(np.ascontiguousarray(mel.T)))
-
-    def _sound_of(self, mel: torch.Tensor) -> FloatArray:
+    def copy(self, mel: FloatArray, *, frames_per_piece: int | None = None) -> FloatArray:
         vocoder = self.synthesizer.stages.vocoder
-        samples: FloatArray = vocoder.synthesize_whole(mel, vocoder.noise(0)).numpy(force=True)
+        frames, noise = torch.from_numpy(np.ascontiguousarray(mel.T)), vocoder.noise(0)
+        if frames_per_piece is None:
+            whole: FloatArray = vocoder.synthesize_whole(frames, noise).numpy(force=True)
+            return whole
+        stream, starts = vocoder.open_stream(noise), range(0, frames.shape[1], frames_per_piece)
+        pieces = [
+            stream.synthesize(frames[:, start : start + frames_per_piece], is_last=start == starts[-1])
+            for start in starts
+        ]
+        samples: FloatArray = torch.cat(pieces).numpy(force=True)
         return samples
 
     def _speak(self, wanted: Wanted) -> Said:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from recipe.corpus.speakers import NAMED_TIMBRES
+from recipe.corpus.tokens import asked_tokens
+from recipe.corpus.utterance import FloatArray
 from recipe.judging.chain import Wanted
 from recipe.judging.examination import Examination
 from recipe.judging.outcome import Outcome, at_most, below
@@ -38,22 +40,31 @@ def speed(examination: Examination) -> list[Outcome]:
 
 
 def seams(examination: Examination) -> list[Outcome]:
-    """The same tokens in one piece, with the same mask: the core's promise of exact streaming."""
-    differences = []
+    """The same tokens in one piece, with the same mask: the core's promise of exact streaming, and of each part of it.
+
+    A mel's last digits move the pitch's phase, which adds up over an utterance: sound differs more than either part.
+    """
+    sounds, mels, copies = [], [], []
     for speaker in NAMED_TIMBRES:
         clip = examination.originals.clip(speaker)
         whole_hop = examination.chain.first_hop_tokens(clip) + _LONGER_THAN_ANY_TOKENS
         for seed, text in enumerate(examination.sentences[: max(2, examination.few // 4)]):
             streamed = examination.chain.say(Wanted(text, clip, seed=seed)).samples
             whole = examination.chain.say(Wanted(text, clip, seed=seed, first_hop_tokens=whole_hop)).samples
-            is_as_long = len(streamed) == len(whole)
-            differences.append(float(np.abs(streamed - whole).max()) if is_as_long else float("inf"))
+            sounds.append(_difference(streamed, whole))
+            utterance = examination.originals.say(speaker, text)
+            tokens = asked_tokens(utterance.tokens, utterance.style)
+            whole_mel = examination.chain.mel(tokens, clip)
+            mels.append(_difference(examination.chain.mel(tokens, clip, tokens_per_piece=_GRID_TOKENS), whole_mel))
+            copy = examination.chain.copy(whole_mel)
+            copies.append(_difference(examination.chain.copy(whole_mel, frames_per_piece=2 * _GRID_TOKENS), copy))
+    says = "streamed against whole: the largest difference of any"
     return [
-        Outcome(
-            "seams",
-            "streamed against whole: the largest difference of any sample",
-            max(differences),
-            at_most(_SAME),
-            f"{len(differences)} utterances",
-        )
+        Outcome("seams", f"{says} sample", max(sounds), at_most(_SAME), f"{len(sounds)} utterances"),
+        Outcome("seams.mel", f"{says} mel value of the same tokens", max(mels), at_most(_SAME), "in nats"),
+        Outcome("seams.vocoder", f"{says} sample of the same mel", max(copies), at_most(_SAME)),
     ]
+
+
+def _difference(one: FloatArray, other: FloatArray) -> float:
+    return float(np.abs(one - other).max()) if one.shape == other.shape else float("inf")

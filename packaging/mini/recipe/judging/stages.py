@@ -7,7 +7,7 @@ import numpy as np
 from recipe.corpus.acoustics import mel_of
 from recipe.corpus.effects import active_level_dbfs
 from recipe.corpus.speakers import NAMED_TIMBRES
-from recipe.corpus.tokens import NUM_PAIRS, phones_of, shipped_pairs
+from recipe.corpus.tokens import NUM_PAIRS, asked_tokens, phones_of, shipped_pairs
 from recipe.judging.examination import PROMPTS, Examination, short_name
 from recipe.judging.outcome import Outcome, at_most
 from recipe.trainers.speech_lm_validation import edit_distance
@@ -49,7 +49,9 @@ def flow(examination: Examination) -> list[Outcome]:
     for speaker in PROMPTS:
         clip = examination.originals.clip(speaker)
         originals = [examination.originals.say(speaker, text) for text in examination.sentences]
-        sounds = [examination.chain.decode(original.tokens, clip) for original in originals]
+        sounds = [
+            examination.chain.decode(asked_tokens(original.tokens, original.style), clip) for original in originals
+        ]
         outcomes.append(
             Outcome(
                 f"flow.{short_name(speaker)}",
