@@ -221,11 +221,11 @@
     </message>
     <message>
         <source>Have back the removed take</source>
-        <translation type="unfinished"></translation>
+        <translation>找回删除的版本</translation>
     </message>
     <message>
         <source>The take of this line that was removed last, whatever was done since</source>
-        <translation type="unfinished"></translation>
+        <translation>找回本行最近删除的版本，不受此后操作的影响</translation>
     </message>
     <message>
         <source>Compare with the take before</source>
@@ -1239,6 +1239,10 @@
         <translation>请用 --model 选择 {own} 模型，或用录音制作声音。</translation>
     </message>
     <message>
+        <source>Choose another engine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Choose another file.</source>
         <translation>请另选一个文件。</translation>
     </message>
@@ -1389,6 +1393,10 @@
     <message>
         <source>Close other programs that use the card; a smaller engine is used meanwhile.</source>
         <translation>请关闭占用显卡的其他程序；其间改用较小的引擎。</translation>
+    </message>
+    <message>
+        <source>Close other programs, or choose another engine.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Close other programs, or split it.</source>
@@ -1623,6 +1631,10 @@
         <translation>保存时没有缩放：请重新导出，例如导出为 16 位 WAV。</translation>
     </message>
     <message>
+        <source>Its log is {log}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Line {number} has not been spoken.</source>
         <translation>第 {number} 行尚未朗读。</translation>
     </message>
@@ -1677,6 +1689,10 @@
     <message>
         <source>No model is loaded.</source>
         <translation>没有加载模型。</translation>
+    </message>
+    <message>
+        <source>No process can be started for vLLM ({reason}).</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>No sound card can be used here ({reason}).</source>
@@ -2203,6 +2219,14 @@
         <translation>内存不足，无法合成这句话。</translation>
     </message>
     <message>
+        <source>There is not enough memory for vLLM ({reason}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is not enough memory for vLLM: {free:.1f} GB may be used now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>There is not enough room for a random model ({size:.1f} GB) in {folder}.</source>
         <translation>{folder} 中空间不足，放不下随机模型（{size:.1f} GB）。</translation>
     </message>
@@ -2591,6 +2615,10 @@
         <translation>它 {seconds:.0f} 秒没有响应，已被终止</translation>
     </message>
     <message>
+        <source>it says nothing more</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>it would run on the processor, not on the graphics card</source>
         <translation>它只在处理器上运行，不用显卡</translation>
     </message>
@@ -2691,6 +2719,10 @@
         <translation>声卡</translation>
     </message>
     <message>
+        <source>the Python that {variable} names cannot be asked ({reason})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>the build was interrupted: the program was killed, or the computer went off</source>
         <translation>构建被中断：程序被终止，或电脑关机</translation>
     </message>
@@ -2759,6 +2791,10 @@
         <translation>系统不允许</translation>
     </message>
     <message>
+        <source>the vLLM that is installed is an edition without graphics cards</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>there is no graphics card in use</source>
         <translation>没有使用显卡</translation>
     </message>
@@ -2785,6 +2821,38 @@
     <message>
         <source>unknown: {names}</source>
         <translation>未知：{names}</translation>
+    </message>
+    <message>
+        <source>vLLM cannot be used: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>vLLM did not start within {seconds:.0f} s and was ended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>vLLM does not take the line ({reason}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>vLLM ended ({reason}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>vLLM runs on Linux only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>vLLM said nothing for {seconds:.0f} s and was ended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>vLLM {version} is too old; {oldest} is needed</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>vocab.json and merges.txt in {folder} do not fit together.</source>
@@ -3602,6 +3670,10 @@
         <translation>输出</translation>
     </message>
     <message>
+        <source>Go on from {source}</source>
+        <translation>改从 {source} 继续下载</translation>
+    </message>
+    <message>
         <source>First sound</source>
         <translation>首个声音</translation>
     </message>
@@ -3620,6 +3692,54 @@
     <message>
         <source>Hear {name}</source>
         <translation>试听 {name}</translation>
+    </message>
+    <message>
+        <source>speech instead of noise</source>
+        <translation>说的是话而不是噪声</translation>
+    </message>
+    <message>
+        <source>noise instead of speech</source>
+        <translation>只有噪声而没有话语</translation>
+    </message>
+    <message>
+        <source>a fuller sound</source>
+        <translation>声音更饱满</translation>
+    </message>
+    <message>
+        <source>a duller sound</source>
+        <translation>声音更闷</translation>
+    </message>
+    <message>
+        <source>an earlier first sound</source>
+        <translation>更早听到第一个声音</translation>
+    </message>
+    <message>
+        <source>a later first sound</source>
+        <translation>更晚听到第一个声音</translation>
+    </message>
+    <message>
+        <source>less work</source>
+        <translation>计算量更小</translation>
+    </message>
+    <message>
+        <source>more work</source>
+        <translation>计算量更大</translation>
+    </message>
+    <message>
+        <source>Better: {gains}.</source>
+        <translation>更好：{gains}。</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <translation>，</translation>
+    </message>
+    <message>
+        <source>The price: {costs}.</source>
+        <translation>代价：{costs}。</translation>
+    </message>
+    <message>
+        <source>No difference worth telling.</source>
+        <translation>没有值得一提的差别。</translation>
     </message>
     <message>
         <source>Skip the comparison</source>
@@ -3920,7 +4040,7 @@
     </message>
     <message>
         <source>For reports of faults, and therefore in English. Kept in {folder}</source>
-        <translation type="unfinished"></translation>
+        <translation>供报告故障之用，因此为英文。保存在 {folder}</translation>
     </message>
     <message>
         <source>Copy all</source>
@@ -4322,6 +4442,10 @@
         <translation>还需 {time}</translation>
     </message>
     <message>
+        <source>To download: {size}. That is {fast} at {high} Mbit/s, {slow} at {low} Mbit/s.</source>
+        <translation>需要下载 {size}：以每秒 {high} 兆位计约 {fast}，以每秒 {low} 兆位计约 {slow}。</translation>
+    </message>
+    <message>
         <source>{file}: {done} of {all}</source>
         <translation>{file}：{done} / {all}</translation>
     </message>
@@ -4574,11 +4698,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Have back a removed take</source>
-        <translation type="unfinished"></translation>
+        <translation>找回删除的版本</translation>
     </message>
     <message>
         <source>Take {number}, {seconds:.1f} s</source>
-        <translation type="unfinished"></translation>
+        <translation>版本 {number}，{seconds:.1f} 秒</translation>
     </message>
 </context>
 <context>
@@ -5851,11 +5975,11 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     </message>
     <message>
         <source>Take {number} is removed. The menu Play can bring it back.</source>
-        <translation type="unfinished"></translation>
+        <translation>版本 {number} 已删除，可在“播放”菜单中找回。</translation>
     </message>
     <message>
         <source>Have back a take</source>
-        <translation type="unfinished"></translation>
+        <translation>找回版本</translation>
     </message>
 </context>
 <context>

@@ -11,7 +11,6 @@ import pytest
 from hub_server import HubServer, Repository
 from small_model import REPOSITORY, small_files, small_model
 
-from studio.catalog import known
 from studio.catalog.installation import Installation
 from studio.catalog.known import KnownModel, SourceKind
 from studio.catalog.progress import Phase, Progress
@@ -63,8 +62,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setattr("os.fsync", lambda _descriptor: None)  # nobody cuts the power, and disks take their time
     files = small_files()
     model = small_model(files)
-    monkeypatch.setattr(known, "known_models", lambda: {model.name: model})
-    for module in ("installed", "checking", "importing"):
+    for module in ("known", "checking", "importing"):
         monkeypatch.setattr(f"studio.catalog.{module}.known_models", lambda: {model.name: model})
     with HubServer() as hub:
         hub.repositories[REPOSITORY] = Repository(files)

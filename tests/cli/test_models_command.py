@@ -17,7 +17,7 @@ from studio.catalog.known import known_models
 def hub(timbre: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A hub whose model is the only one known."""
     model = small_model(small_files())
-    for module in ("cli.models", "catalog.installed", "catalog.checking", "catalog.importing"):
+    for module in ("cli.models", "catalog.known", "catalog.checking", "catalog.importing"):
         monkeypatch.setattr(f"studio.{module}.known_models", lambda: {model.name: model})
     monkeypatch.setattr("os.fsync", lambda _descriptor: None)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):

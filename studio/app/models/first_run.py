@@ -13,18 +13,18 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.app.error_words import error_words
 from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
-from studio.app.models.model_words import ability_words, memory_words, progress_words, size_words
+from studio.app.models.model_words import ability_words, download_words, memory_words, progress_words, size_words
 from studio.app.models.model_work import ModelWork, WorkKind
-from studio.app.models.trial import Trial, Trials
+from studio.app.models.trial import Trial, Trials, compare
 from studio.app.session import Session
 from studio.app.speaking.sound import GrowingSound
 from studio.audio.waveform import Waveform
 from studio.catalog.advice import Advice, Reason, advise
 from studio.catalog.installed import ModelState
-from studio.catalog.known import known_models
+from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import MachineFacts, look_at_machine
-from studio.errors import StudioError
-from studio.settings import FIRST_RUN_IS_OVER
+from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
+from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
 
 
 class FirstRun(QObject):
@@ -96,6 +96,8 @@ class FirstRun(QObject):
             else self.tr("Download {size}").format(size=size_words(advice.model.size_bytes()))
         )
         words = [self._machine_words(), self._advice_words(advice), ability_words(advice.model)]
+        missing_bytes = advice.model.size_bytes() - (status.arrived_bytes if status is not None else 0)
+        words.append(download_words(missing_bytes))
         self._show(
             self.tr("A better voice"),
             "\n".join(words),
@@ -147,18 +149,24 @@ class FirstRun(QObject):
 
     def _on_failed(self, error: StudioError) -> None:
         if self._is_on and self.panel.page.is_busy:
-            self.panel.show_page(
-                PanelPage(
-                    self.tr("The download of {name} has stopped").format(name=self._name),
-                    error_words(error),
-                    role="bad",
-                    offers=(
-                        Offer(self.tr("Try again"), self._install),
-                        Offer(self.tr("Other models…"), self.models_wanted.emit),
-                        Offer(self.tr("Not now"), self._end),
-                    ),
-                )
-            )
+            offers = [Offer(self.tr("Try again"), self._install)]
+            if isinstance(error, SourceUnreachable | SourceRefused | WrongDownload):
+                other = self._other_source
+                words = self.tr("Go on from {source}").format(source=other.title)
+                offers.append(Offer(words, lambda: self._install_from(other)))
+            offers.append(Offer(self.tr("Other models…"), self.models_wanted.emit))
+            offers.append(Offer(self.tr("Not now"), self._end))
+            title = self.tr("The download of {name} has stopped").format(name=self._name)
+            self.panel.show_page(PanelPage(title, error_words(error), role="bad", offers=offers))
+
+    @property
+    def _other_source(self) -> SourceKind:
+        return next(kind for kind in SourceKind if kind is not self._work.source_kind)
+
+    def _install_from(self, source: SourceKind) -> None:
+        """From now on, as the settings say then; what has arrived is the same everywhere and stays."""
+        self._session.settings[MODEL_SOURCE] = source.value
+        self._install()
 
     def _on_installed(self, name: str) -> None:
         if self._is_on and name == self._name:
@@ -216,6 +224,7 @@ class FirstRun(QObject):
                 self.tr("{name} speaks now").format(name=after.model_name),
                 self.tr("The same sentence and voice with both models, as measured on this computer just now:"),
                 table=rows,
+                words_below=self._difference_words(before, after),
                 offers=(
                     Offer(self.tr("Done"), self._end),
                     Offer(self.tr("Hear {name}").format(name=before.model_name), lambda: self._hear(before.sound)),
@@ -223,6 +232,26 @@ class FirstRun(QObject):
                 ),
             )
         )
+
+    def _difference_words(self, before: Trial, after: Trial) -> str:
+        """What became better, and what it costs; differences too small to notice are not told."""
+        words_of = {
+            "makes_noise": (self.tr("speech instead of noise"), self.tr("noise instead of speech")),
+            "highest_hertz": (self.tr("a fuller sound"), self.tr("a duller sound")),
+            "first_audio_seconds": (self.tr("an earlier first sound"), self.tr("a later first sound")),
+            "real_time_factor": (self.tr("less work"), self.tr("more work")),
+        }
+        better, worse = compare(before, after)
+        told = []
+        if better:
+            told.append(
+                self.tr("Better: {gains}.").format(gains=self.tr(", ").join(words_of[name][0] for name in better))
+            )
+        if worse:
+            told.append(
+                self.tr("The price: {costs}.").format(costs=self.tr(", ").join(words_of[name][1] for name in worse))
+            )
+        return " ".join(told) or self.tr("No difference worth telling.")
 
     def _show_loaded(self) -> None:
         """The comparison did not work out; the window says what the model itself has to say."""

@@ -34,7 +34,10 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class PanelPage:
-    """``share`` of None with ``is_busy``: nobody knows how far it is. ``table``: rows of words, the first its head."""
+    """``share`` of None with ``is_busy``: nobody knows how far it is. ``table``: rows of words, the first its head.
+
+    ``words_below`` the table, for what it comes to.
+    """
 
     title: str
     words: str = ""
@@ -42,6 +45,7 @@ class PanelPage:
     is_busy: bool = False
     share: float | None = None
     table: Sequence[Sequence[str]] = ()
+    words_below: str = ""
     offers: Sequence[Offer] = ()
 
 
@@ -67,6 +71,7 @@ class FirstRunPanel(QFrame):
         self._close.setAccessibleName(self.tr("Close the first steps"))
         self._close.clicked.connect(self.closed)
         self._table = QWidget()
+        self._words_below = QLabel(wordWrap=True)
         self._buttons = QWidget()
         self._page = PanelPage("")
         head = QHBoxLayout()
@@ -75,7 +80,7 @@ class FirstRunPanel(QFrame):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(12, 8, 8, 10)
         self._column.addLayout(head)
-        for widget in (self._words, self._bar, self._table, self._buttons):
+        for widget in (self._words, self._bar, self._table, self._words_below, self._buttons):
             self._column.addWidget(widget)
         self.hide()
 
@@ -91,6 +96,8 @@ class FirstRunPanel(QFrame):
         self._title.setText(page.title)
         self._words.setText(page.words)
         self._words.setVisible(bool(page.words))
+        self._words_below.setText(page.words_below)
+        self._words_below.setVisible(bool(page.words_below))
         if self._words.property("role") != page.role:
             self._words.setProperty("role", page.role)
             self._words.style().unpolish(self._words)

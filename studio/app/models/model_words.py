@@ -11,6 +11,8 @@ from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability, KnownModel
 from studio.catalog.progress import Phase, Progress
 
+_SLOW_MEGABITS, _FAST_MEGABITS = 20, 100
+_BITS_PER_MEGABIT = 1e6
 _MINUTE = 60.0
 _HOUR = 3600.0
 
@@ -144,6 +146,19 @@ def progress_words(progress: Progress) -> str:
     if progress.remaining_seconds is not None:
         parts.append(_said(_T("Models", "{time} left")).format(time=duration_words(progress.remaining_seconds)))
     return ", ".join(parts)
+
+
+def download_words(num_bytes: int) -> str:
+    """How long a download takes, by arithmetic: nobody knows the connection before it is used."""
+    slow, fast = (8 * num_bytes / (rate * _BITS_PER_MEGABIT) for rate in (_SLOW_MEGABITS, _FAST_MEGABITS))
+    words = _said(_T("Models", "To download: {size}. That is {fast} at {high} Mbit/s, {slow} at {low} Mbit/s."))
+    return words.format(
+        size=size_words(num_bytes),
+        fast=duration_words(fast),
+        high=_FAST_MEGABITS,
+        slow=duration_words(slow),
+        low=_SLOW_MEGABITS,
+    )
 
 
 def file_words(progress: Progress) -> str:

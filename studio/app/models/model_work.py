@@ -73,6 +73,7 @@ class ModelWork(QObject):
         self._run = run
         self._tasks: list[ModelTask] = []
         self._is_closed = False
+        self._is_working_off = False
         self._timer = QTimer(self)
         self._timer.setInterval(_SHOW_MILLISECONDS)
         self._timer.timeout.connect(self.task_changed)
@@ -162,7 +163,8 @@ class ModelWork(QObject):
             return
         self._tasks.append(task)
         self.task_changed.emit()
-        if len(self._tasks) == 1:
+        if not self._is_working_off:
+            self._is_working_off = True
             self._run(self._work_off())
 
     async def _work_off(self) -> None:
@@ -192,6 +194,7 @@ class ModelWork(QObject):
                 self._tasks.remove(task)
             if not self._is_closed:
                 await self.refreshed()
+        self._is_working_off = False
         self._timer.stop()
         self.task_changed.emit()
 

@@ -30,6 +30,27 @@ class Trial:
     sound: GrowingSound
 
 
+# Differences smaller than this are the chance of one measurement.
+_NOTICEABLE_SHARE = 0.1
+
+
+def compare(before: Trial, after: Trial) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The measures that became better and those that became worse, by the names they have in ``Trial``."""
+    if before.makes_noise != after.makes_noise:
+        # Nothing else means anything beside it.
+        return ((), ("makes_noise",)) if after.makes_noise else (("makes_noise",), ())
+    gains = {
+        "highest_hertz": after.highest_hertz / max(before.highest_hertz, 1e-9),
+        "first_audio_seconds": before.first_audio_seconds / max(after.first_audio_seconds, 1e-9),
+        "real_time_factor": before.real_time_factor / max(after.real_time_factor, 1e-9),
+    }
+    if before.makes_noise:  # which reaches higher than any voice
+        del gains["highest_hertz"]
+    better = tuple(name for name, gain in gains.items() if gain > 1 + _NOTICEABLE_SHARE)
+    worse = tuple(name for name, gain in gains.items() if gain < 1 / (1 + _NOTICEABLE_SHARE))
+    return better, worse
+
+
 class Trials(QObject):
     """Speaks ``SENTENCE`` in a voice with whatever model the bridge has, one request at a time."""
 

@@ -15,7 +15,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """The only source there is; the only known model is its."""
     model = small_model(small_files())
     for module in (
-        "catalog.installed",
+        "catalog.known",
         "catalog.checking",
         "catalog.importing",
         "app.models.model_work",

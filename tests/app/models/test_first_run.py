@@ -12,11 +12,12 @@ from window_bench import MODEL, Bench
 
 from studio.app.models.first_run import FirstRun
 from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
-from studio.app.models.trial import highest_hertz
+from studio.app.models.trial import Trial, compare, highest_hertz
+from studio.app.speaking.sound import GrowingSound
 from studio.catalog.advice import Reason, advise
 from studio.catalog.known import known_models
 from studio.catalog.machine import GraphicsCard, MachineFacts, look_at_machine, parse_cards
-from studio.settings import FIRST_RUN_IS_OVER
+from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
 
 GIB = 1 << 30
 PLAIN = MachineFacts("A processor", 2, 8 * GIB, 5 * GIB, 100 * GIB, None)
@@ -51,6 +52,7 @@ def test_the_panel_says_what_is_here_and_what_suits_it(bench: Bench, hub: HubSer
     panel = begin(bench).panel
     assert "A processor · 2 cores" in panel.page.words
     assert "no NVIDIA graphics card" in panel.page.words
+    assert "To download: 510.01 kB. That is 0 s at 100 Mbit/s, 0 s at 20 Mbit/s." in panel.page.words
     assert f"Recommended: {NAME}" in panel.page.words
     assert words_of(panel) == ["Download 510.01 kB", "Other models…", "Not now"]
     assert hub.asked == []
@@ -86,6 +88,7 @@ def test_from_nothing_to_a_comparison_with_measured_numbers(bench: Bench, hub: H
         f"{first_run._after.first_audio_seconds:.2f} s",  # type: ignore[union-attr]
     )
     assert set(rows) == {"", "Makes", "First sound", "Work for a second of speech"}
+    assert panel.page.words_below
     press(bench, panel, words_of(panel)[1])
     bench.until(lambda: first_run._player.is_playing)
     press(bench, panel, "Done")
@@ -118,6 +121,36 @@ def test_trouble_is_told_in_the_panel_and_can_be_tried_again(bench: Bench, hub: 
     assert "does not let everybody" in panel.page.words
     press(bench, panel, "Try again")
     bench.until(lambda: panel.page.title == f"{NAME} is here")
+
+
+def test_where_a_source_refuses_the_other_one_goes_on(
+    bench: Bench, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODELSCOPE_ENDPOINT", hub.url)
+    panel = begin(bench).panel
+    hub.faults["llm.pt"] = 2 * [Fault(403, at_hub=True)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: panel.page.role == "bad")
+    served = hub.served_bytes["flow.pt"]
+    hub.faults.clear()
+    press(bench, panel, "Go on from ModelScope")
+    bench.until(lambda: panel.page.title == f"{NAME} is here")
+    assert hub.served_bytes["flow.pt"] == served
+    assert bench.settings[MODEL_SOURCE] == "modelscope"
+
+
+def trial(first: float, work: float, highest: float, *, noise: bool = False) -> Trial:
+    return Trial("a model", noise, first, work, 24_000, highest, GrowingSound(24_000))
+
+
+def test_what_became_better_is_told_and_what_it_costs() -> None:
+    small = trial(0.3, 0.2, 7000.0)
+    assert compare(small, trial(0.9, 0.6, 11_000.0)) == (
+        ("highest_hertz",),
+        ("first_audio_seconds", "real_time_factor"),
+    )
+    assert compare(small, trial(0.31, 0.19, 7100.0)) == ((), ())
+    assert compare(trial(0.1, 0.1, 12_000.0, noise=True), small) == (("makes_noise",), ())
 
 
 def test_a_cancelled_download_leaves_nothing_and_the_advice_again(bench: Bench, hub: HubServer) -> None:

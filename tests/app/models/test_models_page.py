@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from small_model import NAME, small_files, write_folder
 from window_bench import Bench
 
 from studio.app.models.model_card import ModelCard
+from studio.app.models.model_work import WorkKind
 from studio.app.models.models_page import ModelsPage
 from studio.catalog.installed import ModelState
 from studio.settings import PREFERS_RL
@@ -107,6 +109,27 @@ def test_paused_closed_and_opened_again_a_download_goes_on(
     second.click("Continue")
     second.until(ModelState.INSTALLED)
     assert hub.served_bytes["flow.pt"] == served["flow.pt"]
+
+
+def test_what_is_asked_for_while_the_list_is_read_anew_waits_its_turn(models: PageBench, hub: HubServer) -> None:
+    """Whoever goes on at once after a pause gets one download, not two that hinder each other."""
+    work, begun = models.bench.session.models, []
+    read_anew, do = work.refreshed, work._do
+
+    async def read_slowly() -> None:
+        await asyncio.sleep(0.3)
+        await read_anew()
+
+    work.refreshed = read_slowly
+    work._do = lambda task: (begun.append(task.kind), do(task))[1]
+    hub.faults["llm.pt"] = 2 * [Fault(bytes_per_second=200_000)]
+    models.click("Download")
+    models.bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 20_000)
+    work.stop(NAME)
+    models.bench.until(lambda: work.current is None)
+    work.install(NAME)
+    models.until(ModelState.INSTALLED)
+    assert begun == [WorkKind.INSTALL, WorkKind.INSTALL]
 
 
 def test_pause_keeps_and_cancel_cleans_up(models: PageBench, hub: HubServer, tmp_path: Path) -> None:
