@@ -46,7 +46,7 @@ LINUX_LIBRARIES = (
     _of_window("libxcb-keysyms.so.1", "libxcb-keysyms1", "xcb-util-keysyms", "xcb-util-keysyms"),
     _of_window("libxcb-shape.so.0", "libxcb-shape0", "libxcb", "libxcb"),
 )
-_INSTALL_COMMAND = {
+INSTALL_COMMANDS = {
     "apt-get": "apt-get install",
     "dnf": "dnf install",
     "pacman": "pacman -S",
@@ -64,7 +64,7 @@ def missing_libraries(machine: Machine, loads: Callable[[str], bool] | None = No
 def how_to_install(*libraries: Library, has_program: Callable[[str], bool] | None = None) -> str:
     """The command that installs them here, or at least their names."""
     has_program = has_program or _has_program
-    for manager, command in _INSTALL_COMMAND.items():
+    for manager, command in INSTALL_COMMANDS.items():
         if has_program(manager):
             packages = dict.fromkeys(library.package_of[manager] for library in libraries)
             return f"sudo {command} {' '.join(packages)}"

@@ -1,0 +1,142 @@
+"""Makes the program one folder that needs no Python, and packages of it, by one command.
+
+    python3 packaging/freeze.py                     the folder: build/frozen/dist/timbre-studio
+    python3 packaging/freeze.py --deb --tarball     on Linux, a Debian package and an archive of it
+    python3 packaging/freeze.py --environment .venv/bin/python
+
+It makes an environment of its own with the CPU build of torch, freezes it, gathers the licences of all that is
+inside, starts the result once and tells sizes. ``--environment`` takes the packages of another Python instead,
+which has the program with its extra ``freeze``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from frozen.linux_package import PackagingFailed, Release, build_deb, build_tarball, check_desktop_files, desktop_files
+from set_up.assembly import Assembly, wanted_stamp
+from set_up.environment import Environment
+from set_up.failure import SetUpFailed
+from set_up.machine import Machine
+from set_up.progress import Progress
+
+HOUSE = Path(__file__).resolve().parent.parent
+SPECIFICATION = HOUSE / "packaging" / "frozen" / "timbre.spec"
+NAME = "timbre-studio"
+_EXTRAS = frozenset({"freeze", "media"})
+
+
+def main(arguments: list[str]) -> int:
+    chosen = _parser().parse_args(arguments)
+    progress = Progress()
+    work = chosen.work.absolute()
+    work.mkdir(parents=True, exist_ok=True)
+    try:
+        python = chosen.environment or _own_environment(work, progress)
+        folder = freeze(python, work, progress)
+        packages = _packages(folder, work, chosen, progress)
+    except (PackagingFailed, SetUpFailed, LookupError) as error:
+        progress.note(f"Nothing was packaged.\n{error}")
+        return 1
+    for path in (folder, *packages):
+        progress.note(f"{path}: {_size_bytes(path) / 1e6:.0f} MB")
+    return 0
+
+
+def freeze(python: Path, work: Path, progress: Progress) -> Path:
+    """The folder of the program, with ``NOTICES.txt`` in it. Raises ``PackagingFailed``."""
+    icons, dist = work / "icons", work / "dist"
+    _run([str(python), "-m", "frozen.drawing", str(icons)])
+    with progress.stage("Freezing the program (minutes)"):
+        command = [str(python), "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN"]
+        command += ["--distpath", str(dist), "--workpath", str(work / "pyinstaller"), str(SPECIFICATION)]
+        _run(command, TIMBRE_ICONS=str(icons))
+    folder = dist / NAME
+    with progress.stage("Gathering licences"):
+        _run([str(python), "-m", "frozen.notices", str(dist / f"{NAME}.inventory.json"), str(folder / "NOTICES.txt")])
+    with progress.stage("Starting it once"):
+        program = folder / ("timbre.exe" if os.name == "nt" else "timbre")
+        _run([str(program), "--version"])
+        _run([str(program), "-m", "studio.engines.installed"])
+    return folder
+
+
+def _own_environment(work: Path, progress: Progress) -> Path:
+    """A Python with exactly what the program needs. Raises ``SetUpFailed``."""
+    # Whoever installs the program may have any graphics card or none.
+    machine = dataclasses.replace(Machine.this(), driver=None)
+    environment = Environment(work / "environment")
+    Assembly(HOUSE, machine, progress).provide(environment, wanted_stamp(HOUSE, environment, machine, _EXTRAS))
+    return environment.python
+
+
+def _packages(folder: Path, work: Path, chosen: argparse.Namespace, progress: Progress) -> list[Path]:
+    if not (chosen.deb or chosen.tarball):
+        return []
+    release, icons, made = _release(folder), work / "icons", []
+    with progress.stage("Checking what desktops will read"):
+        share = work / "share"
+        shutil.rmtree(share, ignore_errors=True)
+        for place, content in desktop_files(icons, release).items():
+            (share / place).parent.mkdir(parents=True, exist_ok=True)
+            (share / place).write_bytes(content)
+        for tool in check_desktop_files(share):
+            progress.note(f"  {tool} is not installed: nobody has checked its file.")
+    if chosen.deb:
+        with progress.stage("Making the Debian package"):
+            made.append(build_deb(folder, work, work / "dist", icons, release))
+    if chosen.tarball:
+        with progress.stage("Making the archive"):
+            made.append(build_tarball(folder, work / "dist", icons, release))
+    return made
+
+
+def _release(folder: Path) -> Release:
+    """Named by the program itself; dated by the last change of its source, so that the same source gives the same files."""
+    said = subprocess.run([folder / "timbre", "--version"], capture_output=True, text=True, check=True)
+    date = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not date:
+        command = ["git", "-C", str(HOUSE), "log", "-1", "--format=%ct"]
+        date = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return Release(said.stdout.split()[-1], int(date) if date.isdecimal() else int(time.time()))
+
+
+def _run(command: list[str], **variables: str) -> None:
+    """With the tools of this folder importable; what it prints is for the person who waits."""
+    settings = os.environ | {"PYTHONPATH": str(HOUSE / "packaging"), "QT_QPA_PLATFORM": "offscreen"} | variables
+    try:
+        status = subprocess.run(command, env=settings, stdin=subprocess.DEVNULL, check=False).returncode
+    except OSError as error:
+        raise PackagingFailed(f"{command[0]} does not start: {error}") from error
+    if status != 0:
+        raise PackagingFailed(f"{' '.join(command)} ended with status {status}.")
+
+
+def _size_bytes(path: Path) -> int:
+    if path.is_file():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="freeze.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--deb", action="store_true", help="also a Debian package (needs dpkg-deb)")
+    parser.add_argument("--tarball", action="store_true", help="also an archive for any Linux (needs xz)")
+    parser.add_argument("--environment", type=Path, metavar="PYTHON", help="freeze the packages of this Python")
+    parser.add_argument(
+        "--work", type=Path, default=HOUSE / "build" / "frozen", metavar="FOLDER", help="where to build"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,154 @@
+"""What belongs into the frozen program, and what PyInstaller finds besides. Knows names only, nothing of PyInstaller.
+
+Decided: shared libraries of the Linux that builds stay out, but for those that Python itself was built with.
+Because: a desktop's graphics drivers want the C++ library of their own system, and the sound of a system is
+reached through its own PortAudio and ALSA. Instead of: taking along what happens to be installed here, and
+answering for its security. What stays out is a dependency of the package (``linux_libraries.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+# Rooms for developers: pictures of the window for the README.
+_NOT_FOR_PEOPLE = ("studio.app.screenshots",)
+
+# Libraries that some import somewhere could use, and that the program does not.
+UNUSED_MODULES = (
+    "IPython",
+    "PIL",
+    "_curses",
+    "_tkinter",
+    "curses",
+    "ensurepip",
+    "idlelib",
+    "lib2to3",
+    "matplotlib",
+    "pip",
+    "pkg_resources",
+    "pytest",
+    "readline",
+    "setuptools",
+    "tensorboard",
+    "tkinter",
+    "torch.testing._internal",
+    "torch.utils.benchmark",
+    "torch.utils.tensorboard",
+    "turtle",
+    "wheel",
+)
+
+_UNUSED_FILES = (
+    # torch: for building extensions, and its own tests.
+    "torch/bin/*",
+    "torch/include/*",
+    "torch/share/*",
+    "torch/test/*",
+    "torch/testing/*",
+    "torch/lib/*_test.*",
+    "torch/lib/libaoti_custom_ops.*",
+    "torch/lib/libbackend_with_compiler.*",
+    "torch/lib/*.lib",
+    "torchgen/packaged/*",
+    # Qt: what no widget of ours asks for.
+    "PySide6/Qt/qml/*",
+    "PySide6/qml/*",
+    "*/plugins/egldeviceintegrations/*",
+    "*/plugins/generic/*",
+    "*/plugins/networkinformation/*",
+    "*/plugins/platforms/*qeglfs*",
+    "*/plugins/platforms/*qlinuxfb*",
+    "*/plugins/platforms/*qminimal*",
+    "*/plugins/platforms/*qvkkhrdisplay*",
+    "*/plugins/platforms/*qvnc*",
+    "*/plugins/platforminputcontexts/*qtvirtualkeyboard*",
+    "*/plugins/platformthemes/*qgtk3*",
+    "*/plugins/imageformats/*qgif*",
+    "*/plugins/imageformats/*qicns*",
+    "*/plugins/imageformats/*qpdf*",
+    "*/plugins/imageformats/*qtga*",
+    "*/plugins/imageformats/*qtiff*",
+    "*/plugins/imageformats/*qwbmp*",
+    "*/plugins/imageformats/*qwebp*",
+    "*/plugins/qmltooling/*",
+    "*/plugins/sqldrivers/*",
+    "*/plugins/tls/*",
+    "*Qt6EglFS*",
+    "*Qt6Pdf*",
+    "*Qt6Qml*",
+    "*Qt6Quick*",
+    "*Qt6VirtualKeyboard*",
+    "*Qt6WlShellIntegration.so*.debug",
+    # Tests and headers of everybody else.
+    "numpy/*/tests/*",
+    "numpy/tests/*",
+    "scipy/*/tests/*",
+    "onnx/backend/test/*",
+    "onnxruntime/tools/*",
+    "onnxruntime/transformers/*",
+    "*.pyi",
+    "*.h",
+    "*.hpp",
+    "*.cuh",
+    "*.pxd",
+)
+_LANGUAGES = ("en", "zh_CN")
+_RESOURCES_LEFT_OUT = ("screenshots/*", "translations/*.ts")
+# As files of the build's own Linux; others have them under other names, or not at all.
+_PYTHONS_OWN = (
+    "libbz2",
+    "libcrypto",
+    "libexpat",
+    "libffi",
+    "liblzma",
+    "libmpdec",
+    "libpython3",
+    "libsqlite3",
+    "libssl",
+    "libuuid",
+)
+_SYSTEM_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+
+
+def rooms(house: Path) -> list[str]:
+    """Every module of the program: some are imported by a name only, and PyInstaller cannot know."""
+    names = []
+    for path in sorted((house / "studio").rglob("*.py")):
+        parts = path.relative_to(house).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name not in _NOT_FOR_PEOPLE:
+            names.append(name)
+    return names
+
+
+def resources(house: Path) -> Iterator[tuple[str, str]]:
+    """Files and the folders they go to, where ``studio.paths.resources`` looks."""
+    folder = house / "resources"
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and not _matches(name.as_posix(), _RESOURCES_LEFT_OUT):
+            yield str(path), str(PurePosixPath("studio", "resources", *name.parent.parts))
+
+
+def belongs(name: str, source: str) -> bool:
+    """Whether the file ``source`` is to be part of the program, under ``name``."""
+    name = name.replace("\\", "/")
+    if _matches(name, _UNUSED_FILES) or is_left_to_system(source):
+        return False
+    is_qts_translation = "/translations/" in name and PurePosixPath(name).name.startswith("qt")
+    if not is_qts_translation:
+        return True
+    return PurePosixPath(name).name in {f"qtbase_{language}.qm" for language in _LANGUAGES}
+
+
+def is_left_to_system(source: str) -> bool:
+    """A library of the Linux that builds, not of a package of Python's."""
+    path = PurePosixPath(source)
+    is_of_system = any(path.is_relative_to(folder) for folder in _SYSTEM_FOLDERS)
+    return is_of_system and ".so" in path.name and not path.name.startswith(_PYTHONS_OWN)
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

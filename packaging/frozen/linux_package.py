@@ -1,0 +1,217 @@
+"""The frozen folder as a Debian package and as an archive for any other Linux.
+
+Nothing runs when it is installed or removed: the desktop's own triggers notice the files.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import io
+import os
+import platform
+import shutil
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from set_up.libraries import INSTALL_COMMANDS, LINUX_LIBRARIES
+
+from frozen.drawing import NAME, PICTURE, SIZES_PIXELS
+from frozen.linux_libraries import debian_packages, needs_of
+
+_DATA = Path(__file__).with_name("linux")
+_HOUSE = Path(__file__).resolve().parents[2]
+PROGRAM_FOLDER = PurePosixPath("opt", NAME)
+_LARGEST_ICON_PIXELS = 512
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+_DESCRIPTION = """\
+read texts aloud in any voice, on your own computer
+ Give it a few seconds of a voice and a text of any length, and it reads the
+ text aloud in that voice, beginning to speak while it is still thinking about
+ the rest. It comes with a small English voice model; the models of the
+ CosyVoice family are downloaded from its window.
+"""
+_READ_ME = """\
+Timbre Studio {version}
+
+Start it with ./timbre in this folder; ./timbre --help lists what works in a terminal.
+The folder may lie anywhere. Remove it, and the program is gone.
+
+It needs these libraries, which most desktops have:
+
+{libraries}
+
+share/ holds the files for menus and file types. For the menu of one person:
+  mkdir -p ~/.local/bin ~/.local/share && ln -s "$PWD/timbre" ~/.local/bin/timbre && cp -r share/* ~/.local/share/
+
+The licences of everything in this folder are in NOTICES.txt.
+"""
+
+
+class PackagingFailed(Exception):
+    """A sentence about what cannot be packaged."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """``seconds_since_1970`` is the date of the release, and of every file in the packages."""
+
+    version: str
+    seconds_since_1970: int
+
+    @property
+    def date(self) -> str:
+        return datetime.datetime.fromtimestamp(self.seconds_since_1970, datetime.UTC).date().isoformat()
+
+
+def debian_architecture() -> str:
+    return _ARCHITECTURES[platform.machine()]
+
+
+def desktop_files(icons: Path, release: Release) -> dict[PurePosixPath, bytes]:
+    """What a desktop reads, by its place below ``share``; ``icons`` holds the drawings of ``drawing.py``."""
+    metainfo = (_DATA / f"{NAME}.metainfo.xml").read_text("utf-8")
+    metainfo = metainfo.replace("@VERSION@", release.version).replace("@DATE@", release.date)
+    hicolor = PurePosixPath("icons", "hicolor")
+    files = {
+        PurePosixPath("applications", f"{NAME}.desktop"): (_DATA / f"{NAME}.desktop").read_bytes(),
+        PurePosixPath("metainfo", f"{NAME}.metainfo.xml"): metainfo.encode(),
+        PurePosixPath("mime", "packages", f"{NAME}.xml"): (_DATA / f"{NAME}.mime.xml").read_bytes(),
+        hicolor / "scalable" / "apps" / f"{NAME}.svg": PICTURE.read_bytes(),
+    }
+    for size in SIZES_PIXELS:
+        if size <= _LARGEST_ICON_PIXELS:
+            picture = (icons / f"{NAME}-{size}.png").read_bytes()
+            files[hicolor / f"{size}x{size}" / "apps" / f"{NAME}.png"] = picture
+    return files
+
+
+def control(release: Release, depends: list[str], installed_bytes: int) -> str:
+    """The fields of Debian policy, chapter 5.3."""
+    return (
+        f"Package: {NAME}\n"
+        f"Version: {release.version}\n"
+        f"Architecture: {debian_architecture()}\n"
+        "Maintainer: The makers of Timbre Studio\n"
+        f"Installed-Size: {-(-installed_bytes // 1024)}\n"
+        f"Depends: {', '.join(depends)}\n"
+        "Recommends: libasound2-plugins, xdg-utils\n"
+        "Section: sound\n"
+        "Priority: optional\n"
+        f"Description: {_DESCRIPTION}"
+    )
+
+
+def lay_out(program: Path, root: Path, icons: Path, release: Release) -> None:
+    """All files of the package below ``root``, the program's own as further names of the same files where possible."""
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(program, root / PROGRAM_FOLDER, symlinks=True, copy_function=_link_or_copy)
+    for place, content in desktop_files(icons, release).items():
+        _write(root / "usr" / "share" / place, content)
+    documents = root / "usr" / "share" / "doc" / NAME
+    notices = f"/{PROGRAM_FOLDER}/NOTICES.txt"
+    words = f"Timbre Studio is licensed under the Apache License 2.0. What it brings along:\n{notices}\n\n"
+    _write(documents / "copyright", words.encode() + (_HOUSE / "LICENSE").read_bytes())
+    launcher = root / "usr" / "bin" / "timbre"
+    launcher.parent.mkdir(parents=True)
+    launcher.symlink_to(f"/{PROGRAM_FOLDER}/timbre")
+    for path in [root, *root.rglob("*")]:
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+
+
+def check_desktop_files(share: Path) -> list[str]:
+    """Lets the desktop's own tools read them; returns the tools that are missing. Raises ``PackagingFailed``."""
+    missing = []
+    for command in (
+        ["desktop-file-validate", str(share / "applications" / f"{NAME}.desktop")],
+        ["appstreamcli", "validate", "--no-net", str(share / "metainfo" / f"{NAME}.metainfo.xml")],
+    ):
+        if shutil.which(command[0]) is None:
+            missing.append(command[0])
+            continue
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise PackagingFailed(f"{command[0]} objects:\n{done.stdout}{done.stderr}")
+    return missing
+
+
+def build_deb(program: Path, work: Path, target: Path, icons: Path, release: Release) -> Path:
+    """Raises ``PackagingFailed`` and, for a library nobody knows, ``LookupError``."""
+    root = work / "deb"
+    lay_out(program, root, icons, release)
+    files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
+    depends = debian_packages(needs_of(program))
+    sums = "".join(f"{_md5(path)}  {path.relative_to(root)}\n" for path in files)
+    installed_bytes = sum(path.stat().st_size for path in files)
+    _write(root / "DEBIAN" / "control", control(release, depends, installed_bytes).encode())
+    _write(root / "DEBIAN" / "md5sums", sums.encode())
+    deb = target / f"{NAME}_{release.version}_{debian_architecture()}.deb"
+    # As fast as gzip and nearly as small as xz, which takes minutes; Debian reads it since 12, Ubuntu since 18.04.
+    command = ["dpkg-deb", "--root-owner-group", "-Zzstd", "-z10", "--build", str(root), str(deb)]
+    _run(command, {"SOURCE_DATE_EPOCH": str(release.seconds_since_1970)})
+    shutil.rmtree(root)
+    return deb
+
+
+def build_tarball(program: Path, target: Path, icons: Path, release: Release) -> Path:
+    """A folder that runs where it is unpacked."""
+    top = f"{NAME}-{release.version}"
+    archive_path = target / f"{top}-linux-{platform.machine()}.tar.xz"
+    part = archive_path.with_name(f".{archive_path.name}.part")
+
+    def dated(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = release.seconds_since_1970, 0, 0, "", ""
+        return entry
+
+    command = ["xz", "-T0", "-4", "-c"]
+    with part.open("wb") as packed, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=packed) as packer:
+        assert packer.stdin is not None
+        with packer.stdin, tarfile.open(fileobj=packer.stdin, mode="w|", format=tarfile.GNU_FORMAT) as archive:
+            archive.add(program, top, filter=dated)
+            for place, content in {
+                PurePosixPath("README.txt"): read_me(release).encode(),
+                **{PurePosixPath("share") / place: body for place, body in desktop_files(icons, release).items()},
+            }.items():
+                entry = tarfile.TarInfo(str(PurePosixPath(top) / place))
+                entry.size = len(content)
+                archive.addfile(dated(entry), io.BytesIO(content))
+    if packer.returncode != 0:
+        raise PackagingFailed(f"xz ended with status {packer.returncode}.")
+    part.replace(archive_path)
+    return archive_path
+
+
+def read_me(release: Release) -> str:
+    names = {"apt-get": "Debian, Ubuntu", "dnf": "Fedora", "pacman": "Arch", "zypper": "openSUSE"}
+    lines = []
+    for manager, command in INSTALL_COMMANDS.items():
+        packages = dict.fromkeys(library.package_of[manager] for library in LINUX_LIBRARIES)
+        lines.append(f"  {names[manager]}: sudo {command} {' '.join(packages)}")
+    return _READ_ME.format(version=release.version, libraries="\n".join(lines))
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _md5(path: Path) -> str:
+    """dpkg compares with it what is installed; no protection against anybody."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
+def _run(command: list[str], variables: dict[str, str]) -> None:
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise PackagingFailed(f"{command[0]} failed:\n{done.stdout}{done.stderr}")

@@ -1,0 +1,251 @@
+"""The licences of everything in the frozen program, from the metadata of what is really inside.
+
+    python -m frozen.notices INVENTORY FILE
+
+Run by the Python whose packages were frozen. Every file of the inventory that ``timbre.spec`` writes is traced to
+its owner: a package, Python itself, a package of the system, or this project. A file without an owner, and a
+package without the text of its licence, end it with the list of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib.metadata import Distribution, distributions
+from pathlib import Path, PurePath
+
+from frozen.vendored import Vendored, vendored
+
+_HOUSE = Path(__file__).resolve().parents[2]
+_TEXTS = Path(__file__).with_name("licences")
+_PROJECT = "timbre-studio"
+_LICENCE_FILE = re.compile(r"licen[cs]|copying|notice", re.IGNORECASE)
+# Packages that say their licence and leave its text out; by what they say.
+_TEXT_OF = {
+    "Apache-2.0": ("Apache-2.0",),
+    "MIT": ("MIT",),
+    "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only": ("LGPL-3.0", "GPL-3.0"),
+}
+# How some say it.
+_SAME_AS = {
+    "Apache 2.0": "Apache-2.0",
+    "License :: OSI Approved :: Apache Software License": "Apache-2.0",
+    "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0": "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only",
+}
+_OF_QT = "Qt itself holds third-party code: https://doc.qt.io/qt-6/licenses-used-in-qt.html"
+_RULE = "=" * 100
+
+
+class Incomplete(Exception):
+    """Something in the bundle has no owner, or an owner no licence; one line for each."""
+
+
+@dataclass
+class Component:
+    """One owner of files in the bundle. ``texts``: file name and what it says."""
+
+    name: str
+    version: str
+    licence: str
+    home: str = ""
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    remark: str = ""
+
+
+def text_of(name: str) -> str:
+    """The text of a licence by its SPDX name. Raises ``KeyError`` for one that is not here."""
+    path = _HOUSE / "LICENSE" if name == "Apache-2.0" else _TEXTS / f"{name}.txt"
+    if not path.is_file():
+        raise KeyError(name)
+    return path.read_text("utf-8")
+
+
+def component_of(distribution: Distribution) -> Component:
+    """Of a Python package; without texts where it brings none and its licence is not one we have."""
+    said = [
+        *_told(distribution, "License-Expression"),
+        *(line for text in _told(distribution, "License") for line in text.splitlines()[:1]),
+        *(kind for kind in _told(distribution, "Classifier") if kind.startswith("License ::")),
+    ]
+    licence = next((each.strip() for each in said if each.strip()), "")
+    licence = _SAME_AS.get(licence, licence)
+    component = Component(distribution.metadata["Name"], distribution.version, licence, _home(distribution))
+    for file in distribution.files or ():
+        if _LICENCE_FILE.search(file.name) and file.suffix not in (".py", ".pyc"):
+            path = Path(str(distribution.locate_file(file)))
+            if path.is_file():
+                component.texts.append((file.name, path.read_text("utf-8", errors="replace")))
+    if not component.texts:
+        component.texts = [(name, text_of(name)) for name in _TEXT_OF.get(licence, ())]
+    if component.name.lower().startswith(("pyside6", "shiboken6")):
+        component.remark = _OF_QT
+    return component
+
+
+def component_of_library(library: Vendored, owner: str) -> Component:
+    texts = [(name, f"{library.copyright}\n\n{text_of(name)}".lstrip()) for name in library.texts]
+    remark = f"Comes in the package {owner}." if owner else ""
+    if library.told_by:
+        remark += f" Its licence is told in that of {library.told_by}."
+    return Component(library.name, "", library.licence, library.home, texts, remark.strip())
+
+
+class Owners:
+    """Who brought a file that was frozen."""
+
+    def __init__(self, packages: Iterable[Distribution]) -> None:
+        self._packages: dict[str, Distribution] = {}
+        self._owner_of: dict[str, str] = {}
+        for package in packages:
+            name = package.metadata["Name"]
+            if name in self._packages:
+                continue
+            self._packages[name] = package
+            for file in package.files or ():
+                self._owner_of[str(Path(str(package.locate_file(file))).resolve())] = name
+        self._python = {Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib")}
+        self._python |= {Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve()}
+
+    def components(self, inventory: list[dict[str, str]]) -> list[Component]:
+        """In order of name. Raises ``Incomplete``."""
+        found: dict[str, Component] = {}
+        faults = []
+        for entry in inventory:
+            source = Path(entry["source"])
+            if entry["source"] in ("", "-") or not source.exists():
+                continue  # a package without files, or made by PyInstaller as it froze
+            owner = self._owner_of.get(str(source.resolve()))
+            library = _library_in(entry["name"], source)
+            if library is not None:
+                found.setdefault(library.name, component_of_library(library, owner or ""))
+            if owner is not None:
+                found.setdefault(owner, component_of(self._packages[owner]))
+            elif source.resolve().is_relative_to(_HOUSE):
+                continue  # this project, which comes first anyway
+            elif any(source.resolve().is_relative_to(folder) for folder in self._python):
+                found.setdefault("Python", _python_itself())
+            elif package := _debian_package(source):
+                found.setdefault(package.name, package)
+            elif library is None:
+                faults.append(f"{entry['name']} comes from {source}, and nobody knows whose that is")
+            if library is None and _is_vendored(entry["name"]):
+                faults.append(f"{entry['name']} is not in vendored.py")
+        faults += [f"{one.name} {one.version} ({one.licence or 'no licence'}) comes without its text"
+                   for one in found.values() if not one.texts and not one.remark.endswith(".")]  # fmt: skip
+        if faults:
+            raise Incomplete("\n".join(sorted(set(faults))))
+        return sorted(found.values(), key=lambda one: one.name.lower())
+
+
+def as_text(components: list[Component], version: str) -> str:
+    """One file for people: who is in it, then every licence; a text that several share is printed once."""
+    lines = [
+        f"Timbre Studio {version} is licensed under the Apache License 2.0. This is what it brings along.",
+        "",
+        *(f"  {one.name} {one.version}".rstrip() + f": {one.licence or 'see its text'}" for one in components),
+        "",
+        *_about_gpl(components),
+    ]
+    printed: dict[str, str] = {}
+    for one in components:
+        lines += ["", _RULE, f"{one.name} {one.version}".rstrip(), *(part for part in (one.home, one.remark) if part)]
+        for title, text in one.texts:
+            body = text.strip()
+            if body in printed:
+                lines += ["", f"{title}: the same text as for {printed[body]}."]
+            else:
+                printed[body] = f"{one.name}, {title}"
+                lines += ["", f"-- {title}", "", body]
+    return "\n".join(lines) + "\n"
+
+
+def _about_gpl(components: list[Component]) -> list[str]:
+    strict = [one.name for one in components if re.match(r"GPL-[23]\.0-or-later$", one.licence)]
+    if not strict:
+        return []
+    return [
+        f"{', '.join(strict)} are under the GNU General Public License: whoever passes this program on as a whole",
+        "does so under its version 3. The source of each part is at the address given with it.",
+    ]
+
+
+def _library_in(name: str, source: Path) -> Vendored | None:
+    is_shared = re.search(r"\.(so|dylib)(\.|$)|\.dll$", source.name) is not None
+    return vendored(PurePath(name).name) if is_shared and not _is_python_module(source) else None
+
+
+def _is_python_module(source: Path) -> bool:
+    return re.search(r"\.(cpython-|abi3)|\.pyd$", source.name) is not None
+
+
+def _is_vendored(name: str) -> bool:
+    """Laid beside a package by the tool that repairs wheels."""
+    parts = PurePath(name).parts
+    return len(parts) > 1 and parts[0].endswith((".libs", ".dylibs"))
+
+
+def _home(distribution: Distribution) -> str:
+    urls = [url.partition(",")[2].strip() for url in _told(distribution, "Project-URL")]
+    return next(iter([*_told(distribution, "Home-page"), *urls]), "")
+
+
+def _told(distribution: Distribution, field_name: str) -> list[str]:
+    """The values of one field of its metadata that are not empty."""
+    return [str(value) for value in distribution.metadata.get_all(field_name) or () if str(value).strip()]
+
+
+def _python_itself() -> Component:
+    version = sys.version.split()[0]
+    places = (Path(sysconfig.get_path("stdlib"), "LICENSE.txt"), Path(sys.base_prefix, "LICENSE.txt"))
+    path = next((path for path in places if path.is_file()), None)
+    if path is None:  # Debian keeps it with its packages
+        debian = Path(f"/usr/share/doc/python{version.rpartition('.')[0]}/copyright")
+        path = debian if debian.is_file() else None
+    texts = [("LICENSE.txt", path.read_text("utf-8"))] if path else []
+    return Component("Python", version, "PSF-2.0", "https://www.python.org", texts)
+
+
+def _debian_package(source: Path) -> Component | None:
+    """Of a library of the system that Python was built with."""
+    for path in dict.fromkeys((source, source.resolve(), Path("/usr") / source.relative_to("/"))):
+        try:
+            asked = subprocess.run(["dpkg", "-S", str(path)], capture_output=True, text=True, check=False)
+        except OSError:
+            return None
+        if asked.returncode == 0:
+            name = asked.stdout.partition(":")[0]
+            shown = subprocess.run(
+                ["dpkg-query", "-W", "-f=${Version}\t${Homepage}", name], capture_output=True, text=True, check=False
+            )
+            version, _, home = shown.stdout.partition("\t")
+            text = Path("/usr/share/doc", name, "copyright")
+            texts = [("copyright", text.read_text("utf-8", errors="replace"))] if text.is_file() else []
+            return Component(name, version, "see its text", home, texts)
+    return None
+
+
+def main(arguments: list[str]) -> int:
+    inventory_path, target = (Path(argument) for argument in arguments)
+    sys.path.insert(0, str(_HOUSE))
+    import studio  # noqa: PLC0415
+
+    inventory = json.loads(inventory_path.read_text("utf-8"))
+    try:
+        components = Owners(distributions()).components(inventory)
+    except Incomplete as error:
+        print(f"The notices are not complete:\n{error}", file=sys.stderr)
+        return 1
+    card = _HOUSE / "resources" / "models" / "studio-mini" / "MODEL_CARD.md"
+    voice = Component("studio-mini, the voice model", "", "Apache-2.0", "", [(card.name, card.read_text("utf-8"))])
+    target.write_text(as_text([*components, voice], studio.__version__), "utf-8")
+    print(f"{target}: {len(components) + 1} components")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

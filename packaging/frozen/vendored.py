@@ -1,0 +1,156 @@
+"""Libraries that come inside other people's packages, without a licence of their own beside them.
+
+A wheel tells its own licence; what its makers linked in, or laid beside it, is known to whoever looked: here.
+``licences/`` holds the texts. A shared library of a ``.libs`` folder that is not in this list is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True)
+class Vendored:
+    """``files`` are patterns of file names; ``texts`` are files of ``licences/``; ``told_by`` the package whose own licence has it."""
+
+    name: str
+    files: tuple[str, ...]
+    licence: str
+    home: str = ""
+    texts: tuple[str, ...] = ()
+    copyright: str = ""
+    told_by: str = ""
+
+
+VENDORED = (
+    Vendored("ALSA library", ("libasound*",), "LGPL-2.1-or-later", "https://www.alsa-project.org", ("LGPL-2.1",)),
+    Vendored(
+        "dav1d",
+        ("libdav1d*",),
+        "BSD-2-Clause",
+        "https://code.videolan.org/videolan/dav1d",
+        ("BSD-2-Clause",),
+        "Copyright (c) 2018-2025, VideoLAN and dav1d authors",
+    ),
+    Vendored(
+        "FFmpeg",
+        ("libavcodec*", "libavdevice*", "libavfilter*", "libavformat*", "libavutil*", "libswresample*", "libswscale*"),
+        "LGPL-3.0-or-later",
+        "https://ffmpeg.org",
+        ("LGPL-3.0", "GPL-3.0"),
+    ),
+    Vendored(
+        "GCC runtime libraries",
+        ("libgfortran*", "libquadmath*"),
+        "GPL-3.0-or-later with the GCC Runtime Library Exception",
+        "https://gcc.gnu.org",
+        told_by="numpy",
+    ),
+    Vendored(
+        "GCC OpenMP runtime",
+        ("libgomp*",),
+        "GPL-3.0-or-later with the GCC Runtime Library Exception",
+        "https://gcc.gnu.org/onlinedocs/libgomp",
+        ("GPL-3.0",),
+    ),
+    Vendored(
+        "GMP", ("libgmp*",), "LGPL-3.0-or-later OR GPL-2.0-or-later", "https://gmplib.org", ("LGPL-3.0", "GPL-3.0")
+    ),
+    Vendored("GnuTLS", ("libgnutls*",), "LGPL-2.1-or-later", "https://www.gnutls.org", ("LGPL-2.1",)),
+    Vendored(
+        "ICU",
+        ("libicu*", "icu*.dll"),
+        "Unicode-DFS-2016",
+        "https://icu.unicode.org",
+        ("Unicode-DFS-2016",),
+        "Copyright (c) 1991-2023 Unicode, Inc. All rights reserved.",
+    ),
+    Vendored("LAME", ("libmp3lame*",), "LGPL-2.0-or-later", "https://lame.sourceforge.io", ("LGPL-2.1",)),
+    Vendored(
+        "libdrm",
+        ("libdrm*",),
+        "MIT",
+        "https://dri.freedesktop.org",
+        ("MIT",),
+        "Copyright (c) 1999-2011 Precision Insight, VA Linux Systems, Tungsten Graphics, Intel, Red Hat and others",
+    ),
+    Vendored(
+        "libunistring",
+        ("libunistring*",),
+        "LGPL-3.0-or-later OR GPL-2.0-or-later",
+        "https://www.gnu.org/software/libunistring",
+        ("LGPL-3.0", "GPL-3.0"),
+    ),
+    Vendored(
+        "libvpl", ("libvpl*",), "MIT", "https://github.com/intel/libvpl", ("MIT",), "Copyright (c) Intel Corporation"
+    ),
+    Vendored(
+        "libvpx",
+        ("libvpx*",),
+        "BSD-3-Clause",
+        "https://www.webmproject.org",
+        ("BSD-3-Clause",),
+        "Copyright (c) 2010, The WebM Project authors. All rights reserved.",
+    ),
+    Vendored(
+        "libwebp",
+        ("libwebp*", "libsharpyuv*"),
+        "BSD-3-Clause",
+        "https://developers.google.com/speed/webp",
+        ("BSD-3-Clause",),
+        "Copyright (c) 2010, Google Inc. All rights reserved.",
+    ),
+    Vendored(
+        "libxcb, libXau",
+        ("libxcb*", "libXau*"),
+        "MIT",
+        "https://xcb.freedesktop.org",
+        ("MIT",),
+        "Copyright (C) 2001-2006 Bart Massey, Jamey Sharp, and Josh Triplett; Copyright 1988, 1993, 1994, 1998 The Open Group",
+    ),
+    Vendored(
+        "Nettle",
+        ("libnettle*", "libhogweed*"),
+        "LGPL-3.0-or-later OR GPL-2.0-or-later",
+        "https://www.lysator.liu.se/~nisse/nettle",
+        ("LGPL-3.0", "GPL-3.0"),
+    ),
+    Vendored(
+        "OpenBLAS",
+        ("libscipy_openblas*", "libopenblas*"),
+        "BSD-3-Clause",
+        "https://www.openblas.net",
+        told_by="numpy",
+    ),
+    Vendored(
+        "OpenCORE AMR",
+        ("libopencore-amr*",),
+        "Apache-2.0",
+        "https://sourceforge.net/projects/opencore-amr",
+        ("Apache-2.0",),
+    ),
+    Vendored(
+        "Opus",
+        ("libopus*",),
+        "BSD-3-Clause",
+        "https://opus-codec.org",
+        ("BSD-3-Clause",),
+        "Copyright 2001-2023 Xiph.Org, Skype Limited, Octasic, Jean-Marc Valin, Timothy B. Terriberry, CSIRO, "
+        "Gregory Maxwell, Mark Borgerding, Erik de Castro Lopo, Mozilla, Amazon",
+    ),
+    Vendored(
+        "SVT-AV1",
+        ("libSvtAv1Enc*",),
+        "BSD-3-Clause-Clear",
+        "https://gitlab.com/AOMediaCodec/SVT-AV1",
+        ("BSD-3-Clause-Clear",),
+        "Copyright (c) 2019, Alliance for Open Media. All rights reserved.",
+    ),
+    Vendored("x264", ("libx264*",), "GPL-2.0-or-later", "https://www.videolan.org/developers/x264.html", ("GPL-2.0",)),
+    Vendored("x265", ("libx265*",), "GPL-2.0-or-later", "https://www.x265.org", ("GPL-2.0",)),
+)
+
+
+def vendored(file_name: str) -> Vendored | None:
+    return next((each for each in VENDORED if any(fnmatchcase(file_name, pattern) for pattern in each.files)), None)

@@ -1,0 +1,119 @@
+"""Licences of everything that was frozen: nothing without an owner, no owner without a text."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections.abc import Callable
+from importlib.metadata import Distribution, PathDistribution
+from pathlib import Path
+
+import pytest
+from frozen.notices import Component, Incomplete, Owners, as_text, component_of, text_of
+from frozen.vendored import VENDORED, vendored
+
+HOUSE = Path(__file__).resolve().parents[2]
+Package = Callable[..., Distribution]
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Package:
+    """Makes an installed package: a module, a library beside it, and perhaps a licence."""
+
+    def make(name: str, said: str = "License-Expression: MIT", licence: str = "", library: str = "") -> Distribution:
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        files = {
+            f"{name}/__init__.py": "",
+            f"{info.name}/METADATA": f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\n{said}\n",
+        }
+        if licence:
+            files[f"{info.name}/licenses/LICENSE.txt"] = licence
+        if library:
+            files[library] = "library"
+        for path, content in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(content)
+        (info / "RECORD").write_text("".join(f"{path},,\n" for path in files))
+        return PathDistribution(info)
+
+    return make
+
+
+def entry(tmp_path: Path, name: str) -> dict[str, str]:
+    return {"name": name, "source": str(tmp_path / name), "kind": "PYMODULE"}
+
+
+def test_the_text_a_package_brings_is_taken(package: Package) -> None:
+    found = component_of(package("nice", licence="Be nice."))
+    assert (found.name, found.version, found.licence) == ("nice", "1.0", "MIT")
+    assert found.texts == [("LICENSE.txt", "Be nice.")]
+
+
+@pytest.mark.parametrize(
+    ("said", "licence"),
+    [
+        ("License: Apache 2.0", "Apache-2.0"),
+        ("Classifier: License :: OSI Approved :: Apache Software License", "Apache-2.0"),
+        ("License: LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0", "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only"),
+        ("License-Expression: MIT", "MIT"),
+    ],
+)
+def test_a_package_that_only_names_its_licence_gets_the_text(package: Package, said: str, licence: str) -> None:
+    found = component_of(package("terse", said))
+    assert found.licence == licence
+    assert all(len(text) > 500 for _, text in found.texts)
+    assert found.texts
+
+
+def test_only_packages_with_a_file_inside_are_told(package: Package, tmp_path: Path) -> None:
+    owners = Owners([package("inside"), package("outside")])
+    assert [one.name for one in owners.components([entry(tmp_path, "inside/__init__.py")])] == ["inside"]
+
+
+def test_a_licence_without_text_is_an_error(package: Package, tmp_path: Path) -> None:
+    owners = Owners([package("secret", "License: Proprietary")])
+    with pytest.raises(Incomplete, match=r"secret 1.0 \(Proprietary\) comes without its text"):
+        owners.components([entry(tmp_path, "secret/__init__.py")])
+
+
+def test_a_file_of_nobody_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "stray.so").write_text("")
+    with pytest.raises(Incomplete, match=r"stray.so comes from .*, and nobody knows"):
+        Owners([]).components([entry(tmp_path, "stray.so")])
+
+
+def test_a_library_laid_beside_a_package_has_to_be_known(package: Package, tmp_path: Path) -> None:
+    known, unknown = "wheel.libs/libx264-0123.so.165", "other.libs/libnew-0123.so.1"
+    owners = Owners([package("wheel", library=known), package("other", library=unknown)])
+    found = owners.components([entry(tmp_path, known)])
+    assert [one.name for one in found] == ["wheel", "x264"]
+    assert "GNU GENERAL PUBLIC LICENSE" in found[1].texts[0][1]
+    assert found[1].remark == "Comes in the package wheel."
+    with pytest.raises(Incomplete, match=r"libnew-0123.so.1 is not in vendored.py"):
+        owners.components([entry(tmp_path, unknown)])
+
+
+def test_python_and_this_project_are_known() -> None:
+    stdlib, ours = Path(sysconfig.get_path("stdlib")) / "json" / "__init__.py", HOUSE / "studio" / "__init__.py"
+    inventory = [{"name": path.name, "source": str(path), "kind": "PYMODULE"} for path in (stdlib, ours)]
+    assert [one.name for one in Owners([]).components(inventory)] == ["Python"]
+
+
+def test_every_text_that_is_named_is_here() -> None:
+    for library in VENDORED:
+        assert library.texts or library.told_by, library.name
+        for name in library.texts:
+            assert len(text_of(name)) > 500
+    assert vendored("libavcodec-5e6b81c2.so.62.28.102") is not None
+    assert vendored("libtorch_cpu.so") is None
+
+
+def test_texts_that_several_share_are_printed_once_and_strict_licences_are_said() -> None:
+    shared = [("LICENSE", "Do as you like.")]
+    text = as_text(
+        [Component("a", "1", "MIT", texts=shared), Component("x", "2", "GPL-2.0-or-later", texts=shared)], "9.9"
+    )
+    assert text.count("Do as you like.") == 1
+    assert "the same text as for a, LICENSE" in text
+    assert "x are under the GNU General Public License" in text
+    assert "\n  a 1: MIT\n  x 2: GPL-2.0-or-later\n" in text
