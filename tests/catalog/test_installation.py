@@ -132,14 +132,6 @@ def test_nobody_there_is_a_sentence(place: Any) -> None:
     assert place.model.name not in installed_models()
 
 
-def test_the_proxy_of_the_system_is_used(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", place.hub.url)
-    place.hub.url = "http://hub.invalid"
-    folder = place.installation(SourceKind.MODEL_SCOPE).run()
-    assert folder.is_dir()
-    assert all(asked.path.startswith("http://hub.invalid/") for asked in place.hub.asked)
-
-
 def test_a_mirror_gets_no_token(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     place.installation().run()

@@ -1,4 +1,4 @@
-"""A program that is killed while it downloads has lost nothing but the moment."""
+"""Another program that downloads: killed, it has lost nothing but the moment; alive, it is not disturbed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hub_server import Fault
 
-from studio.catalog.checking import check_model
+from studio.catalog.checking import check_model, remove_model
 from studio.catalog.installed import installed_models
+from studio.errors import ModelBusy
 
 _CHILD = """
 import sys
@@ -24,14 +26,20 @@ Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE, sy
 """
 
 
-def test_an_installation_that_was_killed_goes_on(place: Any, monkeypatch: Any) -> None:
-    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=60_000)]
+def begin_elsewhere(place: Any, num_bytes: int) -> subprocess.Popen[bytes]:
+    """Another program, once it has received so much of the language model."""
     fakes = Path(__file__).parent.parent / "fakes"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(fakes), str(fakes.parent.parent)])}
     child = subprocess.Popen([sys.executable, "-c", _CHILD, place.hub.url], env=environment)
     end = time.monotonic() + 60
-    while place.hub.served_bytes.get("llm.pt", 0) < 40_000 and time.monotonic() < end:
+    while place.hub.served_bytes.get("llm.pt", 0) < num_bytes and time.monotonic() < end:
         time.sleep(0.01)
+    return child
+
+
+def test_an_installation_that_was_killed_goes_on(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=60_000)]
+    child = begin_elsewhere(place, 40_000)
     assert place.model.name not in installed_models()
     child.kill()
     child.wait()
@@ -39,3 +47,18 @@ def test_an_installation_that_was_killed_goes_on(place: Any, monkeypatch: Any) -
     place.installation().run()
     assert "flow.pt" not in place.hub.served_bytes  # it was complete
     assert check_model(place.model.name).is_sound
+
+
+def test_of_two_programs_that_install_the_same_model_one_does_and_the_other_says_so(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(bytes_per_second=60_000)]
+    child = begin_elsewhere(place, 40_000)
+    try:
+        for work in (place.installation().run, lambda: remove_model(place.model.name)):
+            with pytest.raises(ModelBusy, match="by another program"):
+                work()
+        assert place.model.name not in installed_models()
+    finally:
+        assert child.wait(60) == 0
+    assert check_model(place.model.name).is_sound
+    wanted = {path for path in place.files if path != "llm.rl.pt"}
+    assert place.hub.served_bytes == {path: len(place.files[path]) for path in wanted}  # each byte once

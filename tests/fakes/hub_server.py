@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import ssl
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -54,9 +56,9 @@ class Repository:
 
 
 class HubServer:
-    """``with HubServer() as hub``; ``hub.url`` is its endpoint."""
+    """``with HubServer() as hub``; ``hub.url`` is its endpoint. With ``certificate`` (a file, key and all) it speaks TLS."""
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: Path | None = None) -> None:
         self.repositories: dict[str, Repository] = {}
         self.faults: dict[str, list[Fault]] = {}
         self.list_faults: list[Fault] = []
@@ -65,7 +67,13 @@ class HubServer:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
         self._ending = threading.Event()
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.port = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+            self.url = f"https://127.0.0.1:{self.port}"
 
     def __enter__(self) -> HubServer:
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()

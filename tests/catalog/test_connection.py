@@ -1,0 +1,86 @@
+"""The way out of a company's network: its proxy, its own certificates; as the system or the environment says."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from hub_server import HubServer, Repository
+from small_model import REPOSITORY
+from tunnel_proxy import TunnelProxy
+
+from studio.catalog import connection
+from studio.catalog.known import SourceKind
+from studio.errors import SourceRefused, SourceUnreachable
+
+CERTIFICATES = Path(__file__).parent / "certificates"
+
+
+@pytest.fixture
+def secure_place(place: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The hub is reached as https://hub.invalid, through a proxy alone; an authority of the company vouches for it."""
+    connection._trusted_certificates.cache_clear()
+    with HubServer(CERTIFICATES / "hub.pem") as hub, TunnelProxy({"hub.invalid:443": hub.port}) as proxy:
+        hub.repositories[REPOSITORY] = Repository(place.files)
+        hub.url = "https://hub.invalid"
+        place.hub, place.proxy = hub, proxy
+        monkeypatch.setenv("https_proxy", proxy.url)
+        yield place
+    connection._trusted_certificates.cache_clear()
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+def test_both_hubs_are_reached_through_the_proxy_with_the_certificates_the_system_trusts(
+    secure_place: Any, kind: SourceKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "authority.pem"))
+    assert secure_place.installation(kind).run().is_dir()
+    assert set(secure_place.proxy.asked) == {"hub.invalid:443"}
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+def test_a_certificate_nobody_vouches_for_is_a_sentence(secure_place: Any, kind: SourceKind) -> None:
+    with pytest.raises(SourceUnreachable, match="shows a certificate this computer does not trust"):
+        secure_place.installation(kind).run()
+    assert secure_place.hub.asked == []
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+def test_an_ordinary_address_goes_through_the_proxy_too(
+    place: Any, kind: SourceKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", place.hub.url)
+    place.hub.url = "http://hub.invalid"
+    assert place.installation(kind).run().is_dir()
+    # The hub leads on to an address that belongs to nobody: without the proxy it could not have been asked.
+    assert all(asked.path.startswith("http://hub.invalid/") for asked in place.hub.asked)
+
+
+def test_a_proxy_that_lets_nobody_out_is_told_as_such(secure_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    secure_place.hub.url = "https://elsewhere.invalid"
+    with pytest.raises((SourceUnreachable, SourceRefused), match="proxy"):
+        secure_place.installation().run()
+
+
+def test_addresses_the_proxy_is_not_for_are_asked_directly(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert place.installation().run().is_dir()
+
+
+@pytest.mark.parametrize("system", ["Windows", "Darwin"])
+def test_where_the_system_has_a_store_of_certificates_it_decides(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    """truststore asks the system itself; on Linux the store is OpenSSL's files."""
+    import truststore
+
+    for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("platform.system", lambda: system)
+    asked: list[object] = []
+    monkeypatch.setattr(truststore, "SSLContext", lambda protocol: asked.append(protocol) or ssl.SSLContext(protocol))
+    httpx2.create_ssl_context()
+    assert asked == [ssl.PROTOCOL_TLS_CLIENT]
