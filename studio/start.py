@@ -15,6 +15,8 @@ from collections.abc import Sequence
 
 from studio.app.screen import require_screen
 from studio.errors import IncompleteInstallation, StudioError
+from studio.installation import how_to_show_window
+from studio.wording import wording
 
 _USAGE_ERROR = 2
 
@@ -42,7 +44,7 @@ def _open_window(arguments: list[str]) -> int:
         except ImportError as error:
             raise IncompleteInstallation(
                 "The window cannot be shown: {reason}.",
-                remedy="Start with packaging/run.py once, which says what is missing; `timbre --help` works without.",
+                remedy=wording("{remedy}", remedy=how_to_show_window()),
                 reason=error,
             ) from error
         return run_app(arguments[0] if arguments else None)

@@ -1607,12 +1607,20 @@
         <translation>请重新安装，或选择其他引擎。</translation>
     </message>
     <message>
+        <source>Install it again: pip install --force-reinstall, or uv tool install --reinstall.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Install it with: pip install &quot;timbre-studio[media]&quot;, or save the sound as WAV, FLAC or MP3.</source>
         <translation>请安装：pip install &quot;timbre-studio[media]&quot;，或把声音另存为 WAV、FLAC 或 MP3。</translation>
     </message>
     <message>
         <source>Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.</source>
         <translation>请安装 onnxruntime-gpu 及其对应版本的 CUDA 和 cuDNN，或选择其他引擎。</translation>
+    </message>
+    <message>
+        <source>Install the build of PyTorch for the card: https://pytorch.org/get-started/locally/.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Install the model again, or import it from where it is whole.</source>
@@ -1771,6 +1779,14 @@
         <translation>{name} 的第 {number} 行：{reason}</translation>
     </message>
     <message>
+        <source>Install the libraries that README.txt beside the program names; `timbre --help` works without.</source>
+        <translation>请安装程序旁边 README.txt 中列出的库；`timbre --help` 不受影响。</translation>
+    </message>
+    <message>
+        <source>Installers bring PyTorch for the processor; packaging/run.py in the source takes the build for the card.</source>
+        <translation>安装包只带处理器版的 PyTorch；源代码中的 packaging/run.py 会选用适合显卡的版本。</translation>
+    </message>
+    <message>
         <source>Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.</source>
         <translation>请重新运行安装（python3 packaging/run.py）：它会选用适合显卡的 PyTorch。</translation>
     </message>
@@ -1865,6 +1881,10 @@
     <message>
         <source>Start with packaging/run.py once, which says what is missing; `timbre --help` works without.</source>
         <translation>请用 packaging/run.py 启动一次，它会说明缺少什么；`timbre --help` 不受影响。</translation>
+    </message>
+    <message>
+        <source>Take both away (pip uninstall onnxruntime onnxruntime-gpu), then install the one that is wanted: onnxruntime-gpu for an NVIDIA card, else onnxruntime.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Take {shortest}, or {shortest} plus a multiple of {grid}.</source>
@@ -2279,10 +2299,6 @@
         <translation>此声音已永久删除。</translation>
     </message>
     <message>
-        <source>Timbre Studio {version}, {system}</source>
-        <translation>Timbre Studio {version}，{system}</translation>
-    </message>
-    <message>
         <source>Try again in some minutes, or choose another source (Settings, Models).</source>
         <translation>请过几分钟再试，或选择其他来源（设置，模型）。</translation>
     </message>
@@ -2451,6 +2467,10 @@
         <translation>`timbre --help` 列出在终端中可用的功能。</translation>
     </message>
     <message>
+        <source>`timbre engines why` says what happened, `timbre engines rebuild` tries again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>`timbre models list` names them.</source>
         <translation>`timbre models list` 会列出它们。</translation>
     </message>
@@ -2469,6 +2489,10 @@
     <message>
         <source>a part of the path is not a folder</source>
         <translation>路径中有一部分不是文件夹</translation>
+    </message>
+    <message>
+        <source>accelerators</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>all kinds can be read (PyAV {version})</source>
@@ -2519,12 +2543,24 @@
         <translation>引擎</translation>
     </message>
     <message>
+        <source>engine plans</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>exit status {status}</source>
         <translation>退出状态 {status}</translation>
     </message>
     <message>
         <source>graphics card</source>
         <translation>显卡</translation>
+    </message>
+    <message>
+        <source>installed as a program</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>installed by pip or uv</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>is not a group of settings</source>
@@ -2643,6 +2679,10 @@
         <translation>最近的错误</translation>
     </message>
     <message>
+        <source>libraries</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>logs</source>
         <translation>日志</translation>
     </message>
@@ -2679,6 +2719,10 @@
         <translation>日志中没有</translation>
     </message>
     <message>
+        <source>none installed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>none is installed</source>
         <translation>没有已安装的</translation>
     </message>
@@ -2687,8 +2731,20 @@
         <translation>没有 NVIDIA 显卡；由处理器朗读</translation>
     </message>
     <message>
+        <source>none yet: they are made while nobody speaks, or by `timbre engines build`</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>of another shape: {names}</source>
         <translation>形状不同：{names}</translation>
+    </message>
+    <message>
+        <source>onnxruntime and onnxruntime-gpu are both installed, and overwrite each other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>part of the program</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>permission denied</source>
@@ -2705,6 +2761,10 @@
     <message>
         <source>recordings</source>
         <translation>录音</translation>
+    </message>
+    <message>
+        <source>run from its source</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>shows a certificate this computer does not trust ({reason})</source>
@@ -3151,6 +3211,10 @@
         <translation>{folder}，已用 {used}，剩余 {free}</translation>
     </message>
     <message>
+        <source>{good} proven, {refused} refused, {resting} given up; {used} of at most {limit}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{host} does not hand out the model (it answers with status {status}).</source>
         <translation>{host} 没有提供模型（状态 {status}）。</translation>
     </message>
@@ -3213,6 +3277,10 @@
     <message>
         <source>{folder} cannot be written to ({reason}).</source>
         <translation>无法写入 {folder}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>Timbre Studio {version}, {origin}, {system}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Verify and mend the model first.</source>
@@ -3337,6 +3405,10 @@
     <message>
         <source>{signal}, perhaps for want of memory</source>
         <translation>{signal}，也许是内存不足</translation>
+    </message>
+    <message>
+        <source>{size:.0f} MB</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{size:.1f} GB</source>

@@ -17,13 +17,15 @@ from studio.audio.portaudio import device_names
 from studio.catalog.machine import MachineFacts
 from studio.errors import StudioError
 from studio.health.check import Check, Verdict
+from studio.installation import how_to_mend, how_to_use_card, origin_words
 from studio.wording import Wording, wording
 
 _ENGINE_SECONDS = 120.0
+_MEBIBYTE = 1 << 20
 _GIBIBYTE = 1 << 30
+_LEAST_IN_GIBIBYTES = _GIBIBYTE // 10
 # A released model in float32 with one voice; less memory means swapping.
 _COMFORTABLE_MEMORY_BYTES = 6 * _GIBIBYTE
-_SET_UP_AGAIN = wording("Run the set-up again: python3 packaging/run.py.")
 
 # Asked of a process of its own: this one starts without torch.
 _ASK_ENGINES = ("-m", "studio.engines.installed")
@@ -33,7 +35,12 @@ def check_program() -> Check:
     return Check(
         wording("program"),
         Verdict.FINE,
-        wording("Timbre Studio {version}, {system}", version=studio.__version__, system=platform.platform()),
+        wording(
+            "Timbre Studio {version}, {origin}, {system}",
+            version=studio.__version__,
+            origin=origin_words(),
+            system=platform.platform(),
+        ),
     )
 
 
@@ -69,11 +76,11 @@ def _ask_engines() -> dict[str, str] | Check:
         )
         answer: dict[str, str] = json.loads(asked.stdout)
     except (OSError, subprocess.TimeoutExpired):
-        return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), _SET_UP_AGAIN)
+        return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), how_to_mend())
     except ValueError:
         reason = (asked.stderr.strip().splitlines() or [f"status {asked.returncode}"])[-1]
         finding = wording("PyTorch or ONNX Runtime cannot be loaded ({reason}).", reason=reason)
-        return Check(subject, Verdict.BROKEN, finding, _SET_UP_AGAIN)
+        return Check(subject, Verdict.BROKEN, finding, how_to_mend())
     return answer
 
 
@@ -92,7 +99,7 @@ def _check_card(machine: MachineFacts, *, sees_card: bool | None) -> Check:
             subject,
             Verdict.LIMITED,
             wording("{card}; PyTorch cannot use it", card=found),
-            wording("Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card."),
+            how_to_use_card(),
         )
     return Check(subject, Verdict.FINE, found)
 
@@ -142,4 +149,6 @@ def check_media() -> Check:
 
 
 def in_gibibytes(num_bytes: int) -> Wording:
+    if num_bytes < _LEAST_IN_GIBIBYTES:
+        return wording("{size:.0f} MB", size=num_bytes / _MEBIBYTE)
     return wording("{size:.1f} GB", size=num_bytes / _GIBIBYTE)

@@ -14,6 +14,7 @@ from studio.errors import StudioError
 from studio.health.check import Check, Verdict
 from studio.health.log_file import recent_errors
 from studio.health.machine_checks import in_gibibytes
+from studio.installation import how_to_mend
 from studio.model.recognition import recognise
 from studio.voices.library import VoiceLibrary
 from studio.wording import Wording, wording
@@ -29,7 +30,7 @@ def check_models() -> Iterator[Check]:
             wording("model"),
             Verdict.BROKEN,
             wording("{name}, which ships with the program, is gone.", name=DEFAULT_MODEL),
-            wording("Run the set-up again: python3 packaging/run.py."),
+            how_to_mend(),
         )
     for status in model_statuses():
         if status.folder is not None or status.state is ModelState.PARTIAL:

@@ -1,0 +1,53 @@
+"""How the program came onto this computer, which decides what a person does when a part of it is missing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from studio import paths
+from studio.wording import Wording, wording
+
+
+def origin_words() -> Wording:
+    """What this program is, in a report."""
+    if _is_frozen():
+        return wording("installed as a program")
+    return wording("installed by pip or uv") if _is_package() else wording("run from its source")
+
+
+def how_to_mend() -> Wording:
+    """Where a file or a library of the program is gone."""
+    if _is_frozen():
+        return wording("Install the program again.")
+    if _is_package():
+        return wording("Install it again: pip install --force-reinstall, or uv tool install --reinstall.")
+    return wording("Run the set-up again: python3 packaging/run.py.")
+
+
+def how_to_use_card() -> Wording:
+    """Where the program speaks with the processor although there is a graphics card."""
+    if _is_frozen():
+        return wording(
+            "Installers bring PyTorch for the processor; packaging/run.py in the source takes the build for the card."
+        )
+    if _is_package():
+        return wording("Install the build of PyTorch for the card: https://pytorch.org/get-started/locally/.")
+    return wording("Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.")
+
+
+def how_to_show_window() -> Wording:
+    """Where Qt cannot be loaded."""
+    if _is_frozen():
+        return wording("Install the libraries that README.txt beside the program names; `timbre --help` works without.")
+    return wording("Start with packaging/run.py once, which says what is missing; `timbre --help` works without.")
+
+
+def _is_package() -> bool:
+    """Of pip or uv, which put the resources inside; a checkout has them beside."""
+    return paths.resources().parent == Path(__file__).resolve().parent
+
+
+def _is_frozen() -> bool:
+    """PyInstaller leaves this mark."""
+    return bool(getattr(sys, "frozen", False))
