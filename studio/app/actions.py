@@ -92,6 +92,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("play.keep", PLAY, _T("Actions", "Keep this take"), ("Ctrl+K",), "keep",
                _T("Actions", "A kept take stays when others are cleared away"), is_checkable=True),
     ActionSpec("play.remove_take", PLAY, _T("Actions", "Remove this take"), (), "remove"),
+    ActionSpec("play.restore_take", PLAY, _T("Actions", "Have back the removed take"), (), "undo",
+               _T("Actions", "The take of this line that was removed last, whatever was done since")),
     ActionSpec("play.compare", PLAY, _T("Actions", "Compare with the take before"), ("Ctrl+B",), "takes"),
     ActionSpec("play.compare_takes", PLAY, _T("Actions", "Compare takes by ear…"), ("Ctrl+Shift+B",), "compare",
                _T("Actions", "The selected takes of the line, or all: equally loud, names hidden until one is preferred")),

@@ -24,9 +24,11 @@ from studio.app.error_words import error_words, words_of
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
 from studio.app.voices.background import in_background
+from studio.app.widgets.room import fitting
 from studio.errors import StudioError
+from studio.health.anonymity import without_names
 from studio.health.check import Verdict
-from studio.health.report import HealthReport, without_home
+from studio.health.report import HealthReport
 
 _BAR_PIXELS = 10
 
@@ -56,16 +58,19 @@ class DoctorDialog(QDialog):
         self._copy = QPushButton(self.tr("Copy report"))
         self._copy.setToolTip(self.tr("For a bug report: it names no texts, no voices and not you"))
         self._again = QPushButton(self.tr("Look again"))
+        self._codes = QPushButton(self.tr("What errors mean…"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.addButton(self._copy, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self._again, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self._codes, QDialogButtonBox.ButtonRole.ActionRole)
         column = QVBoxLayout(self)
         for widget in (self._verdict, self._bar, self._list, buttons):
             column.addWidget(widget)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(125 * width, 90 * width)
+        self.resize(fitting(125 * width, 90 * width))
         self._copy.clicked.connect(self._copy_report)
         self._again.clicked.connect(self.look)
+        self._codes.clicked.connect(self._explain_codes)
         buttons.rejected.connect(self.reject)
         self.look()
 
@@ -83,11 +88,10 @@ class DoctorDialog(QDialog):
 
     def _show(self, report: HealthReport) -> None:
         self._report = report
-        limited = sum(check.verdict is Verdict.LIMITED for check in report.checks)
         if not report.can_speak:
             words = self.tr("Speaking will not work until what is marked is mended.")
-        elif limited:
-            words = self.tr("Speaking will work. %n thing(s) could be better.", "", limited)
+        elif report.num_limited:
+            words = self.tr("Speaking will work. %n thing(s) could be better.", "", report.num_limited)
         else:
             words = self.tr("All is well.")
         self._end_look(words)
@@ -100,8 +104,8 @@ class DoctorDialog(QDialog):
         self._list.clear()
         for check in report.checks:
             shape, tone, verdict = marks[check.verdict]
-            finding = without_home(words_of(check.finding))
-            remedy = without_home(words_of(check.remedy)) if check.remedy.template else ""
+            finding = without_names(words_of(check.finding))
+            remedy = without_names(words_of(check.remedy)) if check.remedy.template else ""
             item = QTreeWidgetItem([words_of(check.subject), f"{finding}\n{remedy}".rstrip()])
             item.setIcon(0, icon(shape, tone))
             item.setToolTip(0, verdict)
@@ -120,3 +124,8 @@ class DoctorDialog(QDialog):
     def _copy_report(self) -> None:
         if self._report is not None:
             QGuiApplication.clipboard().setText(self._report.as_text())
+
+    def _explain_codes(self) -> None:
+        from studio.app.codes_dialog import CodesDialog  # noqa: PLC0415 - few people ask
+
+        CodesDialog(self).show()

@@ -16,7 +16,6 @@ from studio.app.translation import language
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
-from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
 from studio.project.splitting import LineBreaks
@@ -100,10 +99,12 @@ class Documents(QObject):
         self._begin(self._save_as())
 
     def begin_with(self, path: Path) -> None:
-        """A file from the command line, or dropped on the window."""
+        """A script or a text from the command line, or dropped on the window."""
         self._begin(self.open_path(path))
 
     def import_text(self) -> None:
+        from studio.project.importing.script_file import SCRIPT_SUFFIXES  # noqa: PLC0415 - after the first paint
+
         patterns = " ".join(f"*{suffix}" for suffix in SCRIPT_SUFFIXES)
         words = self.tr("Texts and tables ({patterns})").format(patterns=patterns)
         self._ask_for_file(self.tr("Import a text"), words, lambda path: self._begin(self.import_path(path)))
@@ -122,6 +123,8 @@ class Documents(QObject):
         await self._session.replace_project(project)
 
     async def import_path(self, path: Path) -> None:
+        from studio.project.importing.script_file import read_script  # noqa: PLC0415 - after the first paint
+
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
         breaks = LineBreaks(self._session.settings[TEXT_SPLITTING])
         self.lines_read.emit(await asyncio.to_thread(read_script, path, breaks))

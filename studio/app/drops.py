@@ -1,9 +1,11 @@
-"""What becomes of files that are dropped on the window: scripts are opened, texts read, sounds made voices of.
+"""What becomes of files dropped on the window or opened with it: scripts are opened, texts read, sounds made voices of.
 
 A sound that is dropped on a line becomes a voice for that line; with Ctrl it is said again in the line's voice.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QRect
 from PySide6.QtWidgets import QWidget
@@ -11,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from studio.app.documents import PROJECT_SUFFIX, Documents
 from studio.app.script.script_page import ScriptPage
 from studio.app.speaking.recordings import Recordings
-from studio.app.voices.dropped_paths import SOUND_SUFFIXES
+from studio.app.voices.dropped_paths import SOUND_SUFFIXES, may_hold_voices
 from studio.app.voices.new_voices import NewVoices
 from studio.app.widgets.drop_overlay import DropOverlay, Held, Offer
 from studio.project.importing.script_file import SCRIPT_SUFFIXES
@@ -35,6 +37,13 @@ class Drops(QObject):
         self._window = window
         self.overlay = DropOverlay(window, self._describe)
         self.overlay.dropped.connect(self._take)
+
+    def open(self, path: Path) -> None:
+        """A file from the command line, or double-clicked."""
+        if may_hold_voices([path]):
+            self._new_voices.take([path])
+        else:
+            self._documents.begin_with(path)
 
     def _describe(self, held: Held) -> Offer | None:
         suffixes = {path.suffix.lower() for path in held.paths}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
+from studio.app.widgets.room import fitting
+
 
 class GuideDialog(QDialog):
     """Stays open beside the window."""
@@ -13,7 +15,7 @@ class GuideDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Guide"))
-        self.resize(560, 600)
+        self.resize(fitting(560, 600))
         text = QTextBrowser()
         text.setAccessibleName(self.tr("Guide"))
         text.setMarkdown("\n\n".join(self._paragraphs()))

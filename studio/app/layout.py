@@ -16,6 +16,8 @@ from studio.settings_file import Settings
 # Counts up when docks or toolbars are added: an older arrangement is then not taken over.
 _LAYOUT_VERSION = 1
 _SIZE = (1280, 820)
+# Three columns side by side would leave the text no room: a laptop's 1280 pixels at 200 %.
+_NARROW_SCREEN_PIXELS = 720
 _FRAME_PIXELS = 40  # the title bar, which nobody knows before the window is shown
 _MENUS: dict[str, tuple[str | None, ...]] = {
     FILE: ("file.new", "file.open", "file.save", "file.save_as", None, "file.import", "file.export", None,
@@ -25,7 +27,7 @@ _MENUS: dict[str, tuple[str | None, ...]] = {
            "edit.replace", None, "edit.pronunciation"),
     SPEAK: ("speak.line", "speak.takes", "speak.stale", None, "speak.recording", None, "speak.pause", "speak.cancel"),
     PLAY: ("play.toggle", "play.from_here", "play.stop", None, "play.previous_take", "play.next_take", "play.compare",
-           "play.compare_takes", None, "play.keep", "play.remove_take"),
+           "play.compare_takes", None, "play.keep", "play.remove_take", "play.restore_take"),
     VOICES: ("voices.new", "voices.record"),
     VIEW: ("view.reset",),
     HELP: ("help.guide", "help.shortcuts", "help.doctor", None, "help.about"),
@@ -106,6 +108,9 @@ class Docks:
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
             dock.show()
+        if QGuiApplication.primaryScreen().availableSize().width() < _NARROW_SCREEN_PIXELS:
+            self._window.tabifyDockWidget(self.voices, self.inspector)
+            self.voices.raise_()
         share_out(self._window)
 
     def _dock(self, name: str, title: str) -> QDockWidget:

@@ -44,7 +44,11 @@ class LogPanel(QWidget):
         self._text.setMaximumBlockCount(_MOST_LINES)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setPlainText("\n".join(handler.lines))
-        folder = QLabel(self.tr("Logs are kept in {folder}").format(folder=paths.log_folder()))
+        folder = QLabel(
+            self.tr("For reports of faults, and therefore in English. Kept in {folder}").format(
+                folder=paths.log_folder()
+            )
+        )
         folder.setProperty("role", "quiet")
         folder.setToolTip(str(paths.log_folder()))
         # A long path must not keep the window wide.

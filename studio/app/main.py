@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Container
 from pathlib import Path
 
 import qasync
-from PySide6.QtCore import QLocale, QTimer
+from PySide6.QtCore import QLocale
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 import studio
 from studio.app.documents import new_project
 from studio.app.error_words import error_words
+from studio.app.first_paint import once_painted
 from studio.app.log_panel import LogHandler
 from studio.app.session import Session
 from studio.app.surroundings import Surroundings
@@ -51,9 +53,8 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
         QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: put_on(application, settings))
         closed = loop.create_future()
         window.closed.connect(lambda: closed.done() or closed.set_result(None))
+        once_painted(window, lambda: window.start_working(Path(file).absolute() if file else None))
         window.show()
-        # After the first paint.
-        QTimer.singleShot(0, lambda: window.start_working(Path(file).absolute() if file else None))
         loop.run_until_complete(closed)
     return 0
 
@@ -73,12 +74,22 @@ def make_application() -> QApplication:
 
 def follow_settings(application: QApplication, settings: Settings) -> None:
     """Another language or other colours are seen at once."""
-    worn = {COLOUR_SCHEME, LANGUAGE}
-    settings.watch(lambda changed: put_on(application, settings) if worn & set(changed) else None)
+
+    def follow(changed: Container[object]) -> None:
+        if LANGUAGE in changed:
+            speak_as_asked(application, settings)
+        if COLOUR_SCHEME in changed:
+            dress(application, Appearance(settings[COLOUR_SCHEME]))
+
+    settings.watch(follow)
 
 
 def put_on(application: QApplication, settings: Settings) -> None:
     """Colours and language as the settings say."""
+    speak_as_asked(application, settings)
+    dress(application, Appearance(settings[COLOUR_SCHEME]))
+
+
+def speak_as_asked(application: QApplication, settings: Settings) -> None:
     choice = settings[LANGUAGE]
     use_language(application, QLocale.system() if choice == "system" else QLocale(choice))
-    dress(application, Appearance(settings[COLOUR_SCHEME]))

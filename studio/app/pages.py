@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMenu, QMessageBox, QWidget
 
 import studio
 from studio.app.actions import Actions
 from studio.app.session import Session
 from studio.app.speaking.takes_desk import TakesDesk
+from studio.app.theme.icons import icon
 from studio.setting_kinds import Page
 from studio.settings import COMPARES_BLINDLY, OUTPUT_DEVICE
 
 if TYPE_CHECKING:
     from studio.app.speaking.comparison import Comparison
+
+_MOST_REMOVED_SHOWN = 20
 
 
 class Pages(QObject):
@@ -114,8 +117,15 @@ class Pages(QObject):
             ),
         )
 
-    def open_take_menu(self, place: QPoint) -> None:
+    def open_take_menu(self, desk: TakesDesk, place: QPoint) -> None:
         menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for name in ("play.toggle", "play.compare", "play.compare_takes", "play.keep", "play.remove_take"):
             menu.addAction(self._actions[name])
+        menu.addSeparator()
+        removed = menu.addMenu(icon("undo"), self.tr("Have back a removed take"))
+        removed.setEnabled(bool(desk.removed))
+        for take in desk.removed[:_MOST_REMOVED_SHOWN]:
+            words = self.tr("Take {number}, {seconds:.1f} s").format(number=take.number, seconds=take.audio_seconds)
+            removed.addAction(words).triggered.connect(lambda _=False, wanted=take: desk.restore(wanted))
         menu.popup(place)

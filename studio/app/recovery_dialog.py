@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from studio.app.widgets.room import fitting
 from studio.project.drafts import Draft
 
 
@@ -18,7 +19,6 @@ class RecoveryDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Unsaved work was found"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(520)
         words = QLabel(
             self.tr("The program ended before this was saved. Everything up to the last moment is still there."),
             wordWrap=True,
@@ -38,6 +38,7 @@ class RecoveryDialog(QDialog):
         layout.addWidget(words)
         layout.addWidget(self._list)
         layout.addWidget(buttons)
+        self.resize(fitting(520, self.sizeHint().height()))
         self._recover.clicked.connect(self._on_recover)
         self._discard.clicked.connect(self._on_discard)
         self._list.itemDoubleClicked.connect(self._on_recover)

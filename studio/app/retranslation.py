@@ -50,6 +50,7 @@ _PLACE = re.compile(r"\{(\w+)[^{}]*\}")
 _OF_QT = (("QDockWidget", "Float"), ("QDockWidget", "Close"), ("QTabBar", "Scroll Left"), ("QTabBar", "Scroll Right"))
 # A number no text has by itself.
 _MANY = 7_654_321
+_FACT = re.compile(rf"\{{(\w+)[^{{}}]*\}}|{_MANY}")
 
 Key = tuple[str, str]  # context, source
 
@@ -74,11 +75,11 @@ class Texts:
     def __init__(self) -> None:
         self._plain: dict[str, dict[str, Key]] = {}
         self._anywhere: dict[str, Key] = {}
-        self._patterns: dict[str, list[tuple[re.Pattern[str], Key]]] = {}
+        self._templates: dict[str, list[_Template]] = {}
         for context, source in _all_texts():
-            for said in {_said(context, source, number) for number in (1, _MANY)}:
-                if _PLACE.search(said) or str(_MANY) in said:
-                    self._patterns.setdefault(context, []).append((_pattern(said), (context, source)))
+            for said in {_said(context, source, number) for number in ((1, _MANY) if "%n" in source else (1,))}:
+                if _FACT.search(said):
+                    self._templates.setdefault(context, []).append(_Template(said, (context, source)))
                 else:
                     self._plain.setdefault(context, {}).setdefault(said, (context, source))
                     self._anywhere.setdefault(said, (context, source))
@@ -117,9 +118,9 @@ class Texts:
 
     def _with_facts(self, shown: str, contexts: tuple[str, ...]) -> str | None:
         for context in contexts:
-            for pattern, key in self._patterns.get(context, ()):
-                if match := pattern.fullmatch(shown):
-                    return self._filled(key, match)
+            for template in self._templates.get(context, ()):
+                if match := template.match(shown):
+                    return self._filled(template.key, match)
         return None
 
     def _found_anywhere(self, shown: str) -> str | None:
@@ -233,13 +234,30 @@ def _said(context: str, source: str, number: int) -> str:
     return QCoreApplication.translate(context, source, None, number if "%n" in source else -1)
 
 
-def _pattern(said: str) -> re.Pattern[str]:
-    """Matches ``said`` with anything in its places."""
-    parts = []
-    end = 0
-    for place in re.finditer(rf"\{{(\w+)[^{{}}]*\}}|{_MANY}", said):
-        parts.append(re.escape(said[end : place.start()]))
-        name = place[1] or "n"
-        parts.append(f"(?P={name})" if f"(?P<{name}>" in "".join(parts) else f"(?P<{name}>.+)")
-        end = place.end()
-    return re.compile("".join((*parts, re.escape(said[end:]))), re.DOTALL)
+class _Template:
+    """A text with places for facts, as it is said. Hundreds are looked through for each text that is shown."""
+
+    def __init__(self, said: str, key: Key) -> None:
+        self.key = key
+        self._facts = list(_FACT.finditer(said))
+        self._said = said
+        self._start, self._end = said[: self._facts[0].start()], said[self._facts[-1].end() :]
+        self._expression: re.Pattern[str] | None = None
+
+    def match(self, shown: str) -> re.Match[str] | None:
+        """With the facts as groups; those of ``%n`` are called n."""
+        if not (shown.startswith(self._start) and shown.endswith(self._end)):
+            return None
+        if self._expression is None:  # made for few of them
+            self._expression = self._compiled()
+        return self._expression.fullmatch(shown)
+
+    def _compiled(self) -> re.Pattern[str]:
+        parts = []
+        end = 0
+        for fact in self._facts:
+            parts.append(re.escape(self._said[end : fact.start()]))
+            name = fact[1] or "n"
+            parts.append(f"(?P={name})" if f"(?P<{name}>" in "".join(parts) else f"(?P<{name}>.+)")
+            end = fact.end()
+        return re.compile("".join((*parts, re.escape(self._said[end:]))), re.DOTALL)

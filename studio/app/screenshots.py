@@ -17,12 +17,15 @@ from pathlib import Path
 
 import numpy as np
 import qasync
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QLocale, QMimeData, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from studio import paths
 from studio.app.bridge import Engine, EngineState
+from studio.app.doctor_dialog import DoctorDialog
 from studio.app.documents import new_project
+from studio.app.engines.scenes import engine_scenes
 from studio.app.guide_dialog import GuideDialog
 from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.log_panel import LogHandler
@@ -37,17 +40,23 @@ from studio.app.speaking.sound import Samples
 from studio.app.surroundings import Surroundings
 from studio.app.theme.dress import Appearance, dress
 from studio.app.translation import use_language
+from studio.app.voices.doctor_dialog import DoctorDialog as PromptDoctorDialog
 from studio.app.window import MainWindow
 from studio.audio.files import WavWriter
 from studio.audio.output_device import Fill
+from studio.health.check import Check, Verdict
+from studio.health.report import HealthReport
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
-from studio.project.changes import AddTake, EditLines, InsertLines, RemoveLines
+from studio.project.changes import AddTake, EditDictionary, EditLines, InsertLines, RemoveLines
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.drafts import Draft
 from studio.project.lines import Line, LineState, LineStyle, new_id
 from studio.project.project import Project
 from studio.project.takes import TakeRecipe
+from studio.setting_kinds import Page
 from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
+from studio.wording import wording
 
 _RATE = 24_000
 _SIZE = (1440, 900)
@@ -149,6 +158,7 @@ class _Stage:
         self.window = MainWindow(self.session, log)
         self.window.resize(*_SIZE)
         self.window.show()
+        self.window.furnish()
         self.session.wake()
         self._scratch = scratch
 
@@ -177,10 +187,17 @@ class _Stage:
         yield "replace", window
         window.script._find_bar.close_bar()
         yield from model_scenes(window.models, self.session.models, window)
+        yield from engine_scenes(window.engines, window)
+        yield from self._drops()
         window.actions_by_id["file.export"].trigger()
         yield "export", _top_dialog(window)
         window.actions_by_id["file.settings"].trigger()
         yield "settings", _top_dialog(window)
+        for page in list(Page)[1:]:
+            window.pages.open_settings_at(page)
+            yield f"settings-{page.value}", _top_dialog(window)
+        yield "pronunciation", self._pronunciation()
+        yield "health", _shown(DoctorDialog(_health, window))
         window.actions_by_id["voices.record"].trigger()
         yield "recorder", _top_dialog(window)
         yield "shortcuts", _shown(ShortcutsDialog(window.actions_by_id, window))
@@ -201,10 +218,29 @@ class _Stage:
 
     def _doctor(self) -> Iterator[tuple[str, QWidget]]:
         """It opens by itself, once the clip has been read."""
-        from studio.app.voices.doctor_dialog import DoctorDialog  # noqa: PLC0415 - keeps the list above short
+        self._wait_for(lambda: self.window.findChildren(PromptDoctorDialog))
+        yield "doctor", self.window.findChildren(PromptDoctorDialog)[0]
 
-        self._wait_for(lambda: self.window.findChildren(DoctorDialog))
-        yield "doctor", self.window.findChildren(DoctorDialog)[0]
+    def _drops(self) -> Iterator[tuple[str, QWidget]]:
+        """A recording held over the voices, then over a line."""
+        window, view = self.window, self.window.script.view
+        over_line = view.viewport().mapTo(window, view.visualRect(view.model().index(1, 0)).center())
+        mime = QMimeData()
+        mime.setUrls([QUrl.fromLocalFile(str(self._scratch / "0.wav"))])
+        for name, place in (("drop", window.voices.rect().center()), ("drop-on-line", over_line)):
+            action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+            event = QDragEnterEvent(place, action, mime, button, Qt.KeyboardModifier.NoModifier)
+            QApplication.sendEvent(window, event)
+            yield name, window
+            QApplication.sendEvent(window.drops.overlay, QDragLeaveEvent())
+
+    def _pronunciation(self) -> QWidget:
+        words = (
+            DictionaryEntry("gulls", alias="seagulls"),
+            DictionaryEntry("重庆", alias="虫庆", pronunciation="chóng qìng"),
+        )
+        self.session.editor.apply(EditDictionary(PronunciationDictionary(words)))
+        return self.window.pronunciation.open(None)
 
     @staticmethod
     def _wait_for(condition: Callable[[], object]) -> None:
@@ -286,6 +322,24 @@ def _engine(folder: Path) -> Engine:
     stages = {"speech_lm": "torch, int8", "flow": "torch, float32", "vocoder": "torch, float32"}
     description = EngineDescription(folder.name, "cosyvoice3", str(folder), _RATE, "cpu", stages)
     return Engine(folder, EngineState.READY, description)
+
+
+def _health() -> HealthReport:
+    """Of a machine on which one thing could be better."""
+    return HealthReport(
+        (
+            Check(
+                wording("Python"), Verdict.FINE, wording("{version} in {folder}", version="3.12.7", folder=sys.prefix)
+            ),
+            Check(wording("graphics card"), Verdict.FINE, wording("none of NVIDIA; the processor speaks")),
+            Check(
+                wording("recordings"),
+                Verdict.LIMITED,
+                wording("WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot"),
+                wording("Install PyAV (pip install av) if you need them."),
+            ),
+        )
+    )
 
 
 def _drafts(language: str) -> list[Draft]:

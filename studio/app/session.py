@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState, WorkerBridge
 from studio.app.inspector.take_pictures import TakePictures
-from studio.app.models.model_work import ModelWork
 from studio.app.script.live_states import LiveStates
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.style_list import StyleList
@@ -48,6 +48,7 @@ from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
+    from studio.app.models.model_work import ModelWork
     from studio.health.report import HealthReport
 
 _METER_MILLISECONDS = 200
@@ -82,7 +83,6 @@ class Session(QObject):
         self.queue = SpeakQueue(self.bridge, self.editor, self.live_states, self.find_voice, self)
         self.transport = Transport(surroundings.outputs, self)
         self.play_all = PlayAll(self.editor, self.queue, self.transport, self.bridge.run, self)
-        self.models = ModelWork(settings, self.bridge.run, self)
         self.pictures = TakePictures(self.editor, self.bridge.run, self)
         # The order that is to be heard while it is being made, until it is over.
         self._heard_order: Order | None = None
@@ -110,6 +110,13 @@ class Session(QObject):
         self.editor.failed.connect(self.failed)
 
     # The model.
+
+    @cached_property
+    def models(self) -> ModelWork:
+        """Installing, checking and removing; nobody asks before the window stands."""
+        from studio.app.models.model_work import ModelWork  # noqa: PLC0415 - after the first paint
+
+        return ModelWork(self.settings, self.bridge.run, self)
 
     def model_folder(self) -> Path:
         """The chosen one, or the one that comes with the program."""
@@ -269,7 +276,8 @@ class Session(QObject):
         self.stop()
         self.queue.cancel_all()
         await self.queue.finished()
-        await self.models.close()
+        if "models" in self.__dict__:
+            await self.models.close()
         await self.bridge.close()
         await asyncio.to_thread(self.editor.project.close, keeps_draft=keeps_draft)
 

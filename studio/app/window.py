@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
@@ -12,15 +13,11 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from studio.app.actions import NUM_VOICE_KEYS, VIEW, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
-from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.documents import Documents, Wish
-from studio.app.drops import Drops
-from studio.app.engines.engines_desk import EnginesDesk
 from studio.app.inspector.as_spoken import AsSpoken
 from studio.app.inspector.inspector import Inspector
 from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, keep_layout, make_toolbar, restore_layout
 from studio.app.log_panel import LogHandler, LogPanel
-from studio.app.models.models_desk import ModelsDesk
 from studio.app.notices import NoticeBar
 from studio.app.pages import Pages
 from studio.app.script.script_page import ScriptPage
@@ -28,7 +25,6 @@ from studio.app.script.voice_following import VoiceFollowing
 from studio.app.session import Session
 from studio.app.speaking.device_notices import DeviceNotices
 from studio.app.speaking.queue_panel import QueuePanel
-from studio.app.speaking.recordings import Recordings
 from studio.app.speaking.sound import GrowingSound
 from studio.app.speaking.take_panel import TakePanel
 from studio.app.speaking.takes_desk import TakesDesk
@@ -41,6 +37,13 @@ from studio.errors import StudioError
 from studio.project.splitting import LineBreaks, split_text
 from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 
+if TYPE_CHECKING:
+    from studio.app.dictionary.pronunciation import Pronunciation
+    from studio.app.drops import Drops
+    from studio.app.engines.engines_desk import EnginesDesk
+    from studio.app.models.models_desk import ModelsDesk
+    from studio.app.speaking.recordings import Recordings
+
 _log = logging.getLogger(__name__)
 
 
@@ -48,6 +51,11 @@ class MainWindow(QMainWindow):
     """Shows a session. ``closed`` when everything has ended and the program may."""
 
     closed = Signal()
+    pronunciation: Pronunciation
+    models: ModelsDesk
+    engines: EnginesDesk
+    recordings: Recordings
+    drops: Drops
     _settings_changed = Signal(object)  # they may be changed on any thread
 
     def __init__(self, session: Session, log: LogHandler) -> None:
@@ -56,7 +64,6 @@ class MainWindow(QMainWindow):
         self.actions_by_id = Actions(self, session.settings[SHORTCUTS])
         self.documents = Documents(session, self)
         self.pages = Pages(session, self.actions_by_id, self)
-        self.pronunciation = Pronunciation(session, self)
         self.notices = NoticeBar()
         self._device_notices = DeviceNotices(session.transport, self.notices, self)
         self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
@@ -66,9 +73,6 @@ class MainWindow(QMainWindow):
         self.queue_panel = QueuePanel(session.queue)
         self.desk = TakesDesk(session, self)
         self.tasks = TaskReporter(session, self)
-        self.models = ModelsDesk(session, self.pages, self.notices, self.tasks, self)
-        self.engines = EnginesDesk(session.bridge, self)
-        self.recordings = Recordings(session, self.script, self)
         self.status = StatusStrip()
         self.voices = VoicesPanel(session.library, session.editor.undo_stack, session.voice_sources())
         self._undo_actions = UndoActions(
@@ -80,7 +84,6 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self._unwatch = session.settings.watch(self._settings_changed.emit)
         self._assemble(log)
-        self.drops = Drops(self.documents, self.voices.new_voices, self.script, self.recordings, self)
         self._connect_signals()
         self._show_title()
         self._on_engine_changed(session.bridge.engine)
@@ -88,14 +91,27 @@ class MainWindow(QMainWindow):
         self.script.view.go_to(session.editor.script.lines[0].id)
         self._show_line()
 
+    def furnish(self) -> None:
+        """After the first paint: all that it does without."""
+        from studio.app.furnishing import Furnishing  # noqa: PLC0415 - see there
+
+        made = Furnishing(self)
+        self.models, self.engines, self.drops = made.models, made.engines, made.drops
+        self.pronunciation, self.recordings = made.pronunciation, made.recordings
+
+    def add_panel(self, panel: QWidget) -> None:
+        """Something to be told above the script."""
+        self._column.insertWidget(self._column.indexOf(self.script), panel)
+
     def start_working(self, path: Path | None) -> None:
         """After the first paint: the model, what was left behind, and the file that was asked for."""
+        self.furnish()
         self.session.wake()
         self.pronunciation.load()
         self.session.bridge.load()
         self.models.begin()
         if path is not None:
-            self.documents.begin_with(path)
+            self.drops.open(path)
         else:
             self.session.bridge.run(self.documents.offer_recovery())
 
@@ -104,12 +120,10 @@ class MainWindow(QMainWindow):
     def _assemble(self, log: LogHandler) -> None:
         self.setWindowIcon(icon("timbre"))
         centre = QWidget()
-        column = QVBoxLayout(centre)
+        self._column = column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.notices)
-        column.addWidget(self.models.panel)
-        column.addWidget(self.engines.panel)
         column.addWidget(self.script, 1)
         self.setCentralWidget(centre)
         menus = fill_menu_bar(self, self.actions_by_id)
@@ -128,7 +142,8 @@ class MainWindow(QMainWindow):
         menus[VIEW].insertAction(first, toolbar.toggleViewAction())
         menus[VIEW].insertSeparator(first)
         self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
-        self.inspector.add_takes_action(self.actions_by_id["play.compare_takes"])
+        for name in ("play.restore_take", "play.compare_takes"):
+            self.inspector.add_takes_action(self.actions_by_id[name])
         self.statusBar().addPermanentWidget(self.status, 1)
         self.statusBar().setSizeGripEnabled(False)
         restore_layout(self, self.session.settings)
@@ -142,8 +157,6 @@ class MainWindow(QMainWindow):
         actions["file.save_as"].triggered.connect(self._save_as)
         actions["file.import"].triggered.connect(self.documents.import_text)
         actions["file.export"].triggered.connect(self._export)
-        actions["file.models"].triggered.connect(self.models.open_page)
-        actions["file.engines"].triggered.connect(self.engines.open_page)
         actions["file.settings"].triggered.connect(self.pages.open_settings)
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)
@@ -167,7 +180,6 @@ class MainWindow(QMainWindow):
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=session.settings[TAKES_AT_ONCE]))
         actions["speak.stale"].triggered.connect(self._speak_stale)
-        actions["speak.recording"].triggered.connect(self.recordings.choose_file)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
         session.queue.making_started.connect(lambda _: self.voices.set_busy(True))
@@ -184,6 +196,8 @@ class MainWindow(QMainWindow):
         )
         actions["play.keep"].triggered.connect(self.desk.toggle_kept)
         actions["play.remove_take"].triggered.connect(self.desk.remove_chosen)
+        actions["play.restore_take"].triggered.connect(self.desk.restore_last)
+        self.desk.told.connect(self.tasks.tell)
         session.play_all.line_changed.connect(script.view.go_to)
         session.sound_shown.connect(self._show_sound)
         session.transport.moved.connect(self._on_moved)
@@ -198,7 +212,7 @@ class MainWindow(QMainWindow):
         self.inspector.field_changed.connect(script.set_field)
         self.inspector.take_chosen.connect(self.desk.choose)
         self.inspector.play_requested.connect(session.play_take)
-        self.inspector.take_menu_requested.connect(self.pages.open_take_menu)
+        self.inspector.take_menu_requested.connect(lambda place: self.pages.open_take_menu(self.desk, place))
         self.as_spoken.ready.connect(self.inspector.show_spoken)
         session.pictures.ready.connect(lambda _: self.inspector.picture_ready())
         # voices
@@ -224,14 +238,10 @@ class MainWindow(QMainWindow):
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)
-        self.recordings.failed.connect(self.notices.show_error)
         self.documents.failed.connect(self.notices.show_error)
-        self.pronunciation.failed.connect(self.notices.show_error)
         self.tasks.task_changed.connect(self.status.show_task)
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
-        self.status.engine_clicked.connect(lambda: self.models.open_engine_menu(self.status))
-        self.models.model_chosen.connect(self._use_model)
 
     # Speaking and hearing.
 
@@ -293,6 +303,7 @@ class MainWindow(QMainWindow):
             self.actions_by_id[name].setEnabled(line is not None and len(self.desk.takes) > 1)
         for name in ("play.keep", "play.remove_take"):
             self.actions_by_id[name].setEnabled(has_take)
+        self.actions_by_id["play.restore_take"].setEnabled(bool(self.desk.removed))
         self.actions_by_id["play.keep"].setChecked(self.desk.is_kept)
         self.actions_by_id["edit.lock"].setChecked(line is not None and line.is_locked)
 
@@ -347,7 +358,7 @@ class MainWindow(QMainWindow):
             self.voices.use_model(self.session.bridge, engine.description.generation)
         self.tasks.show()
 
-    def _use_model(self, choice: str) -> None:
+    def use_model(self, choice: str) -> None:
         self.voices.use_model(None)
         self.session.use_model(choice)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from studio.catalog.folders import bundled_folder, incoming_folder, models_folder
-from studio.catalog.known import KnownModel, known_models
-from studio.catalog.partial_file import num_bytes_kept
-from studio.catalog.plan import read_plan
 from studio.catalog.record import InstallRecord, read_record
 from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownGeneration
+
+if TYPE_CHECKING:
+    from studio.catalog.known import KnownModel
 
 DEFAULT_MODEL = "studio-mini"  # which comes with the program
 
@@ -69,6 +70,8 @@ class ModelStatus:
 
 def model_statuses() -> list[ModelStatus]:
     """Those that ship, those that are known, and those somebody imported, in this order. Reads only small files."""
+    from studio.catalog.known import known_models  # noqa: PLC0415 - the window's first picture needs folders only
+
     statuses = {name: _status_here(name, folder) for name, folder in _folders(bundled_folder()).items()}
     own = _folders(models_folder())
     for name, known in known_models().items():
@@ -127,6 +130,8 @@ def _folders(base: Path) -> dict[str, Path]:
 
 
 def _status_here(name: str, folder: Path) -> ModelStatus:
+    from studio.catalog.known import known_models  # noqa: PLC0415 - as above
+
     record = read_record(folder)
     damaged = tuple(sorted({*record.damaged, *record.missing_in(folder)})) if record else ()
     is_bundled = folder.parent == bundled_folder()
@@ -136,6 +141,8 @@ def _status_here(name: str, folder: Path) -> ModelStatus:
 
 
 def _status_elsewhere(known: KnownModel) -> ModelStatus:
+    from studio.catalog.plan import read_plan  # noqa: PLC0415 - as above
+
     arrived = _arrived_bytes(known.name)
     state = ModelState.PARTIAL if arrived else ModelState.AVAILABLE
     if not known.is_usable:
@@ -146,6 +153,9 @@ def _status_elsewhere(known: KnownModel) -> ModelStatus:
 
 
 def _arrived_bytes(name: str) -> int:
+    from studio.catalog.partial_file import num_bytes_kept  # noqa: PLC0415 - as above
+    from studio.catalog.plan import read_plan  # noqa: PLC0415
+
     incoming = incoming_folder(name)
     plan = read_plan(incoming)
     return sum(num_bytes_kept(incoming / file.path) for file in plan.files) if plan else 0

@@ -47,6 +47,7 @@ class Project:
         self._saving = threading.Lock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="takes")
         self._recorders: set[TakeRecorder] = set()
+        self._highest_numbers: dict[str, int] = {}  # of lines some of whose takes went: these may come back
         self.voice_keys: VoiceKeys = {}
         self._fingerprints: dict[str, tuple[Line, str]] = {}
         self._global_dictionary = global_dictionary or PronunciationDictionary()
@@ -179,11 +180,20 @@ class Project:
     def _apply(self, change: Change) -> Change:
         script, inverse = change.apply(self._script)
         self._storage.write(self._script, script, is_modified=script != self._saved)
+        self._remember_numbers(self._script, script)
         has_new_dictionary = script.dictionary is not self._script.dictionary
         self._script = script
         if has_new_dictionary:
             self._renew_dictionary()
         return inverse
+
+    def _remember_numbers(self, before: Script, after: Script) -> None:
+        if before.takes is after.takes:
+            return
+        for line_id, takes in before.takes.items():
+            if after.takes_of(line_id) is not takes:
+                highest = max(self._highest_numbers.get(line_id, 0), takes[-1].number)
+                self._highest_numbers[line_id] = highest
 
     def _add_waiting_takes(self) -> None:
         """Takes that a full disk would not have: there may be room again."""
@@ -199,10 +209,11 @@ class Project:
         with self._lock:
             numbers = [take.number for take in self._script.takes_of(self._script.line(line_id).id)]
             numbers += [recorder.number for recorder in self._recorders if recorder.line_id == line_id]
+            numbers.append(self._highest_numbers.get(line_id, 0))
             take = Take(
                 id=new_id(),
                 line_id=line_id,
-                number=max(numbers, default=0) + 1,
+                number=max(numbers) + 1,
                 created=datetime.now(UTC),
                 audio_seconds=0.0,
                 sample_rate=sample_rate,

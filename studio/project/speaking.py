@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
 from studio import __version__
 from studio.pipeline.request import ConversionRequest, EngineDescription, Mode, SynthesisRequest, VoiceReference
 from studio.project.dictionary import PronunciationDictionary
@@ -74,6 +72,8 @@ def recipe_of(
 
 def library_versions() -> dict[str, str]:
     """What decides, beside the model, how a take sounds; without loading any of it."""
+    from importlib import metadata  # noqa: PLC0415 - a fifth of what the window imports for its first picture
+
     found = {"timbre-studio": __version__}
     for name in _RECORDED_LIBRARIES:
         try:

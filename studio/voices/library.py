@@ -13,23 +13,25 @@ import contextlib
 import difflib
 import io
 import sqlite3
+import wave
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-
-import soundfile
+from typing import TYPE_CHECKING
 
 from studio import paths
 from studio.audio.waveform import Waveform
 from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
 from studio.voices import voice_rows
-from studio.voices.clip_intake import UsableClip, clip_seconds, judge_clip
 from studio.voices.clip_store import ClipStore, StoredClip
 from studio.voices.database import transaction
 from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, name_key, tidy
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
 from studio.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from studio.voices.clip_intake import UsableClip
 
 __all__ = ["Addition", "Consent", "TrashedVoice", "Voice", "VoiceDetails", "VoiceLibrary", "checked_name"]
 
@@ -83,12 +85,18 @@ class VoiceLibrary:
 
         Raises ``VoiceExists``, ``BadVoiceName``, and what is wrong with the clip.
         """
+        from studio.voices.clip_intake import judge_clip  # noqa: PLC0415 - the window lists voices before it reads sounds
+
         details = VoiceDetails(self._free_name(name), transcript, notes, generation, language=language, consent=consent)
         verdict = judge_clip(clip)
         return Addition(self._keep(self._clips.copy(clip), verdict, details), verdict.warnings)
 
     def add_sound(self, sound: Waveform, details: VoiceDetails) -> Addition:
         """The same for sound that is not in a file yet: recorded, or cut out of a longer recording."""
+        import soundfile  # noqa: PLC0415 - as in ``add``
+
+        from studio.voices.clip_intake import judge_clip  # noqa: PLC0415
+
         details = replace(details, name=self._free_name(details.name))
         content = io.BytesIO()
         soundfile.write(content, sound.samples, sound.sample_rate, "FLOAT", format="WAV")
@@ -103,6 +111,8 @@ class VoiceLibrary:
 
     def duplicate(self, name: str, new_name: str | None = None) -> Voice:
         """A second voice of the same clip, for example to try another transcript. Raises as ``add`` does."""
+        from studio.voices.clip_intake import UsableClip  # noqa: PLC0415 - as in ``add``
+
         voice = self.get(name)
         new_name = self._free_name(new_name or self.free_name(voice.name))
         verdict = UsableClip(voice.clip_seconds, quality=voice.quality)
@@ -188,6 +198,8 @@ class VoiceLibrary:
 
         Raises ``BadVoiceFile`` for anything that is not exactly such a file, ``VoiceExists``, ``BadVoiceName``.
         """
+        from studio.voices.clip_intake import judge_clip  # noqa: PLC0415 - as in ``add``
+
         found = read_voice_file(path)
         wish = name or found.details.name
         details = replace(found.details, name=self.free_name(wish) if finds_free_name else self._free_name(wish))
@@ -262,7 +274,7 @@ class VoiceLibrary:
                 name=clip.stem,
                 clip=clip,
                 transcript=(tidy(transcript.read_text("utf-8")) or None) if transcript.is_file() else None,
-                clip_seconds=clip_seconds(clip),
+                clip_seconds=_seconds_of(clip),
                 is_built_in=True,
             )
             for clip in sorted(self._built_in.glob("*.wav"))
@@ -278,6 +290,18 @@ class VoiceLibrary:
             name=name,
             did_you_mean=did_you_mean(near),
         )
+
+
+def _seconds_of(clip: Path) -> float:
+    """Of a voice that comes with the program: plain WAV, which needs no library."""
+    try:
+        with wave.open(str(clip)) as sound:
+            seconds: float = sound.getnframes() / sound.getframerate()
+            return seconds
+    except (OSError, EOFError, wave.Error):
+        from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - somebody else's files
+
+        return clip_seconds(clip)
 
 
 def details_of(voice: Voice) -> VoiceDetails:

@@ -12,7 +12,7 @@ from script_material import RATE, recipe, sound
 
 from studio.errors import DiskFull
 from studio.pipeline.request import Mode, SynthesisReport
-from studio.project.changes import AddTake, InsertLines, RemoveLines, RenameProject
+from studio.project.changes import AddTake, InsertLines, RemoveLines, RemoveTakes, RenameProject
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
@@ -71,6 +71,20 @@ def test_a_stopped_take_is_the_part_that_was_spoken(project: Project, recorder: 
     assert not take.is_complete
     assert take.audio_seconds == 0.75
     np.testing.assert_array_equal(project.samples_of(take.id), np.concatenate([sound(0.5, 1), sound(0.25, 2)]))
+
+
+def test_the_number_of_a_removed_take_is_not_given_again(project: Project, recorder: TakeRecorder) -> None:
+    """It may come back."""
+    recorder.append(sound(0.5))
+    first = recorder.finish(report(), num_underruns=0)
+    project.apply(AddTake(first))
+    bring_back = project.apply(RemoveTakes((first.id,)))
+    again = project.begin_take("a", recipe(), RATE)
+    again.append(sound(0.5))
+    second = again.finish(report(), num_underruns=0)
+    project.apply(AddTake(second))
+    project.apply(bring_back)
+    assert [take.number for take in project.takes_of("a")] == [1, 2]
 
 
 def test_stopping_before_the_first_sound_leaves_nothing(project: Project, recorder: TakeRecorder) -> None:

@@ -10,6 +10,7 @@ from studio.app.dictionary.word_model import Row
 from studio.app.dictionary.word_page import WordPage
 from studio.app.error_words import error_words
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.widgets.room import fitting
 from studio.errors import StudioError
 from studio.project.changes import EditDictionary
 from studio.project.dictionary import DictionaryEntry, lines_using
@@ -30,6 +31,7 @@ class DictionaryDialog(QDialog):
         self.project_page = WordPage(self.tr("Words of this project"), self._count_lines, can_hear=can_hear)
         self.global_page = WordPage(self.tr("Words of all projects"), self._count_lines, can_hear=can_hear)
         self.tabs = QTabWidget()
+        self.tabs.setAccessibleName(self.tr("Pronunciation"))
         self.tabs.addTab(self.project_page, self.tr("This project"))
         self.tabs.addTab(self.global_page, self.tr("All projects"))
         self._complaint = QLabel()
@@ -44,7 +46,7 @@ class DictionaryDialog(QDialog):
         self.project_page.model.show_dictionary(editor.project.dictionary)
         self.global_page.model.show_dictionary(global_words.dictionary)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(100 * width, 64 * width)
+        self.resize(fitting(100 * width, 64 * width))
         # rows
         for page in self.pages:
             page.model.edited.connect(self._complaint.hide)

@@ -27,7 +27,7 @@ class EnginesDesk(QObject):
         self.panel = BuildPanel()
         self.panel.details_wanted.connect(self.open_page)
         self.panel.action_wanted.connect(lambda action: self._manage(action, ()))
-        bridge.engines_changed.connect(self._on_engines_changed)
+        bridge.engines_changed.connect(self.show)
 
     @property
     def page(self) -> EnginesPage | None:
@@ -45,7 +45,8 @@ class EnginesDesk(QObject):
         self._page.raise_()
         self._page.activateWindow()
 
-    def _on_engines_changed(self, overview: Overview | None) -> None:
+    def show(self, overview: Overview | None) -> None:
+        """What the worker knows now; None: no model is loaded."""
         self._overview = overview
         if overview is None:
             self.panel.hide()

@@ -21,6 +21,7 @@ from studio.app.engines.engine_words import disk_words, note_words, place_words
 from studio.app.engines.stage_card import StageCard
 from studio.app.engines.stage_chart import StageChart
 from studio.app.translation import language
+from studio.app.widgets.room import fitting
 from studio.engines.overview import EngineAction, Overview
 from studio.engines.stage import Stage
 
@@ -74,15 +75,16 @@ class EnginesPage(QDialog):
         for button in (self._improve, self._prove, self._rebuild):
             button.setAutoDefault(False)
             foot.addWidget(button)
-        foot.addWidget(self._disk, 1)
+        foot.addStretch(1)
         foot.addWidget(self._buttons)
         column = QVBoxLayout(self)
         column.addWidget(self._place)
         column.addWidget(self._intro)
         column.addWidget(scroll, 1)
+        column.addWidget(self._disk)
         column.addLayout(foot)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(120 * width, 105 * width)
+        self.resize(fitting(120 * width, 105 * width))
 
     def _connect_signals(self) -> None:
         self._buttons.rejected.connect(self.hide)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from studio import settings as declared
@@ -21,6 +21,7 @@ from studio.app.export_dialog.wishes import (
     lines_of_script,
     preview_names,
 )
+from studio.app.widgets.room import ScrolledPage, fitting
 from studio.errors import StudioError, UnusableSetting
 from studio.export.exporter import ExportResult
 from studio.export.plan import ExportPlan, ExportSettings
@@ -30,7 +31,7 @@ from studio.project.project import Project
 from studio.settings_file import Settings
 
 _PREVIEW_DELAY_MS = 120  # while somebody types
-_USUAL_SIZE = QSize(940, 440)
+_USUAL_SIZE = (940, 440)
 
 
 class ExportDialog(QDialog):
@@ -65,7 +66,7 @@ class ExportDialog(QDialog):
         self._run: ExportRun | None = None
         self._closes_when_over = False
         self.setWindowTitle(self.tr("Export sound"))
-        self.resize(_USUAL_SIZE)
+        self.resize(fitting(*_USUAL_SIZE))
         self.form = ExportForm()
         self.preview = NamePreview()
         self.progress = ProgressPage()
@@ -150,7 +151,9 @@ class ExportDialog(QDialog):
         page = QWidget()
         rows = QVBoxLayout(page)
         rows.setContentsMargins(0, 0, 0, 0)
-        columns = QHBoxLayout()
+        body = QWidget()
+        columns = QHBoxLayout(body)
+        columns.setContentsMargins(0, 0, 0, 0)
         columns.addWidget(self.form, 3)
         columns.addWidget(self.preview, 2)
         buttons = QDialogButtonBox()
@@ -159,7 +162,7 @@ class ExportDialog(QDialog):
         buttons.accepted.connect(self.start)
         buttons.rejected.connect(self.reject)
         self.export_button.setDefault(True)
-        rows.addLayout(columns, 1)
+        rows.addWidget(ScrolledPage(body), 1)
         rows.addWidget(buttons)
         return page
 

@@ -26,6 +26,7 @@ from studio.app.error_words import error_words
 from studio.app.speaking.comparison import Comparison, Contender
 from studio.app.theme.icons import icon
 from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.widgets.room import fitting
 from studio.errors import StudioError
 
 _STEPS = 1000
@@ -100,7 +101,7 @@ class CompareDialog(QDialog):
         column.addStretch(1)
         column.addWidget(_quiet(self._keys_in_words()))
         column.addWidget(self._buttons)
-        self.resize(560, self.sizeHint().height())
+        self.resize(fitting(560, self.sizeHint().height()))
 
     def _keys_in_words(self) -> str:
         letters = ", ".join(contender.letter for contender in self._comparison.contenders)

@@ -34,7 +34,7 @@ class TakesList(QListWidget):
 
     take_chosen = Signal(str)
     play_requested = Signal(str)
-    menu_requested = Signal(QPoint)  # on the screen; about the selected takes
+    menu_requested = Signal(QPoint)  # on the screen; about the selected takes, or those there are no more
 
     def __init__(self, outline_of: Callable[[str], Outline | None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,11 +94,11 @@ class TakesList(QListWidget):
             self.take_chosen.emit(selected[0])
 
     def _on_menu(self, position: QPoint) -> None:
+        """Beside the takes too: a line whose takes were all removed may want one back."""
         item = self.itemAt(position)
-        if item is not None:
-            if not item.isSelected():
-                self.setCurrentItem(item)
-            self.menu_requested.emit(self.viewport().mapToGlobal(position))
+        if item is not None and not item.isSelected():
+            self.setCurrentItem(item)
+        self.menu_requested.emit(self.viewport().mapToGlobal(position))
 
     def _words(self, take: Take) -> str:
         words = self.tr("Take {number}").format(number=take.number)

@@ -24,7 +24,9 @@ from studio.app.error_words import error_words
 from studio.app.models.model_card import ModelCard
 from studio.app.models.model_words import size_words, task_words
 from studio.app.models.model_work import ModelWork
+from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.widgets.room import fitting
 from studio.catalog.checking import CheckResult
 from studio.catalog.exporting import EXPORT_SUFFIX
 from studio.catalog.folders import models_folder
@@ -51,6 +53,7 @@ class ModelsPage(QDialog):
         self._message = QLabel(wordWrap=True)
         self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._message.hide()
+        self._copy = CopyReportButton()
         self._other_work = QLabel(wordWrap=True)
         self._list = QWidget()
         self._column = QVBoxLayout(self._list)
@@ -77,12 +80,15 @@ class ModelsPage(QDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column = QVBoxLayout(self)
         column.addLayout(head)
-        column.addWidget(self._message)
+        told = QHBoxLayout()
+        told.addWidget(self._message, 1)
+        told.addWidget(self._copy)
+        column.addLayout(told)
         column.addWidget(self._other_work)
         column.addWidget(scroll, 1)
         column.addWidget(self._buttons)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(128 * width, 110 * width)
+        self.resize(fitting(128 * width, 110 * width))
 
     def _connect_signals(self) -> None:
         # work
@@ -143,7 +149,7 @@ class ModelsPage(QDialog):
 
     def _show_error(self, error: StudioError) -> None:
         note_shown(error)
-        self._tell(error_words(error), "bad")
+        self._tell(error_words(error), "bad", error)
 
     def _show_check(self, result: CheckResult) -> None:
         if not result.is_sound:
@@ -155,7 +161,8 @@ class ModelsPage(QDialog):
         else:
             self._tell(self.tr("{name}: every byte is as it should be.").format(name=result.name), "good")
 
-    def _tell(self, words: str, role: str) -> None:
+    def _tell(self, words: str, role: str, error: StudioError | None = None) -> None:
+        self._copy.offer_for(error)
         self._message.setText(words)
         self._message.setProperty("role", role)
         self._message.style().unpolish(self._message)
@@ -178,6 +185,7 @@ class ModelsPage(QDialog):
 
     def _begin(self, call: Callable[[], object]) -> None:
         self._message.hide()
+        self._copy.offer_for(None)
         call()
 
     def _import_menu(self) -> QMenu:

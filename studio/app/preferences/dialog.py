@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from studio.app.error_words import error_words
 from studio.app.preferences.editors import DeviceEditor, translated
 from studio.app.preferences.page import SettingsPage
+from studio.app.widgets.room import fitting
 from studio.errors import StudioError
 from studio.setting_kinds import Page, Setting
 from studio.settings import PAGE_TITLES, SETTINGS
@@ -112,7 +113,7 @@ class PreferencesDialog(QDialog):
         layout.addWidget(self._complaint)
         layout.addWidget(self._buttons)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(110 * width, 72 * width)
+        self.resize(fitting(110 * width, 72 * width))
 
     def _connect_signals(self) -> None:
         # pages

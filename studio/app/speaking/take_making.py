@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -24,8 +25,9 @@ from studio.project.lines import Line
 from studio.project.recording import TakeRecorder
 from studio.project.speaking import recipe_of, synthesis_request
 from studio.project.takes import Take
-from studio.voices.clip_intake import clip_seconds
-from studio.worker.running import Hooks, RunningRequest, StartTime
+
+if TYPE_CHECKING:
+    from studio.worker.running import RunningRequest, StartTime
 
 # Speech of so many letters takes about a second; only for the first line, then it is measured.
 _LETTERS_A_SECOND = 14.0
@@ -114,6 +116,8 @@ class TakeMaking(QObject):
 
     async def make(self, bridge: WorkerBridge, editor: ProjectEditor, find_voice: FindVoice) -> Take | None:
         """The take, which is then in the project; None if it was stopped before it said anything. Raises StudioError."""
+        from studio.worker.running import Hooks  # noqa: PLC0415 - after the first paint
+
         line = self.line
         if self.source is None and not line.text.strip():
             raise NothingToSpeak("This line is empty.", remedy="Write what is to be spoken.")
@@ -130,6 +134,8 @@ class TakeMaking(QObject):
         request: SynthesisRequest | ConversionRequest
         if self.source is not None:
             request = ConversionRequest(self.source, voice.reference, speed=line.speed, seed=self.seed)
+            from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - after the first paint
+
             self._expected_seconds = await asyncio.to_thread(clip_seconds, self.source) or _USUAL_RECORDING_SECONDS
         else:
             request = synthesis_request(

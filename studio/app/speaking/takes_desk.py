@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from studio.app.session import Session
 from studio.app.speaking.comparison import MOST_TAKES
+from studio.app.speaking.removed_takes import RemovedTakes
 from studio.errors import StudioError
-from studio.project.changes import ChooseTake, KeepTakes, RemoveTakes
+from studio.project.changes import ChooseTake, KeepTakes, RemoveTakes, RestoreTakes, Together
 from studio.project.lines import Line
 from studio.project.takes import Take
 
@@ -15,17 +16,25 @@ from studio.project.takes import Take
 class TakesDesk(QObject):
     """Shows the chosen take in the large waveform, unless another sound of the line is being heard."""
 
+    told = Signal(str)  # for the status bar
+
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._line: Line | None = None
         self._shown_take: str | None = None
         self._chosen_before: dict[str, str] = {}
+        self._removed = RemovedTakes(session.editor, self)
 
     @property
     def takes(self) -> tuple[Take, ...]:
         """Of the chosen line, in order of number."""
         return self._session.editor.project.takes_of(self._line.id) if self._line else ()
+
+    @property
+    def removed(self) -> tuple[Take, ...]:
+        """Of the chosen line, since the script was opened; the last that went first."""
+        return self._removed.of(self._line.id) if self._line else ()
 
     @property
     def text(self) -> str:
@@ -115,6 +124,20 @@ class TakesDesk(QObject):
         if take is not None:
             self._session.transport.stop()
             self._session.editor.do(RemoveTakes((take.id,)), self.tr("Remove take"))
+            self.told.emit(
+                self.tr("Take {number} is removed. The menu Play can bring it back.").format(number=take.number)
+            )
+
+    def restore_last(self) -> None:
+        """Of the takes of the chosen line the one that was removed last."""
+        for take in self.removed[:1]:
+            self.restore(take)
+
+    def restore(self, take: Take) -> None:
+        """A removed take of the chosen line; it is the chosen one then."""
+        if take in self.removed:
+            change = Together((RestoreTakes((take,), {}), ChooseTake(take.line_id, take.id)))
+            self._session.editor.do(change, self.tr("Have back a take"))
 
     def play_from(self, seconds: float) -> None:
         """From where a person pointed in the waveform; in a sound that is being made, only what is there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -15,7 +16,9 @@ from studio.app.speaking.sound import GrowingSound
 from studio.app.speaking.take_making import TakeMaking, start_in_seconds
 from studio.audio.output_device import DeviceBuffer
 from studio.errors import StudioError
-from studio.worker.running import StartTime
+
+if TYPE_CHECKING:
+    from studio.worker.running import StartTime
 
 _TICK_MILLISECONDS = 40
 _LEVEL_SECONDS = 0.05

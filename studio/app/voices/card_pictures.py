@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.voices.background import in_background
 from studio.app.widgets.mini_waveform import MINI_COLUMNS
 from studio.app.widgets.peaks import Outline, outline_of
-from studio.audio.files import read_audio
 from studio.errors import StudioError
 from studio.voices.library import Voice
 from studio.voices.prompt_doctor import Examination, examine
@@ -68,5 +67,7 @@ class CardPictures(QObject):
 
 
 def _picture(clip: Path) -> CardPicture:
+    from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
+
     waveform = read_audio(clip, longest_seconds=_LONGEST_SECONDS)
     return CardPicture(outline_of(waveform.samples, MINI_COLUMNS), examine(waveform))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -26,6 +26,7 @@ from studio.app.voices.details_form import DetailsForm
 from studio.app.voices.findings_view import FindingsView
 from studio.app.voices.proposal import Judgement, Proposal
 from studio.app.voices.voice_edits import Description
+from studio.app.widgets.room import ScrolledPage, fitting
 from studio.app.widgets.waveform import Waveform as WaveformView
 from studio.errors import StudioError
 from studio.voices.clip_check import LONGEST_SECONDS
@@ -51,7 +52,7 @@ class DoctorDialog(QDialog):
         self._num_examinations = 0
         self._refusal: StudioError | None = None
         self.setWindowTitle(self.tr("New voice"))
-        self.resize(QSize(880, 640))
+        self.resize(fitting(880, 640))
         self._waveform = WaveformView(self)
         self._waveform.setMinimumHeight(150)
         self._waveform.setAccessibleName(self.tr("The recording, with the part that becomes the voice"))
@@ -132,11 +133,15 @@ class DoctorDialog(QDialog):
         columns.setSpacing(16)
         columns.addWidget(scroll, 1)
         columns.addWidget(self._form, 1)
+        page = QWidget(self)
+        parts = QVBoxLayout(page)
+        parts.setContentsMargins(0, 0, 0, 0)
+        parts.addWidget(words)
+        parts.addWidget(self._waveform, 1)
+        parts.addLayout(tools)
+        parts.addLayout(columns, 2)
         rows = QVBoxLayout(self)
-        rows.addWidget(words)
-        rows.addWidget(self._waveform, 1)
-        rows.addLayout(tools)
-        rows.addLayout(columns, 2)
+        rows.addWidget(ScrolledPage(page), 1)
         rows.addWidget(self._problem)
         rows.addWidget(self._buttons)
 

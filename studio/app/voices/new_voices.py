@@ -19,8 +19,6 @@ from studio.app.voices.background import in_background
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.dropped_paths import SOUND_SUFFIXES, DroppedPaths, may_hold_voices, sort_out
 from studio.app.voices.languages import language_of
-from studio.app.voices.proposal import Proposal, propose, propose_from
-from studio.app.voices.recording_session import RecordingSession
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.audio.recording import OpenInput, open_input
 from studio.errors import StudioError, UnreadableClip
@@ -31,6 +29,7 @@ from studio.wording import Wording, listed, wording
 
 if TYPE_CHECKING:
     from studio.app.voices.doctor_dialog import DoctorDialog
+    from studio.app.voices.proposal import Proposal
     from studio.app.voices.recorder_dialog import RecorderDialog
     from studio.worker.link import Worker
 
@@ -74,7 +73,7 @@ class NewVoices(QObject):
         return self.tr("Drop them to make a voice of each sound")
 
     def take(self, paths: list[Path], *, then: Then = None) -> None:
-        """Files and folders, dropped or chosen. ``then`` is called with the voice that is made of a single sound."""
+        """Files and folders, dropped or chosen. ``then`` gets the voice that is made of a single sound; one undo takes both back."""
         done = partial(self._on_sorted_out, then)
         in_background(self, partial(sort_out, paths), done=done, failed=self.failed.emit)
 
@@ -94,6 +93,7 @@ class NewVoices(QObject):
 
     def record(self) -> None:
         from studio.app.voices.recorder_dialog import RecorderDialog  # noqa: PLC0415 - after the first paint
+        from studio.app.voices.recording_session import RecordingSession  # noqa: PLC0415
 
         session = RecordingSession(open_input=self._sources.open_input)
         dialog = RecorderDialog(session, self._sources.make_player(self._window), self._window)
@@ -135,11 +135,15 @@ class NewVoices(QObject):
             )
 
     def _read(self, path: Path, then: Then) -> None:
+        from studio.app.voices.proposal import propose_from  # noqa: PLC0415 - after the first paint
+
         self.told.emit(self.tr("Reading {name}…").format(name=path.name))
         work = partial(propose_from, path, self.tr("Voice"))
         in_background(self, work, done=partial(self._open_doctor, then), failed=self.failed.emit)
 
     def _on_recorded(self, dialog: RecorderDialog) -> None:
+        from studio.app.voices.proposal import propose  # noqa: PLC0415 - after the first paint
+
         work = partial(propose, dialog.recording, self.tr("My voice"), dialog.transcript)
         in_background(self, work, done=partial(self._open_doctor, None), failed=self.failed.emit)
 
@@ -171,9 +175,7 @@ class NewVoices(QObject):
 
     def _on_added(self, dialog: DoctorDialog, then: Then, voice: Voice) -> None:
         dialog.deleteLater()
-        self._keep([voice])
-        if then is not None:
-            then(voice)
+        self._keep([voice], then=None if then is None else partial(then, voice))
 
     def _on_not_added(self, dialog: DoctorDialog, error: StudioError) -> None:
         """Nothing that was typed is lost: the name is taken, or the disk is full."""
@@ -225,8 +227,8 @@ class NewVoices(QObject):
             return
         self._on_all_made(_Made(voices, refused))
 
-    def _keep(self, voices: list[Voice]) -> None:
-        self._edits.keep(voices)
+    def _keep(self, voices: list[Voice], *, then: Callable[[], object] | None = None) -> None:
+        self._edits.keep(voices, then=then)
         if len(voices) == 1:
             self.told.emit(self.tr("{name} is a voice now.").format(name=voices[0].name))
         elif voices:
@@ -242,6 +244,8 @@ class _Made:
 def _make_all(
     library: VoiceLibrary, paths: list[Path], fallback_name: str, begin: Callable[[int, int], object]
 ) -> _Made:
+    from studio.app.voices.proposal import propose_from  # noqa: PLC0415 - after the first paint
+
     made = _Made([], [])
     for number, path in enumerate(paths, start=1):
         begin(number, len(paths))
@@ -260,4 +264,6 @@ def _add_sound(library: VoiceLibrary, proposal: Proposal, window: PromptWindow, 
 
 
 def _proposal_of(voice: Voice) -> Proposal:
+    from studio.app.voices.proposal import propose_from  # noqa: PLC0415 - after the first paint
+
     return replace(propose_from(voice.clip, voice.name), name=voice.name, transcript=voice.transcript or "")

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.first_paint import once_painted
 from studio.app.theme.icons import icon
 from studio.app.voices.background import in_background
 from studio.app.voices.card_list import CardList
@@ -31,7 +32,6 @@ from studio.app.voices.new_voices import NewVoices, VoiceSources
 from studio.app.voices.preparation import PreparationQueue, VoicePreparer
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
-from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.voices.library import Voice, VoiceLibrary
@@ -62,6 +62,7 @@ class VoicesPanel(QWidget):
         self.preparation = PreparationQueue(self)
         self.new_voices = NewVoices(self._edits, sources, self)
         self._pictures = CardPictures(self)
+        self._was_seen = False
         self._player: ClipPlayer = sources.make_player(self)
         self._to_be_shown: str | None = None
         self._model = VoiceModel(self)
@@ -77,6 +78,7 @@ class VoicesPanel(QWidget):
         self._lay_out()
         self._connect_signals()
         self.refresh()
+        once_painted(self, self._on_first_seen)
 
     # For the window.
 
@@ -126,7 +128,8 @@ class VoicesPanel(QWidget):
             return
         name = self._to_be_shown or (self.current_voice.name if self.current_voice else None)
         self._model.show_voices(voices)
-        self._pictures.ask_for(voices)
+        if self._was_seen:
+            self._pictures.ask_for(voices)
         if self._to_be_shown is not None and not self.select(self._to_be_shown):
             self._search.clear()
         if name is not None:
@@ -218,6 +221,11 @@ class VoicesPanel(QWidget):
         self._pictures.ready.connect(self._model.set_picture)
         self.preparation.changed.connect(self._model.set_preparation)
         self._player.failed.connect(self.failed)
+
+    def _on_first_seen(self) -> None:
+        """Clips are read when the window stands: until then everything else is more urgent."""
+        self._was_seen = True
+        self._pictures.ask_for(self.voices)
 
     # The list.
 
@@ -347,4 +355,6 @@ class VoicesPanel(QWidget):
 
 
 def _sound_of(voice: Voice) -> Waveform:
+    from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
+
     return read_audio(voice.clip)

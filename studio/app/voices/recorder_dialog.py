@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -25,6 +25,7 @@ from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
+from studio.app.widgets.room import fitting
 from studio.app.widgets.waveform import Waveform as WaveformView
 from studio.audio import portaudio
 from studio.audio.waveform import Waveform
@@ -49,7 +50,7 @@ class RecorderDialog(QDialog):
         self._player = player
         self._device_names = device_names
         self.setWindowTitle(self.tr("Record a voice"))
-        self.resize(QSize(640, 520))
+        self.resize(fitting(640, 520))
         self._devices = QComboBox(self)
         self._devices.setAccessibleName(self.tr("Microphone"))
         self._look_again = QToolButton(self)

@@ -49,11 +49,24 @@ class VoiceEdits(QObject):
         self._untold: list[Callable[[], object]] = []
         stack.indexChanged.connect(partial(_tell, weakref.ref(self)))
 
-    def keep(self, voices: list[Voice]) -> None:
-        """``voices`` have been added to the library already (which takes a while, elsewhere); now it can be undone."""
-        if voices:
-            words = self._about(self.tr("New voice {name}"), self.tr("{count} new voices"), voices)
-            self._push(_Keep(self, words, voices))
+    def keep(self, voices: list[Voice], *, then: Callable[[], object] | None = None) -> None:
+        """``voices`` have been added to the library already (which takes a while, elsewhere); now it can be undone.
+
+        Steps that ``then`` takes are undone together with it.
+        """
+        if not voices:
+            return
+        words = self._about(self.tr("New voice {name}"), self.tr("{count} new voices"), voices)
+        command = _Keep(self, words, voices)
+        if then is None:
+            self._push(command)
+            return
+        self._stack.beginMacro(words)
+        try:
+            self._push(command)
+            then()
+        finally:
+            self._stack.endMacro()
 
     def remove(self, voices: list[Voice]) -> None:
         if voices:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from thread_worker import ThreadWorker
 
-from studio.app.voices import new_voices
+from studio.app.voices import proposal
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.doctor_dialog import DoctorDialog
 from studio.app.voices.edit_dialog import EditDialog
@@ -369,7 +369,7 @@ def test_a_bug_in_the_background_is_told(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(new_voices, "propose_from", fail)
+    monkeypatch.setattr(proposal, "propose_from", fail)
     with qtbot.waitSignal(panel.failed) as failed:
         panel.new_voices.take([make_sound("anna.wav")])
     assert failed.args[0].code == "internal-error"

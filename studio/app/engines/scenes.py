@@ -1,0 +1,84 @@
+"""What runs a model, in the middle of looking for something faster, for ``studio.app.screenshots``: figures made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtWidgets import QWidget
+
+from studio.app.engines.engines_desk import EnginesDesk
+from studio.engines.manifest import Timing, Verification
+from studio.engines.overview import CandidateView, Overview, StageView, Standing, Work
+from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.task import VERIFYING, Step
+from studio.wording import Wording, wording
+
+_PLACE = Place(PlaceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")
+_MADE_AT = "2026-11-20T10:00:00+00:00"
+_KEPT_BYTES = 450 << 20
+
+
+def engine_scenes(desk: EnginesDesk, window: QWidget) -> Iterator[tuple[str, QWidget]]:
+    """Names and widgets; no engine is tried."""
+    desk.show(_overview())
+    desk.open_page()
+    assert desk.page is not None, "it was opened"
+    yield "engines", desk.page
+    desk.page.hide()
+    yield "engines-panel", window
+    desk.show(None)
+
+
+def _overview() -> Overview:
+    flow = (
+        _proven(Stage.FLOW, "torch-float32", "PyTorch", "float32", (5.4, 5.4)),
+        _proven(Stage.FLOW, "onnxruntime", "ONNX Runtime", "float32", (4.1, 5.4)),
+        _not_usable(
+            Stage.FLOW,
+            "tensorrt",
+            "TensorRT",
+            Standing.RESTING,
+            wording(
+                "it failed {count} times and rests until you ask for it; the last time: {reason}",
+                count=2,
+                reason=wording("there was not enough memory for it"),
+            ),
+        ),
+    )
+    speech_lm = (
+        _proven(Stage.SPEECH_LM, "torch-float32", "PyTorch", "float32", (2.0, 2.0)),
+        _proven(Stage.SPEECH_LM, "torch-int8", "PyTorch", "int8", (1.0, 2.0)),
+    )
+    vocoder = (_proven(Stage.VOCODER, "torch-float32", "PyTorch", "float32", (0.9, 0.9)),)
+    return Overview(
+        "Fun-CosyVoice3-0.5B-2512",
+        _PLACE,
+        (
+            StageView(Stage.SPEECH_LM, "torch-int8", speech_lm, in_use="torch-int8"),
+            StageView(Stage.FLOW, "onnxruntime", flow, in_use="torch-float32"),
+            StageView(Stage.VOCODER, "torch-float32", vocoder, in_use="torch-float32"),
+        ),
+        kept_bytes=_KEPT_BYTES,
+        limit_bytes=20 << 30,
+        work=Work(Stage.FLOW, "tensorrt", 3, 5, Step(VERIFYING, 2, 4, 1, 2), remaining_seconds=130.0),
+    )
+
+
+def _proven(stage: Stage, name: str, engine: str, precision: str, times: tuple[float, float]) -> CandidateView:
+    """``times``: in seconds, and of plain float32."""
+    return CandidateView(
+        stage=stage,
+        name=name,
+        engine=engine,
+        precision=precision,
+        key=f"{stage.value}-{name}",
+        standing=Standing.PROVEN,
+        is_reference=name == "torch-float32",
+        verification=Verification(True, 4.2e-3, 0.1, 100, mel_distance_db=0.04),
+        timing=Timing(*times, times[0] / 2, 3),
+        made_at=_MADE_AT,
+    )
+
+
+def _not_usable(stage: Stage, name: str, engine: str, standing: Standing, reason: Wording) -> CandidateView:
+    return CandidateView(stage, name, engine, "float16", f"{stage.value}-{name}", standing, reason=reason)

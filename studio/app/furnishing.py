@@ -1,0 +1,46 @@
+"""What the window has besides its first picture, made when that has been seen.
+
+Decided: the desks of models and engines, the dictionary and what takes dropped files are imported and made after
+the first paint, because their imports took as long as the rest of the start; nobody can ask for them earlier.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from studio.app.dictionary.pronunciation import Pronunciation
+from studio.app.drops import Drops
+from studio.app.engines.engines_desk import EnginesDesk
+from studio.app.models.models_desk import ModelsDesk
+from studio.app.speaking.recordings import Recordings
+
+if TYPE_CHECKING:
+    from studio.app.window import MainWindow
+
+
+class Furnishing(QObject):
+    """Connects all it makes with what is there already; the map of the rest is in ``window.py``."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        session, script = window.session, window.script
+        self.pronunciation = Pronunciation(session, window)
+        self.models = ModelsDesk(session, window.pages, window.notices, window.tasks, window)
+        self.engines = EnginesDesk(session.bridge, window)
+        self.recordings = Recordings(session, script, window)
+        self.drops = Drops(window.documents, window.voices.new_voices, script, self.recordings, window)
+        for panel in (self.models.panel, self.engines.panel):
+            window.add_panel(panel)
+        self._connect_signals(window)
+
+    def _connect_signals(self, window: MainWindow) -> None:
+        actions = window.actions_by_id
+        actions["file.models"].triggered.connect(self.models.open_page)
+        actions["file.engines"].triggered.connect(self.engines.open_page)
+        actions["speak.recording"].triggered.connect(self.recordings.choose_file)
+        window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status))
+        self.models.model_chosen.connect(window.use_model)
+        self.recordings.failed.connect(window.notices.show_error)
+        self.pronunciation.failed.connect(window.notices.show_error)
