@@ -33,7 +33,6 @@ UNUSED_MODULES = (
     "setuptools",
     "tensorboard",
     "tkinter",
-    "torch.testing._internal",
     "torch.utils.benchmark",
     "torch.utils.tensorboard",
     "turtle",
@@ -41,12 +40,15 @@ UNUSED_MODULES = (
 )
 
 _UNUSED_FILES = (
-    # torch: for building extensions, and its own tests.
-    "torch/bin/*",
+    # torch: for building extensions, and its own tests. It does not start without torch_shm_manager and torch.testing.
+    "torch/bin/*Test",
+    "torch/bin/protoc*",
+    "torch/bin/script_module*",
+    "torch/bin/test_*",
+    "torch/bin/upgrader_models/*",
     "torch/include/*",
     "torch/share/*",
     "torch/test/*",
-    "torch/testing/*",
     "torch/lib/*_test.*",
     "torch/lib/libaoti_custom_ops.*",
     "torch/lib/libbackend_with_compiler.*",

@@ -33,6 +33,8 @@ def test_resources_lie_where_the_program_looks() -> None:
     "name",
     [
         "torch/lib/libtorch_cpu.so",
+        "torch/bin/torch_shm_manager",
+        "torch/testing/_internal/common_dtype.py",
         "torch/_C.cpython-311-x86_64-linux-gnu.so",
         "PySide6/Qt/lib/libQt6Svg.so.6",
         "PySide6/Qt/plugins/platforms/libqxcb.so",
