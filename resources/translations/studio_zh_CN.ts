@@ -1795,8 +1795,8 @@
         <translation>请重新运行安装：python3 packaging/run.py。</translation>
     </message>
     <message>
-        <source>Run the set-up again; `timbre doctor` says more.</source>
-        <translation>请重新运行安装；`timbre doctor` 会给出更多信息。</translation>
+        <source>{mend} `timbre doctor` says more.</source>
+        <translation>{mend}`timbre doctor` 会给出更多信息。</translation>
     </message>
     <message>
         <source>Save it again as .docx, or as text.</source>

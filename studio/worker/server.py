@@ -21,6 +21,7 @@ from typing import Protocol, runtime_checkable
 from studio.engines.memory import is_out_of_memory
 from studio.engines.overview import EngineAction, Overview
 from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, StudioError, WorkerBusy
+from studio.installation import how_to_mend
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import (
     AudioChunk,
@@ -350,8 +351,9 @@ class Server:
 def _incomplete(error: ImportError) -> IncompleteInstallation:
     return IncompleteInstallation(
         "A part of the program cannot be loaded: {reason}.",
-        remedy="Run the set-up again; `timbre doctor` says more.",
+        remedy="{mend} `timbre doctor` says more.",
         reason=error,
+        mend=how_to_mend(),
     )
 
 
