@@ -180,6 +180,10 @@ class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
     """The worker does not answer in time."""
 
 
+class EngineDied(StudioError, code="engine-died", exit_status=9):
+    """A process in which a library runs a part of the model ended, did not start, or says nothing."""
+
+
 class DiskFull(StudioError, code="disk-full", exit_status=10):
     """There is no room left on the disk."""
 

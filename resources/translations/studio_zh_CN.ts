@@ -327,6 +327,29 @@
     </message>
 </context>
 <context>
+    <name>CodesDialog</name>
+    <message>
+        <source>What errors mean</source>
+        <translation>错误的含义</translation>
+    </message>
+    <message>
+        <source>Find a code or a word</source>
+        <translation>查找代码或词语</translation>
+    </message>
+    <message>
+        <source>Codes of errors</source>
+        <translation>错误代码</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>What it means, and what to do</source>
+        <translation>含义与处理办法</translation>
+    </message>
+</context>
+<context>
     <name>CompareDialog</name>
     <message>
         <source>Next (X)</source>
@@ -427,6 +450,25 @@
     <message>
         <source>{letter} is take {number}: it is the take of the line now.</source>
         <translation>{letter} 是版本 {number}，现已成为此行采用的版本。</translation>
+    </message>
+</context>
+<context>
+    <name>CopyReportButton</name>
+    <message>
+        <source>For a bug report: it names no texts, no voices and not you</source>
+        <translation>用于报告故障：不含文本、声音名称和您的姓名</translation>
+    </message>
+    <message>
+        <source>Copy report</source>
+        <translation>复制报告</translation>
+    </message>
+    <message>
+        <source>Copying…</source>
+        <translation>正在复制…</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>已复制</translation>
     </message>
 </context>
 <context>
@@ -638,6 +680,10 @@
     <message>
         <source>Look again</source>
         <translation>重新检查</translation>
+    </message>
+    <message>
+        <source>What errors mean…</source>
+        <translation>错误的含义…</translation>
     </message>
     <message>
         <source>Looking at everything the program needs…</source>
@@ -883,6 +929,10 @@
     <message>
         <source>Calibrating on speech</source>
         <translation>正在用语音校准</translation>
+    </message>
+    <message>
+        <source>Writing the weights for vLLM</source>
+        <translation>正在为 vLLM 写入权重</translation>
     </message>
     <message>
         <source>{name}, {memory}, driver {driver}</source>
@@ -1240,7 +1290,7 @@
     </message>
     <message>
         <source>Choose another engine.</source>
-        <translation type="unfinished"></translation>
+        <translation>请选择另一个引擎。</translation>
     </message>
     <message>
         <source>Choose another file.</source>
@@ -1396,7 +1446,7 @@
     </message>
     <message>
         <source>Close other programs, or choose another engine.</source>
-        <translation type="unfinished"></translation>
+        <translation>请关闭其他程序，或选择另一个引擎。</translation>
     </message>
     <message>
         <source>Close other programs, or split it.</source>
@@ -1608,7 +1658,7 @@
     </message>
     <message>
         <source>Install it again: pip install --force-reinstall, or uv tool install --reinstall.</source>
-        <translation type="unfinished"></translation>
+        <translation>请重新安装：pip install --force-reinstall，或 uv tool install --reinstall。</translation>
     </message>
     <message>
         <source>Install it with: pip install &quot;timbre-studio[media]&quot;, or save the sound as WAV, FLAC or MP3.</source>
@@ -1620,7 +1670,7 @@
     </message>
     <message>
         <source>Install the build of PyTorch for the card: https://pytorch.org/get-started/locally/.</source>
-        <translation type="unfinished"></translation>
+        <translation>请安装适合显卡的 PyTorch：https://pytorch.org/get-started/locally/。</translation>
     </message>
     <message>
         <source>Install the model again, or import it from where it is whole.</source>
@@ -1640,7 +1690,7 @@
     </message>
     <message>
         <source>Its log is {log}.</source>
-        <translation type="unfinished"></translation>
+        <translation>它的日志是 {log}。</translation>
     </message>
     <message>
         <source>Line {number} has not been spoken.</source>
@@ -1700,7 +1750,7 @@
     </message>
     <message>
         <source>No process can be started for vLLM ({reason}).</source>
-        <translation type="unfinished"></translation>
+        <translation>无法为 vLLM 启动进程（{reason}）。</translation>
     </message>
     <message>
         <source>No sound card can be used here ({reason}).</source>
@@ -1709,10 +1759,6 @@
     <message>
         <source>No voice was chosen.{known}</source>
         <translation>没有选择声音。{known}</translation>
-    </message>
-    <message>
-        <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
-        <translation>ONNX Runtime 无法使用 {device}：缺少 CUDA 库，或版本不符。</translation>
     </message>
     <message>
         <source>Open a .timbre file, or import the text in it.</source>
@@ -1783,8 +1829,180 @@
         <translation>请安装程序旁边 README.txt 中列出的库；`timbre --help` 不受影响。</translation>
     </message>
     <message>
+        <source>A fault of the program itself.</source>
+        <translation>程序自身的故障。</translation>
+    </message>
+    <message>
+        <source>A file or folder may not be written, is in use, or is on a read-only disk.</source>
+        <translation>文件或文件夹不可写、被占用，或在只读磁盘上。</translation>
+    </message>
+    <message>
+        <source>A file that the model needs is not in its folder.</source>
+        <translation>模型需要的某个文件不在文件夹里。</translation>
+    </message>
+    <message>
+        <source>A library the program needs is missing or cannot be loaded.</source>
+        <translation>程序需要的某个库缺失或无法加载。</translation>
+    </message>
+    <message>
+        <source>A model file is cut short, damaged, or not what its name says.</source>
+        <translation>模型文件不完整、已损坏，或与文件名不符。</translation>
+    </message>
+    <message>
+        <source>A network computed something that is no number, most often in half precision.</source>
+        <translation>网络算出了不是数的结果，多半是半精度造成的。</translation>
+    </message>
+    <message>
+        <source>A process in which a library runs a part of the model ended or is silent.</source>
+        <translation>运行模型某一部分的进程结束了或没有回应。</translation>
+    </message>
+    <message>
+        <source>A pronunciation uses sounds the models do not know.</source>
+        <translation>读音里有模型不认识的音。</translation>
+    </message>
+    <message>
+        <source>A take or its sound is not in the project.</source>
+        <translation>项目里没有这个录次或它的声音。</translation>
+    </message>
+    <message>
+        <source>A voice cannot be called that.</source>
+        <translation>声音不能用这个名称。</translation>
+    </message>
+    <message>
+        <source>A voice has that name already.</source>
+        <translation>已有同名的声音。</translation>
+    </message>
+    <message>
+        <source>A weight file belongs to another model, or to a changed one.</source>
+        <translation>权重文件属于另一个模型，或模型被改动过。</translation>
+    </message>
+    <message>
+        <source>An option or setting has a value that cannot be used.</source>
+        <translation>选项或设置的值不能用。</translation>
+    </message>
+    <message>
+        <source>Another engine takes over; `timbre engines why` tells what happened.</source>
+        <translation>会由另一个引擎接替；`timbre engines why` 会说明发生了什么。</translation>
+    </message>
+    <message>
+        <source>Another export is writing into the folder.</source>
+        <translation>另一个导出正在写入该文件夹。</translation>
+    </message>
+    <message>
+        <source>Another program changed the project&apos;s file meanwhile.</source>
+        <translation>期间另一个程序改动了项目文件。</translation>
+    </message>
+    <message>
+        <source>Another program or window is installing, checking or removing the same model.</source>
+        <translation>另一个程序或窗口正在安装、校验或删除同一个模型。</translation>
+    </message>
+    <message>
+        <source>Check its name; save it as plain text in UTF-8.</source>
+        <translation>请检查文件名；存为 UTF-8 纯文本。</translation>
+    </message>
+    <message>
+        <source>Check the connection and the proxy; choose the other source or a mirror. What has arrived stays.</source>
+        <translation>请检查网络和代理；换另一个来源或镜像。已下载的部分会保留。</translation>
+    </message>
+    <message>
+        <source>Check the microphone and its level, and record again.</source>
+        <translation>请检查麦克风和音量后重新录制。</translation>
+    </message>
+    <message>
+        <source>Check the permissions, or choose another folder.</source>
+        <translation>请检查权限，或换一个文件夹。</translation>
+    </message>
+    <message>
+        <source>Choose another name, or remove the other voice first.</source>
+        <translation>请换一个名称，或先删除另一个声音。</translation>
+    </message>
+    <message>
+        <source>Choose another style, or another model.</source>
+        <translation>请换一种风格或换一个模型。</translation>
+    </message>
+    <message>
+        <source>Choose float32 (Settings), or let the engines be rebuilt.</source>
+        <translation>请选择 float32（设置），或重建引擎。</translation>
+    </message>
+    <message>
+        <source>Choose the best ten seconds of it.</source>
+        <translation>请从中选最好的十秒。</translation>
+    </message>
+    <message>
+        <source>Close other programs, choose a smaller model, or the processor.</source>
+        <translation>请关闭其他程序，换小一点的模型，或改用处理器。</translation>
+    </message>
+    <message>
+        <source>Connect one and choose it in the settings; writing files works without.</source>
+        <translation>请接上并在设置里选择；没有它也能写文件。</translation>
+    </message>
+    <message>
+        <source>Copy or export it again; it must hold a cosyvoice*.yaml and the files beside it.</source>
+        <translation>请重新复制或导出；里面必须有 cosyvoice*.yaml 和同目录的文件。</translation>
+    </message>
+    <message>
+        <source>Cut at a multiple of the token grid.</source>
+        <translation>请在令牌网格的整数倍处切分。</translation>
+    </message>
+    <message>
+        <source>Divide it into lines, or use `timbre export`.</source>
+        <translation>请分成多行，或使用 `timbre export`。</translation>
+    </message>
+    <message>
+        <source>Export it again from the program it comes from.</source>
+        <translation>请从原来的程序重新导出。</translation>
+    </message>
+    <message>
+        <source>Free some space; what was there before stays.</source>
+        <translation>请腾出空间；原有内容不受影响。</translation>
+    </message>
+    <message>
+        <source>Go on there, or close it there first.</source>
+        <translation>请在那边继续，或先在那边关闭。</translation>
+    </message>
+    <message>
+        <source>Have it exported again.</source>
+        <translation>请重新导出。</translation>
+    </message>
+    <message>
         <source>Installers bring PyTorch for the processor; packaging/run.py in the source takes the build for the card.</source>
         <translation>安装包只带处理器版的 PyTorch；源代码中的 packaging/run.py 会选用适合显卡的版本。</translation>
+    </message>
+    <message>
+        <source>Its sentence names what is possible.</source>
+        <translation>说明里写了可用的值。</translation>
+    </message>
+    <message>
+        <source>Log in to the network, try again, or choose the other source.</source>
+        <translation>请登录网络后重试，或换另一个来源。</translation>
+    </message>
+    <message>
+        <source>No voice and no file has that name.</source>
+        <translation>没有这个名称的声音或文件。</translation>
+    </message>
+    <message>
+        <source>Nothing is heard in the recording.</source>
+        <translation>录音里没有声音。</translation>
+    </message>
+    <message>
+        <source>Only for callers of the library: a chunk ends where the exact streaming cannot cut.</source>
+        <translation>仅涉及调用程序库的人：分块结束处不能被精确流式切开。</translation>
+    </message>
+    <message>
+        <source>Please send the report, with the log.</source>
+        <translation>请发送报告并附上日志。</translation>
+    </message>
+    <message>
+        <source>Put all files of one release into the folder, or install the model again.</source>
+        <translation>请把同一版本的全部文件放进文件夹，或重新安装模型。</translation>
+    </message>
+    <message>
+        <source>Put the library&apos;s file back from a backup, or add the recordings again.</source>
+        <translation>请从备份恢复列表文件，或重新添加录音。</translation>
+    </message>
+    <message>
+        <source>Record at 16 kHz or more; telephone quality does not suffice.</source>
+        <translation>请以 16 kHz 或更高录制；电话音质不够。</translation>
     </message>
     <message>
         <source>Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.</source>
@@ -1803,6 +2021,10 @@
         <translation>请重新保存为 .docx 或文本。</translation>
     </message>
     <message>
+        <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Save it again as CSV.</source>
         <translation>请重新保存为 CSV。</translation>
     </message>
@@ -1815,12 +2037,20 @@
         <translation>请保存为 WAV、FLAC 或 MP3 后重新添加。</translation>
     </message>
     <message>
+        <source>Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install the extra media.</source>
+        <translation>请存为 WAV、FLAC 或 MP3；要读 m4a、mp4、webm，请安装附加组件 media。</translation>
+    </message>
+    <message>
         <source>Save it as an ordinary .docx without password.</source>
         <translation>请保存为不带密码的普通 .docx。</translation>
     </message>
     <message>
         <source>Save it as text in UTF-8, or copy and paste its words.</source>
         <translation>请保存为 UTF-8 文本，或复制粘贴其中的文字。</translation>
+    </message>
+    <message>
+        <source>Save it as text, Markdown, Word (docx), subtitles or CSV.</source>
+        <translation>请存为文本、Markdown、Word（docx）、字幕或 CSV。</translation>
     </message>
     <message>
         <source>Save the sound to a file and use that.</source>
@@ -1831,8 +2061,16 @@
         <translation>请另存为其他名称，以保留两者。</translation>
     </message>
     <message>
+        <source>Save under another name; then nothing of either is lost.</source>
+        <translation>请另存为别的名称；这样两边都不会丢失。</translation>
+    </message>
+    <message>
         <source>Say with --model which model it was stored with.</source>
         <translation>请用 --model 指明它是用哪个模型保存的。</translation>
+    </message>
+    <message>
+        <source>Set it back to automatic (Settings, Speaking and playing).</source>
+        <translation>请改回自动（设置，朗读与播放）。</translation>
     </message>
     <message>
         <source>Something unexpected happened: {reason}.</source>
@@ -1849,6 +2087,10 @@
     <message>
         <source>Sound cannot be recorded: the PortAudio library is missing.</source>
         <translation>无法录音：缺少 PortAudio 库。</translation>
+    </message>
+    <message>
+        <source>Speak again, it starts anew; if it happens again, send the report and the worker&apos;s log.</source>
+        <translation>再说一次会重新启动；若反复出现，请发送报告和该进程的日志。</translation>
     </message>
     <message>
         <source>Speak it and export again.</source>
@@ -1884,7 +2126,7 @@
     </message>
     <message>
         <source>Take both away (pip uninstall onnxruntime onnxruntime-gpu), then install the one that is wanted: onnxruntime-gpu for an NVIDIA card, else onnxruntime.</source>
-        <translation type="unfinished"></translation>
+        <translation>请先都卸载（pip uninstall onnxruntime onnxruntime-gpu），再安装需要的一个：有 NVIDIA 显卡用 onnxruntime-gpu，否则用 onnxruntime。</translation>
     </message>
     <message>
         <source>Take {shortest}, or {shortest} plus a multiple of {grid}.</source>
@@ -1915,8 +2157,16 @@
         <translation>“{written}”的替代读法无法朗读。</translation>
     </message>
     <message>
+        <source>The archive is damaged, is no zip or tar, or holds no model.</source>
+        <translation>压缩包已损坏、不是 zip 或 tar，或里面没有模型。</translation>
+    </message>
+    <message>
         <source>The built engine {file} was not made for a sentence this long.</source>
         <translation>已构建的引擎 {file} 不支持这么长的句子。</translation>
+    </message>
+    <message>
+        <source>The chosen precision or device does not work here.</source>
+        <translation>所选的精度或设备在这里不能用。</translation>
     </message>
     <message>
         <source>The clip has {sample_rate} samples a second; at least {lowest} are needed.</source>
@@ -1947,6 +2197,10 @@
         <translation>录音的采样值达到 {largest:.0f}，而最大只能是 1。</translation>
     </message>
     <message>
+        <source>The computer or its graphics card has too little memory free.</source>
+        <translation>电脑或显卡的可用内存不够。</translation>
+    </message>
+    <message>
         <source>The description of a built engine cannot be read.</source>
         <translation>无法读取已构建引擎的说明。</translation>
     </message>
@@ -1967,12 +2221,32 @@
         <translation>磁盘已满：无法写入 {path}。</translation>
     </message>
     <message>
+        <source>The document cannot be read as a script.</source>
+        <translation>文档不能作为脚本读取。</translation>
+    </message>
+    <message>
+        <source>The file cannot be opened or is not text.</source>
+        <translation>文件打不开或不是文本。</translation>
+    </message>
+    <message>
+        <source>The file holds values that are no sound.</source>
+        <translation>文件里有不是声音的数值。</translation>
+    </message>
+    <message>
+        <source>The file is missing, is no sound, or is of a kind that needs PyAV.</source>
+        <translation>文件不存在、不是声音，或是需要 PyAV 的格式。</translation>
+    </message>
+    <message>
         <source>The flow cannot run in {name}.</source>
         <translation>流模型无法以 {name} 运行。</translation>
     </message>
     <message>
         <source>The flow cannot run in {precision}.</source>
         <translation>流模型无法以 {precision} 运行。</translation>
+    </message>
+    <message>
+        <source>The folder holds a model of a generation this version does not speak with.</source>
+        <translation>文件夹里的模型属于本版本还不支持的一代。</translation>
     </message>
     <message>
         <source>The folder mixes files of different models: download the model again.</source>
@@ -1989,6 +2263,10 @@
     <message>
         <source>The list of voices, {path}, is damaged ({reason}).</source>
         <translation>声音列表 {path} 已损坏（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The list of your voices cannot be read; the recordings are still there.</source>
+        <translation>声音列表无法读取；录音仍在。</translation>
     </message>
     <message>
         <source>The loaded model does not know pronunciation tokens such as {tokens}.</source>
@@ -2015,12 +2293,36 @@
         <translation>麦克风消失了。</translation>
     </message>
     <message>
+        <source>The model does not know that style, tag or way of speaking.</source>
+        <translation>模型不懂这种风格、标记或说话方式。</translation>
+    </message>
+    <message>
+        <source>The model ended before it said anything.</source>
+        <translation>模型还没说话就结束了。</translation>
+    </message>
+    <message>
         <source>The model ended the sentence before it said anything.</source>
         <translation>模型还没有说出任何内容就结束了这句话。</translation>
     </message>
     <message>
+        <source>The model has no style of that name.</source>
+        <translation>模型没有这个名称的风格。</translation>
+    </message>
+    <message>
+        <source>The model is not installed under that name, or the folder is not there.</source>
+        <translation>没有安装这个名称的模型，或者文件夹不存在。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s yaml file lacks a value or holds one that cannot be.</source>
+        <translation>模型的 yaml 文件缺少某个值，或含有不可能的值。</translation>
+    </message>
+    <message>
         <source>The models know no sound {token}, which “{typed}” needs.</source>
         <translation>模型不认识“{typed}”所需的音 {token}。</translation>
+    </message>
+    <message>
+        <source>The name is taken, cannot be that of a folder, or is that of a release with other contents.</source>
+        <translation>名称已被占用、不能作文件夹名，或属于内容不同的发布版本。</translation>
     </message>
     <message>
         <source>The name pattern is empty.</source>
@@ -2039,12 +2341,28 @@
         <translation>{folder} 的路径太长，容不下文件名。</translation>
     </message>
     <message>
+        <source>The place models come from does not answer: no network, a proxy, or its certificate is not trusted.</source>
+        <translation>模型来源没有回应：没有网络、代理问题，或证书不受信任。</translation>
+    </message>
+    <message>
+        <source>The place models come from does not hand the model out: forbidden, missing, or asked too often.</source>
+        <translation>模型来源不提供该模型：被禁止、不存在，或请求过多。</translation>
+    </message>
+    <message>
         <source>The process that speaks did not answer within {seconds:g} seconds.</source>
         <translation>朗读进程在 {seconds:g} 秒内没有响应。</translation>
     </message>
     <message>
+        <source>The process that speaks does not answer.</source>
+        <translation>负责说话的进程没有回应。</translation>
+    </message>
+    <message>
         <source>The process that speaks ended unexpectedly ({how}).</source>
         <translation>朗读进程意外结束（{how}）。</translation>
+    </message>
+    <message>
+        <source>The process that speaks ended: a crash, or the system took its memory.</source>
+        <translation>负责说话的进程结束了：崩溃，或被系统收回内存。</translation>
     </message>
     <message>
         <source>The process that speaks was closed.</source>
@@ -2053,6 +2371,14 @@
     <message>
         <source>The program that wrote it failed: export it again, as 16-bit WAV for example.</source>
         <translation>写出它的程序出了错：请重新导出，例如导出为 16 位 WAV。</translation>
+    </message>
+    <message>
+        <source>The project file is missing, damaged, of a newer version, or no project.</source>
+        <translation>项目文件不存在、已损坏、来自更新的版本，或不是项目。</translation>
+    </message>
+    <message>
+        <source>The project is open in another window.</source>
+        <translation>项目在另一个窗口中打开。</translation>
     </message>
     <message>
         <source>The pronunciation dictionary, {path}, is damaged.</source>
@@ -2067,8 +2393,20 @@
         <translation>无法把随机模型写入 {folder}（{reason}）。</translation>
     </message>
     <message>
+        <source>The recording and the text together are longer than the model can hold.</source>
+        <translation>录音和文本加起来超过模型的容量。</translation>
+    </message>
+    <message>
+        <source>The recording has too few samples a second for the model.</source>
+        <translation>录音的采样率对模型来说太低。</translation>
+    </message>
+    <message>
         <source>The recording in {file} cannot be used.</source>
         <translation>无法使用 {file} 中的录音。</translation>
+    </message>
+    <message>
+        <source>The recording is longer than the model takes.</source>
+        <translation>录音超过模型能接受的长度。</translation>
     </message>
     <message>
         <source>The recording lasts {seconds:.1f} s; the model listens to at most {longest:.0f} s at once.</source>
@@ -2139,16 +2477,36 @@
         <translation>文本有 {length:,} 个字符；一次最多 {most:,} 个。</translation>
     </message>
     <message>
+        <source>The text holds nothing that can be said.</source>
+        <translation>文本里没有可以说的内容。</translation>
+    </message>
+    <message>
         <source>The text is empty.</source>
         <translation>文本是空的。</translation>
+    </message>
+    <message>
+        <source>The text is longer than one request may be.</source>
+        <translation>文本超过一次请求的上限。</translation>
     </message>
     <message>
         <source>The transcript of the stored voice {name} is damaged.</source>
         <translation>保存的声音 {name} 的文字稿已损坏。</translation>
     </message>
     <message>
+        <source>The voice file is damaged or was not made by this program.</source>
+        <translation>声音文件已损坏，或不是本程序生成的。</translation>
+    </message>
+    <message>
+        <source>The voice was kept without its recording, for another generation of models.</source>
+        <translation>这个声音没有保留录音，只适用于另一代模型。</translation>
+    </message>
+    <message>
         <source>The window cannot be shown: {reason}.</source>
         <translation>无法显示窗口：{reason}。</translation>
+    </message>
+    <message>
+        <source>The window was asked for where nothing can be shown.</source>
+        <translation>在没有显示的地方要求打开窗口。</translation>
     </message>
     <message>
         <source>There are no lines to export.</source>
@@ -2215,8 +2573,16 @@
         <translation>没有存放临时文件的空间（{reason}）。</translation>
     </message>
     <message>
+        <source>There is no room left on the disk, or a quota is used up.</source>
+        <translation>磁盘没有空间了，或配额用完了。</translation>
+    </message>
+    <message>
         <source>There is no screen here to show the window on.</source>
         <translation>这里没有可以显示窗口的屏幕。</translation>
+    </message>
+    <message>
+        <source>There is no sound card, or it was taken away.</source>
+        <translation>没有声卡，或它被拔掉了。</translation>
     </message>
     <message>
         <source>There is no sound in this folder that could become a voice.</source>
@@ -2240,11 +2606,11 @@
     </message>
     <message>
         <source>There is not enough memory for vLLM ({reason}).</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足，无法运行 vLLM（{reason}）。</translation>
     </message>
     <message>
         <source>There is not enough memory for vLLM: {free:.1f} GB may be used now.</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足，无法运行 vLLM：现在可用 {free:.1f} GB。</translation>
     </message>
     <message>
         <source>There is not enough room for a random model ({size:.1f} GB) in {folder}.</source>
@@ -2261,6 +2627,10 @@
     <message>
         <source>There is nothing to speak in this text.</source>
         <translation>这段文本中没有可朗读的内容。</translation>
+    </message>
+    <message>
+        <source>There is too little speech in the recording to learn a voice from.</source>
+        <translation>录音里的话太少，学不到音色。</translation>
     </message>
     <message>
         <source>There was not enough memory for this.</source>
@@ -2307,6 +2677,10 @@
         <translation>请稍后再试，或另选来源（设置，模型）。</translation>
     </message>
     <message>
+        <source>Try again with another seed, or write a longer text.</source>
+        <translation>请换一个种子再试，或写长一点的文本。</translation>
+    </message>
+    <message>
         <source>Try again, or with another seed.</source>
         <translation>请重试，或换一个种子。</translation>
     </message>
@@ -2327,12 +2701,20 @@
         <translation>请使用 1 到 {longest} 个字符；不能有斜杠，不能以短横线或点开头。</translation>
     </message>
     <message>
+        <source>Use CosyVoice2 or Fun-CosyVoice3, or a newer version of the program.</source>
+        <translation>请使用 CosyVoice2 或 Fun-CosyVoice3，或者更新程序。</translation>
+    </message>
+    <message>
         <source>Use Python 3.11, 3.12 or 3.13.</source>
         <translation>请使用 Python 3.11、3.12 或 3.13。</translation>
     </message>
     <message>
         <source>Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
         <translation>请使用 CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B 的文件夹。</translation>
+    </message>
+    <message>
+        <source>Use a backup or update the program; what was never saved is offered when the window opens.</source>
+        <translation>请使用备份或更新程序；从未保存的内容会在窗口打开时提供恢复。</translation>
     </message>
     <message>
         <source>Use a copy, if you have one, or what the program recovers at its start.</source>
@@ -2343,16 +2725,40 @@
         <translation>请使用质量更好的录音，不要用电话录音。转换文件没有用。</translation>
     </message>
     <message>
+        <source>Use a shorter recording or a shorter text.</source>
+        <translation>请用更短的录音或文本。</translation>
+    </message>
+    <message>
         <source>Use at most {most} slashes.</source>
         <translation>最多使用 {most} 个斜杠。</translation>
+    </message>
+    <message>
+        <source>Use letters, digits and spaces.</source>
+        <translation>请使用字母、数字和空格。</translation>
     </message>
     <message>
         <source>Use letters, digits, spaces, dots, dashes and underscores.</source>
         <translation>请使用字母、数字、空格、点、短横线和下划线。</translation>
     </message>
     <message>
+        <source>Use the commands (`timbre --help`), or start it on a desktop.</source>
+        <translation>请使用命令（`timbre --help`），或在桌面环境启动。</translation>
+    </message>
+    <message>
+        <source>Use the model it was made for, or add it again from a recording.</source>
+        <translation>请用原来的模型，或从录音重新添加。</translation>
+    </message>
+    <message>
+        <source>Use three to ten seconds of one person speaking.</source>
+        <translation>请使用一个人说的三到十秒录音。</translation>
+    </message>
+    <message>
         <source>Use {known}.</source>
         <translation>请使用 {known}。</translation>
+    </message>
+    <message>
+        <source>Verify the model, or install it again; a yaml that was edited must be put back.</source>
+        <translation>请校验模型或重新安装；改动过的 yaml 要恢复原样。</translation>
     </message>
     <message>
         <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is 300.</source>
@@ -2367,12 +2773,20 @@
         <translation>请稍等，或重新启动程序。</translation>
     </message>
     <message>
+        <source>Wait some minutes, or choose the other source or a mirror.</source>
+        <translation>请等几分钟，或换另一个来源或镜像。</translation>
+    </message>
+    <message>
         <source>Wait until it is done, or choose another folder.</source>
         <translation>请等它完成，或另选文件夹。</translation>
     </message>
     <message>
         <source>Wait until that is done, or end it there.</source>
         <translation>请等它完成，或在那里结束它。</translation>
+    </message>
+    <message>
+        <source>Wait, or stop it and speak again.</source>
+        <translation>请稍候，或停止后再说一次。</translation>
     </message>
     <message>
         <source>We cannot import {suffix} ({file}).</source>
@@ -2389,6 +2803,10 @@
     <message>
         <source>What arrived for {file} is not what was published: {why}.</source>
         <translation>收到的 {file} 与发布的不一致：{why}。</translation>
+    </message>
+    <message>
+        <source>What arrived is not the published file: a login page, a changed mirror, or damage on the way.</source>
+        <translation>收到的不是发布的文件：登录页、被改动的镜像，或传输损坏。</translation>
     </message>
     <message>
         <source>What has arrived is kept: start it again to go on, or choose another source (Settings, Models).</source>
@@ -2435,6 +2853,10 @@
         <translation>请写出应该怎么读。</translation>
     </message>
     <message>
+        <source>Write it in pinyin or in the sounds that the dictionary offers.</source>
+        <translation>请用拼音或词典提供的音写。</translation>
+    </message>
+    <message>
         <source>Write it like https://hf-mirror.com, or leave it empty.</source>
         <translation>请写成 https://hf-mirror.com 这样，或留空。</translation>
     </message>
@@ -2445,6 +2867,10 @@
     <message>
         <source>Write pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D.</source>
         <translation>请写拼音（如 chong2 qing4）或 ARPAbet（如 W AY1 N D）。</translation>
+    </message>
+    <message>
+        <source>Write some words.</source>
+        <translation>请写几个字。</translation>
     </message>
     <message>
         <source>Write the word as it sounds, or load a Fun-CosyVoice3 model.</source>
@@ -2467,12 +2893,36 @@
         <translation>`timbre --help` 列出在终端中可用的功能。</translation>
     </message>
     <message>
+        <source>`timbre doctor` says which; set the program up again.</source>
+        <translation>`timbre doctor` 会指出是哪个；请重新安装程序。</translation>
+    </message>
+    <message>
         <source>`timbre engines why` says what happened, `timbre engines rebuild` tries again.</source>
-        <translation type="unfinished"></translation>
+        <translation>`timbre engines why` 会说明原因，`timbre engines rebuild` 会重试。</translation>
     </message>
     <message>
         <source>`timbre models list` names them.</source>
         <translation>`timbre models list` 会列出它们。</translation>
+    </message>
+    <message>
+        <source>`timbre models list` names those there are; install it, or correct the name or folder.</source>
+        <translation>`timbre models list` 会列出现有模型；请安装它，或更正名称或文件夹。</translation>
+    </message>
+    <message>
+        <source>`timbre models verify --repair` fetches it; a folder of your own must be completed.</source>
+        <translation>`timbre models verify --repair` 会补齐；您自己的文件夹需要您来补全。</translation>
+    </message>
+    <message>
+        <source>`timbre models verify --repair`, or Verify on the page of models (Ctrl+M).</source>
+        <translation>请运行 `timbre models verify --repair`，或在模型页（Ctrl+M）选择校验。</translation>
+    </message>
+    <message>
+        <source>`timbre styles` names those of the model; every model has its own.</source>
+        <translation>`timbre styles` 会列出模型的风格；每个模型各不相同。</translation>
+    </message>
+    <message>
+        <source>`timbre voices list` names the voices; add it, or correct the name.</source>
+        <translation>`timbre voices list` 会列出声音；请添加或更正名称。</translation>
     </message>
     <message>
         <source>`timbre voices list` shows those there are.</source>
@@ -2492,7 +2942,7 @@
     </message>
     <message>
         <source>accelerators</source>
-        <translation type="unfinished"></translation>
+        <translation>加速库</translation>
     </message>
     <message>
         <source>all kinds can be read (PyAV {version})</source>
@@ -2544,7 +2994,7 @@
     </message>
     <message>
         <source>engine plans</source>
-        <translation type="unfinished"></translation>
+        <translation>引擎计划</translation>
     </message>
     <message>
         <source>exit status {status}</source>
@@ -2556,11 +3006,11 @@
     </message>
     <message>
         <source>installed as a program</source>
-        <translation type="unfinished"></translation>
+        <translation>作为程序安装</translation>
     </message>
     <message>
         <source>installed by pip or uv</source>
-        <translation type="unfinished"></translation>
+        <translation>由 pip 或 uv 安装</translation>
     </message>
     <message>
         <source>is not a group of settings</source>
@@ -2652,11 +3102,7 @@
     </message>
     <message>
         <source>it says nothing more</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>it would run on the processor, not on the graphics card</source>
-        <translation>它只在处理器上运行，不用显卡</translation>
+        <translation>它不再有任何回应</translation>
     </message>
     <message>
         <source>its results differ by {error:.2%} from plain float32, more than {limit:.2%}</source>
@@ -2680,7 +3126,7 @@
     </message>
     <message>
         <source>libraries</source>
-        <translation type="unfinished"></translation>
+        <translation>程序库</translation>
     </message>
     <message>
         <source>logs</source>
@@ -2720,7 +3166,7 @@
     </message>
     <message>
         <source>none installed</source>
-        <translation type="unfinished"></translation>
+        <translation>没有安装</translation>
     </message>
     <message>
         <source>none is installed</source>
@@ -2732,7 +3178,7 @@
     </message>
     <message>
         <source>none yet: they are made while nobody speaks, or by `timbre engines build`</source>
-        <translation type="unfinished"></translation>
+        <translation>还没有：会在无人朗读时生成，或用 `timbre engines build` 生成</translation>
     </message>
     <message>
         <source>of another shape: {names}</source>
@@ -2740,11 +3186,11 @@
     </message>
     <message>
         <source>onnxruntime and onnxruntime-gpu are both installed, and overwrite each other</source>
-        <translation type="unfinished"></translation>
+        <translation>同时安装了 onnxruntime 和 onnxruntime-gpu，它们会互相覆盖</translation>
     </message>
     <message>
         <source>part of the program</source>
-        <translation type="unfinished"></translation>
+        <translation>程序自带</translation>
     </message>
     <message>
         <source>permission denied</source>
@@ -2764,7 +3210,7 @@
     </message>
     <message>
         <source>run from its source</source>
-        <translation type="unfinished"></translation>
+        <translation>从源码运行</translation>
     </message>
     <message>
         <source>shows a certificate this computer does not trust ({reason})</source>
@@ -2780,7 +3226,7 @@
     </message>
     <message>
         <source>the Python that {variable} names cannot be asked ({reason})</source>
-        <translation type="unfinished"></translation>
+        <translation>无法询问 {variable} 指定的 Python（{reason}）</translation>
     </message>
     <message>
         <source>the build was interrupted: the program was killed, or the computer went off</source>
@@ -2852,7 +3298,7 @@
     </message>
     <message>
         <source>the vLLM that is installed is an edition without graphics cards</source>
-        <translation type="unfinished"></translation>
+        <translation>已安装的 vLLM 是不支持显卡的版本</translation>
     </message>
     <message>
         <source>there is no graphics card in use</source>
@@ -2884,35 +3330,35 @@
     </message>
     <message>
         <source>vLLM cannot be used: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法使用 vLLM：{reason}。</translation>
     </message>
     <message>
         <source>vLLM did not start within {seconds:.0f} s and was ended.</source>
-        <translation type="unfinished"></translation>
+        <translation>vLLM 在 {seconds:.0f} 秒内没有启动，已被结束。</translation>
     </message>
     <message>
         <source>vLLM does not take the line ({reason}).</source>
-        <translation type="unfinished"></translation>
+        <translation>vLLM 不接受这一句（{reason}）。</translation>
     </message>
     <message>
         <source>vLLM ended ({reason}).</source>
-        <translation type="unfinished"></translation>
+        <translation>vLLM 已结束（{reason}）。</translation>
     </message>
     <message>
         <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
-        <translation type="unfinished"></translation>
+        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
-        <translation type="unfinished"></translation>
+        <translation>vLLM 只能在 Linux 上运行</translation>
     </message>
     <message>
         <source>vLLM said nothing for {seconds:.0f} s and was ended.</source>
-        <translation type="unfinished"></translation>
+        <translation>vLLM 已有 {seconds:.0f} 秒没有回应，已被结束。</translation>
     </message>
     <message>
         <source>vLLM {version} is too old; {oldest} is needed</source>
-        <translation type="unfinished"></translation>
+        <translation>vLLM {version} 太旧，需要 {oldest}</translation>
     </message>
     <message>
         <source>vocab.json and merges.txt in {folder} do not fit together.</source>
@@ -3212,7 +3658,7 @@
     </message>
     <message>
         <source>{good} proven, {refused} refused, {resting} given up; {used} of at most {limit}</source>
-        <translation type="unfinished"></translation>
+        <translation>{good} 个已验证，{refused} 个被拒绝，{resting} 个已放弃；占用 {used}，上限 {limit}</translation>
     </message>
     <message>
         <source>{host} does not hand out the model (it answers with status {status}).</source>
@@ -3280,7 +3726,7 @@
     </message>
     <message>
         <source>Timbre Studio {version}, {origin}, {system}</source>
-        <translation type="unfinished"></translation>
+        <translation>Timbre Studio {version}，{origin}，{system}</translation>
     </message>
     <message>
         <source>Verify and mend the model first.</source>
@@ -3408,7 +3854,7 @@
     </message>
     <message>
         <source>{size:.0f} MB</source>
-        <translation type="unfinished"></translation>
+        <translation>{size:.0f} MB</translation>
     </message>
     <message>
         <source>{size:.1f} GB</source>
@@ -4684,10 +5130,6 @@
 </context>
 <context>
     <name>NoticeBar</name>
-    <message>
-        <source>Copy report</source>
-        <translation>复制报告</translation>
-    </message>
     <message>
         <source>Close</source>
         <translation>关闭</translation>

@@ -14,6 +14,7 @@ MODULES = (
     "studio.engines.onnx.candidates",
     "studio.engines.tensorrt.candidates",
     "studio.engines.cuda_graph.candidates",
+    "studio.engines.vllm_lm.candidates",
     "studio.engines.quantised.candidates",
 )
 

@@ -63,6 +63,7 @@ _PHASES = {
     "Writing the network down": _T("Engines", "Writing the network down"),
     "Building the plan": _T("Engines", "Building the plan"),
     "Calibrating on speech": _T("Engines", "Calibrating on speech"),
+    "Writing the weights for vLLM": _T("Engines", "Writing the weights for vLLM"),
 }
 
 

@@ -1,0 +1,33 @@
+"""``python -m studio.engines.vllm_lm DESCRIPTOR LOG``: the process that runs vLLM, started by ``engine_process``.
+
+It may be another Python than the program's, with another set of libraries: of the studio it imports little.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from studio.child_process import begin_child
+
+
+def main() -> None:
+    """Never returns: libraries taking themselves apart free nothing more, and may crash."""
+    descriptor, log_path = int(sys.argv[1]), Path(sys.argv[2])
+    begin_child(log_path)
+    os.set_inheritable(descriptor, False)
+    connection = Connection(descriptor)
+
+    from studio.engines.vllm_lm.serving import serve  # noqa: PLC0415 - torch: what it says goes to the log
+
+    serve(connection)
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The speech language model under vLLM, in the precisions it multiplies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.keys import weight_file
+from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.vllm_lm.library import VllmLibrary, find_vllm
+from studio.errors import EngineDied
+from studio.model.config import Precision
+from studio.wording import Wording, wording
+
+_CODE_VERSION = 1
+_PHASES = ("Writing the weights for vLLM",)
+
+
+@dataclass(frozen=True, slots=True)
+class VllmCandidate:
+    """``start_limit_seconds`` and ``longest_silence_seconds`` of the process are those of ``engine_process``."""
+
+    precision: Precision
+    stage: Stage = Stage.SPEECH_LM
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = _PHASES
+    longest_silence_seconds: float = 600.0
+
+    @property
+    def name(self) -> str:
+        return f"vllm-{self.precision.value}"
+
+    @property
+    def engine(self) -> str:
+        return "vLLM"
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        found = library_for(subject.place)
+        if isinstance(found, Wording):
+            return Unusable(found)
+        from studio.engines.vllm_lm.capacity import WORKING_BYTES, wanted_capacity  # noqa: PLC0415
+        from studio.engines.vllm_lm.model_files import num_file_bytes  # noqa: PLC0415 - torch
+
+        config, kind = subject.checkpoint.speech_lm, subject.place.kind
+        num_bytes = num_file_bytes(config, self.precision)
+        cache_bytes = wanted_capacity(config.backbone, self.precision, kind).kv_cache_bytes
+        return Usable(num_bytes + cache_bytes + WORKING_BYTES[kind], build_disk_bytes=num_bytes)
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:
+        found = library_for(subject.place)
+        assert not isinstance(found, Wording)
+        return {"library": found.name, "version": found.version}
+
+    def build(self, job: BuildJob) -> None:
+        from studio.engines.vllm_lm.model_files import write_model_files  # noqa: PLC0415 - torch
+        from studio.model.speech_lm.loading import open_network  # noqa: PLC0415
+
+        subject = job.subject
+        network = open_network(weight_file(self.stage, subject), subject.checkpoint.speech_lm)
+        write_model_files(
+            network,
+            job.workspace,
+            self.precision,
+            lambda done, total: job.report(self.phases[0], done, total),
+        )
+
+    def open(self, files: Path | None, subject: Subject) -> AnyStage:
+        from studio.engines.vllm_lm.opening import open_speech_lm  # noqa: PLC0415 - torch
+
+        assert files is not None
+        found = library_for(subject.place)
+        if isinstance(found, Wording):
+            raise EngineDied("vLLM cannot be used: {reason}.", remedy="Choose another engine.", reason=found)
+        return open_speech_lm(files, found, subject, self.precision)
+
+
+def library_for(place: Place) -> VllmLibrary | Wording:
+    """The installed vLLM if it is the edition for ``place``, or why not."""
+    found = find_vllm()
+    if place.kind is PlaceKind.CPU:
+        no_card = wording("there is no graphics card in use")
+        return no_card if isinstance(found, Wording) or found.is_for_cards else found
+    if isinstance(found, VllmLibrary) and not found.is_for_cards:
+        return wording("the vLLM that is installed is an edition without graphics cards")
+    return found
+
+
+CANDIDATES: tuple[Candidate, ...] = tuple(
+    VllmCandidate(precision) for precision in (Precision.BFLOAT16, Precision.FLOAT16, Precision.FLOAT32)
+)

@@ -1,0 +1,113 @@
+"""What the program and the process that runs vLLM say to each other. No torch, no vLLM: both ends read this first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from studio.model.config import Precision, SamplingOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """The first thing that is said. ``folder`` as ``model_files`` filled it.
+
+    ``max_positions`` of one line, prompt and speech together; ``max_lines`` at once; ``kv_cache_bytes`` for all of them.
+    Ids from ``num_speech_tokens`` up to ``num_rows`` end a line.
+    """
+
+    folder: Path
+    precision: Precision
+    is_on_card: bool
+    max_positions: int
+    max_lines: int
+    kv_cache_bytes: int
+    num_speech_tokens: int
+    num_rows: int
+    sampling: SamplingOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Speak:
+    """``embeddings`` (tokens, hidden) float32: all that comes before the first speech token.
+
+    ``points`` (max_tokens,) float64: the random number of each token; None: each token is asked for (``Asked``).
+    """
+
+    line: int
+    embeddings: npt.NDArray[np.float32] = field(repr=False)
+    min_tokens: int
+    max_tokens: int
+    points: npt.NDArray[np.float64] | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """The answer to ``Asked``. Nothing else happens there until it comes."""
+
+    line: int
+    token: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Nobody wants the rest of the line."""
+
+    line: int
+
+
+Command = Serve | Speak | Choose | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """``num_positions``: of all lines together there is room for so many."""
+
+    version: str
+    num_positions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The next tokens of the line; never an id that ends it."""
+
+    line: int
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which token comes next? ``scores`` (rows,) float32, unnormalised."""
+
+    line: int
+    scores: npt.NDArray[np.float32] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The line is complete; ``num_cached``: so many positions of its prompt had been computed for another line."""
+
+    line: int
+    num_cached: int
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """vLLM does not take the line; the others go on."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The last thing that is said, where there is time for it. ``is_memory``: for want of memory."""
+
+    reason: str
+    is_memory: bool = False
+
+
+Event = Ready | Spoken | Asked | Ended | Declined | Over

@@ -1,0 +1,43 @@
+"""The network as vLLM builds it: its Qwen2 over speech tokens, with the bias that CosyVoice2's head has."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+ARCHITECTURE = "TimbreSpeechLM"
+# In config.json, beside what Qwen2 has.
+HEAD_HAS_BIAS = "speech_head_has_bias"
+
+
+def register() -> None:
+    """Makes the network known to vLLM: its plug-in entry point ``vllm.general_plugins``, called in each of its processes."""
+    registry: Any = importlib.import_module("vllm").ModelRegistry
+    if ARCHITECTURE not in registry.get_supported_archs():
+        registry.register_model(ARCHITECTURE, make_network())
+
+
+def make_network() -> type[Any]:
+    """The class; vLLM is imported here."""
+    qwen2: Any = importlib.import_module("vllm.model_executor.models.qwen2")
+    embedding: Any = importlib.import_module("vllm.model_executor.layers.vocab_parallel_embedding")
+
+    class SpeechQwen2(qwen2.Qwen2ForCausalLM):  # type: ignore[misc]
+        def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
+            super().__init__(vllm_config=vllm_config, prefix=prefix)
+            if getattr(self.config, HEAD_HAS_BIAS):
+                self.lm_head = embedding.ParallelLMHead(
+                    self.config.vocab_size,
+                    self.config.hidden_size,
+                    bias=True,
+                    quant_config=self.quant_config,
+                    prefix=f"{prefix}.lm_head" if prefix else "lm_head",
+                )
+
+        def compute_logits(self, hidden_states: torch.Tensor) -> torch.Tensor | None:
+            scores: torch.Tensor | None = self.logits_processor(self.lm_head, hidden_states, self.lm_head.bias)
+            return scores
+
+    return SpeechQwen2

@@ -1,0 +1,85 @@
+"""vLLM started for one model at one place: how much it may take, and in what surroundings it runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from studio import paths
+from studio.engines.candidate import Subject
+from studio.engines.keys import weight_file
+from studio.engines.machine import budget_bytes
+from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.vllm_lm.capacity import WORKING_BYTES, capacity_within
+from studio.engines.vllm_lm.engine_process import EngineProcess, environment_with_studio
+from studio.engines.vllm_lm.library import VllmLibrary
+from studio.engines.vllm_lm.messages import Serve
+from studio.engines.vllm_lm.model_files import num_file_bytes
+from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
+from studio.model.config import Precision
+from studio.model.speech_lm.loading import open_network
+
+# The name of the entry point in pyproject.toml.
+_PLUGIN = "timbre_speech_lm"
+
+
+def open_speech_lm(files: Path, library: VllmLibrary, subject: Subject, precision: Precision) -> VllmSpeechLM:
+    """Returns when it can speak, which takes vLLM half a minute or more. Raises ``EngineDied``, ``OutOfMemory``."""
+    config, place = subject.checkpoint.speech_lm, subject.place
+    free = budget_bytes(place) - num_file_bytes(config, precision) - WORKING_BYTES[place.kind]
+    capacity = capacity_within(free, config.backbone, precision, place.kind)
+    inputs = open_network(weight_file(Stage.SPEECH_LM, subject), config).inputs
+    process = EngineProcess(
+        [str(library.python), "-P", "-m", "studio.engines.vllm_lm"], environment_with_studio(surroundings(place))
+    )
+    ready = process.wait_until_ready(
+        Serve(
+            folder=files,
+            precision=precision,
+            is_on_card=place.kind is PlaceKind.CUDA,
+            max_positions=capacity.max_positions,
+            max_lines=capacity.max_lines,
+            kv_cache_bytes=capacity.kv_cache_bytes,
+            num_speech_tokens=config.layout.num_speech_tokens,
+            num_rows=config.layout.num_rows,
+            sampling=config.sampling,
+        )
+    )
+    return VllmSpeechLM(
+        config,
+        inputs.to(inputs.speech.device),
+        process,
+        max_positions=capacity.max_positions,
+        engine=f"vLLM {ready.version}, {precision.value}",
+        open_plain=lambda: subject.checkpoint.load_speech_lm(precision, place.device, variant=subject.variant),
+    )
+
+
+def surroundings(place: Place) -> dict[str, str]:
+    """Environment variables, which is how most of this is told to vLLM."""
+    own = {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        "VLLM_USE_V2_MODEL_RUNNER": "0",
+        # Needs flashinfer, which not every installation has; tokens are drawn by our own law anyway.
+        "VLLM_USE_FLASHINFER_SAMPLER": "0",
+        "VLLM_PLUGINS": _PLUGIN,
+        "VLLM_CACHE_ROOT": str(paths.cache_folder() / "vllm"),
+        # It speaks with nobody but us.
+        "VLLM_NO_USAGE_STATS": "1",
+        "VLLM_DO_NOT_TRACK": "1",
+        "DO_NOT_TRACK": "1",
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "VLLM_HOST_IP": "127.0.0.1",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        "OMP_NUM_THREADS": str(place.num_threads),
+    }
+    if place.kind is PlaceKind.CUDA:
+        own["CUDA_VISIBLE_DEVICES"] = _card(place.index)
+    return own
+
+
+def _card(index: int) -> str:
+    """The ``index`` of torch counts the cards that are visible, which may be some of all."""
+    visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
+    return visible[index] if index < len(visible) else str(index)

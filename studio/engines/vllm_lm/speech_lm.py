@@ -1,0 +1,158 @@
+"""The speech language model's promise (``stages.SpeechLM``) kept by vLLM, and by plain PyTorch where vLLM cannot."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from studio.engines.vllm_lm.batch_draw import DrawRules, draw_tokens
+from studio.engines.vllm_lm.engine_process import EngineProcess
+from studio.errors import EngineDied, OutOfMemory
+from studio.model.config import SamplingOptions, SpeechLMConfig
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
+from studio.model.speech_lm.cache import check_length
+from studio.model.speech_lm.inputs import InputTables
+from studio.model.speech_lm.torch_lm import prefix_length, speech_token_limits
+from studio.model.stages import SpeechTokenRequest, TokenSampler
+
+_log = logging.getLogger(__name__)
+
+
+class VllmSpeechLM:
+    """``SpeechLM`` whose lines, however many are asked for at once, share vLLM's passes over the weights.
+
+    Tokens of the usual sampler are drawn there, with its random numbers, so a seed says the same as elsewhere but
+    where rounding decides (a batch, or a prompt known from before, rounds differently). If vLLM dies in mid-line,
+    plain PyTorch goes on with the line where it stopped, and speaks from then on. Other samplers, those of
+    whoever proves or measures, are shown vLLM's scores, and its death.
+
+    ``max_positions`` is what vLLM was given room for; longer lines, and text that arrives in pieces, are spoken by
+    plain PyTorch, loaded when it is first needed.
+    """
+
+    def __init__(
+        self,
+        config: SpeechLMConfig,
+        inputs: InputTables,
+        process: EngineProcess,
+        *,
+        max_positions: int,
+        engine: str,
+        open_plain: Callable[[], TorchSpeechLM],
+    ) -> None:
+        self.config = config
+        self.sampling: SamplingOptions = config.sampling
+        self.inputs = inputs
+        self.engine = engine
+        self._process = process
+        self._max_positions = max_positions
+        self._open_plain = open_plain
+        self._plain: TorchSpeechLM | None = None
+        self._lock = threading.Lock()
+        # There is no closing of stages: the process lasts as long as whoever may want it.
+        weakref.finalize(self, process.close)
+
+    def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        """See ``TorchSpeechLM.generate``."""
+        min_tokens, max_tokens = speech_token_limits(request, len(request.text_tokens))
+        length = prefix_length(request) + max_tokens
+        check_length(length, self.config.backbone)
+        if length > self._max_positions:
+            return self._opened_plain().generate(request, sampler)
+        request = replace(request, min_tokens=min_tokens, max_tokens=max_tokens)
+        if isinstance(sampler, RepetitionAwareSampler) and sampler.options == self.sampling:
+            return self._draw_there(request, sampler, min_tokens, max_tokens)
+        return self._draw_here(request, sampler, min_tokens, max_tokens)
+
+    def generate_from_pieces(
+        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
+    ) -> Iterator[int]:
+        """See ``TorchSpeechLM``: vLLM takes no embeddings while it speaks."""
+        return self._opened_plain().generate_from_pieces(request, text_tokens, sampler)
+
+    def _draw_there(
+        self, request: SpeechTokenRequest, sampler: RepetitionAwareSampler, min_tokens: int, max_tokens: int
+    ) -> Iterator[int]:
+        if max_tokens == 0:
+            return
+        points = sampler.draw_points(max_tokens).numpy()
+        spoken: list[int] = []
+        try:
+            embedded = self._embedded(request)
+            with closing(
+                self._process.speak(embedded, min_tokens=min_tokens, max_tokens=max_tokens, points=points)
+            ) as tokens:
+                for token in tokens:
+                    spoken.append(token)
+                    yield token
+        except (EngineDied, OutOfMemory) as error:
+            _log.warning("PyTorch goes on after %d tokens: %s", len(spoken), error)
+        else:
+            return
+        plain = self._opened_plain()
+        if not self._process.is_alive:
+            self.engine = plain.engine
+        rules = DrawRules(self.sampling, self.config.layout.num_speech_tokens)
+        whole = plain.generate(request, _GoingOn(spoken, points, rules))
+        yield from islice(whole, len(spoken), None)
+
+    def _draw_here(
+        self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int
+    ) -> Iterator[int]:
+        """Any sampler, in this process."""
+        if max_tokens == 0:
+            return
+        stop_ids = slice(self.config.layout.num_speech_tokens, self.config.layout.num_rows)
+        history: list[int] = []
+
+        def choose(scores: npt.NDArray[np.float32]) -> int:
+            forbid = stop_ids if len(history) < min_tokens else None
+            token = sampler(torch.from_numpy(scores), history, forbid=forbid)
+            history.append(token)
+            return min(token, stop_ids.start)  # any end will do, also one that no score stands for
+
+        yield from self._process.speak(
+            self._embedded(request), min_tokens=min_tokens, max_tokens=max_tokens, choose=choose
+        )
+
+    def _embedded(self, request: SpeechTokenRequest) -> npt.NDArray[np.float32]:
+        embeddings: npt.NDArray[np.float32] = self.inputs.embed_request(request).numpy()
+        return embeddings
+
+    def _opened_plain(self) -> TorchSpeechLM:
+        with self._lock:
+            self._plain = self._plain or self._open_plain()
+            return self._plain
+
+
+class _GoingOn:
+    """A sampler for a line of which a part is spoken: that part again, then the draws that were meant for the rest."""
+
+    def __init__(self, spoken: Sequence[int], points: npt.NDArray[np.float64], rules: DrawRules) -> None:
+        self._spoken = spoken
+        self._points = points
+        self._rules = rules
+
+    def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
+        index = len(history)
+        if index < len(self._spoken):
+            return self._spoken[index]
+        window = self._rules.options.window_tokens
+        recent = [*history[-window:], *([-1] * (window - min(window, index)))]
+        token, _ = draw_tokens(
+            logits.cpu()[None],
+            torch.tensor([self._points[index]], dtype=torch.float64),
+            torch.tensor([recent]),
+            torch.tensor([forbid is not None]),
+            self._rules,
+        )
+        return int(token)

@@ -1,0 +1,97 @@
+"""What vLLM is handed: a network, a logits processor, parameters. Held to its own classes where it is installed."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from fake_vllm_library import BatchUpdate, MoveDirectionality, SamplingParams
+from vllm_cases import CPU
+
+from studio.engines.vllm_lm import network
+from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, DrawRules
+from studio.engines.vllm_lm.logits_processor import PLAN, make_processor
+from studio.engines.vllm_lm.opening import surroundings
+from studio.model.config import SamplingOptions
+
+NUM_IDS = 20
+
+
+def drawing_batch() -> BatchDraw:
+    return BatchDraw(DrawRules(SamplingOptions(), NUM_IDS), lambda line, scores: line)
+
+
+def params_of(line: int) -> SamplingParams:
+    """Of a line that is asked for; the answer is its number."""
+    return SamplingParams({PLAN: DrawPlan(line, 0, None)})
+
+
+def test_the_processor_follows_lines_from_row_to_row(fake_library: dict[str, ModuleType]) -> None:
+    processor: Any = make_processor(drawing_batch())(None, torch.device("cpu"), False)
+    assert processor.is_argmax_invariant() is False
+
+    def chosen(update: BatchUpdate | None) -> list[int]:
+        processor.update_state(update)
+        left = processor.apply(torch.zeros(3, NUM_IDS))
+        return [int(row.argmax()) if row.isinf().any() else -1 for row in left]
+
+    added = [(index, params_of(line), None, []) for index, line in enumerate((5, 6, 7))]
+    assert chosen(BatchUpdate(3, added=added)) == [5, 6, 7]
+    assert chosen(None) == [5, 6, 7]
+    assert chosen(BatchUpdate(3, moved=[(0, 2, MoveDirectionality.SWAP)])) == [7, 6, 5]
+    assert chosen(BatchUpdate(2, removed=[0], moved=[(2, 0, MoveDirectionality.UNIDIRECTIONAL)])) == [5, 6, -1]
+    # A row that is taken over in the step in which its line left.
+    assert chosen(BatchUpdate(3, removed=[1], added=[(1, params_of(9), None, [])])) == [5, 9, -1]
+
+
+def test_a_line_without_a_plan_is_refused(fake_library: dict[str, ModuleType]) -> None:
+    processor: Any = make_processor(drawing_batch())
+    processor.validate_params(params_of(1))
+    with pytest.raises(ValueError, match="without a plan"):
+        processor.validate_params(SamplingParams())
+
+
+def test_the_head_has_its_bias_where_the_generation_has_one(fake_library: dict[str, ModuleType]) -> None:
+    hidden = torch.ones(1, 4)
+    for has_bias in (True, False):
+        config = SimpleNamespace(vocab_size=6, hidden_size=4, **{network.HEAD_HAS_BIAS: has_bias})
+        made: Any = network.make_network()(vllm_config=config)
+        assert (made.lm_head.bias is not None) is has_bias
+        if has_bias:
+            made.lm_head.bias.data.fill_(2.0)
+        assert made.compute_logits(hidden).tolist() == [[2.0 if has_bias else 0.0] * 6]
+
+
+def test_the_network_is_registered_once(fake_library: dict[str, ModuleType]) -> None:
+    network.register()
+    network.register()
+    assert fake_library["vllm"].ModelRegistry.get_supported_archs() == {network.ARCHITECTURE}
+
+
+def test_the_entry_point_names_the_function_that_registers() -> None:
+    """Its name is the only one that the process we start lets vLLM load."""
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
+    ((name, value),) = project["entry-points"]["vllm.general_plugins"].items()
+    module, _, function = value.partition(":")
+    assert getattr(importlib.import_module(module), function) is network.register
+    assert surroundings(CPU)["VLLM_PLUGINS"] == name
+
+
+def test_the_real_classes_take_ours() -> None:
+    """Where vLLM is installed beside the program."""
+    interface: Any = pytest.importorskip("vllm.v1.sample.logits_processor")
+    qwen2: Any = pytest.importorskip("vllm.model_executor.models.qwen2")
+    made: Any = make_processor(drawing_batch())
+    assert issubclass(made, interface.LogitsProcessor)
+    processor = made(None, torch.device("cpu"), False)
+    params = importlib.import_module("vllm").SamplingParams(extra_args={PLAN: DrawPlan(3, 0, np.zeros(4))})
+    made.validate_params(params)
+    processor.update_state(interface.BatchUpdate(1, [], [(0, params, None, [])], []))
+    assert int((processor.apply(torch.zeros(1, NUM_IDS)) == 0).sum()) == 1
+    assert issubclass(network.make_network(), qwen2.Qwen2ForCausalLM)

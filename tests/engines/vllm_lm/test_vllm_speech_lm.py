@@ -1,0 +1,172 @@
+"""The promise of a speech language model, whatever becomes of the process that keeps it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import pytest
+import torch
+from vllm_cases import OTHER_REQUEST, REQUEST, plain_lm
+
+from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, DrawRules, Row
+from studio.engines.vllm_lm.engine_process import EngineProcess
+from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
+from studio.errors import EngineDied, SequenceTooLong
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
+from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler
+from studio.model.stages import SpeechTokenRequest
+
+
+class HonestProcess:
+    """Computes what vLLM would, by the plain decoder in this process; dies after ``dies_after`` tokens in all."""
+
+    def __init__(self, plain: TorchSpeechLM, dies_after: int = 10**9) -> None:
+        self._plain = plain
+        self._left = dies_after
+        self.num_lines = 0
+        self.is_alive = True
+        self.is_closed = False
+
+    def speak(
+        self,
+        embeddings: np.ndarray,
+        *,
+        min_tokens: int,
+        max_tokens: int,
+        points: np.ndarray | None = None,
+        choose: Callable[[np.ndarray], int] | None = None,
+    ) -> Generator[int, None, None]:
+        self.num_lines += 1
+        plain, layout = self._plain, self._plain.config.layout
+        rules = DrawRules(plain.sampling, layout.num_speech_tokens)
+        batch = BatchDraw(rules, lambda _, scores: choose(scores.numpy().copy()) if choose else -1)
+        spoken: list[int] = []
+        batch.place(0, Row(DrawPlan(0, min_tokens, points), spoken))
+        cache = plain.open_cache(len(embeddings) + max_tokens)
+        scores = plain.advance(torch.from_numpy(embeddings), cache)
+        while True:
+            if self._left == 0:
+                self.is_alive = False
+                raise EngineDied("vLLM ended (a test).")
+            self._left -= 1
+            token = int(batch.choose(scores[None].clone()).argmax())
+            if token >= layout.num_speech_tokens:
+                return
+            spoken.append(token)
+            yield token
+            if len(spoken) == max_tokens:
+                return
+            scores = plain.advance(plain.inputs.embed_speech((token,)), cache)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def speech_lm(
+    family: str, dies_after: int = 10**9, max_positions: int = 4096
+) -> tuple[VllmSpeechLM, HonestProcess, list[TorchSpeechLM]]:
+    """And the process, and the plain ones that were opened."""
+    plain = plain_lm(family)
+    process, opened = HonestProcess(plain, dies_after), list[TorchSpeechLM]()
+
+    def open_plain() -> TorchSpeechLM:
+        opened.append(plain)
+        return plain
+
+    made = VllmSpeechLM(
+        plain.config,
+        plain.inputs,
+        cast("EngineProcess", process),
+        max_positions=max_positions,
+        engine="vLLM 0.0, float32",
+        open_plain=open_plain,
+    )
+    return made, process, opened
+
+
+def seeded(seed: int, lm: TorchSpeechLM) -> RepetitionAwareSampler:
+    return RepetitionAwareSampler(lm.sampling, seed)
+
+
+def test_a_seed_says_the_same_as_in_the_plain_one(family: str) -> None:
+    lm, process, opened = speech_lm(family)
+    plain = plain_lm(family)
+    for seed in range(6):
+        for request in (REQUEST, OTHER_REQUEST, replace(REQUEST, min_tokens=50)):
+            made = list(lm.generate(request, seeded(seed, plain)))
+            assert made == list(plain.generate(request, seeded(seed, plain)))
+    assert process.num_lines == 18
+    assert opened == []
+    assert lm.engine == "vLLM 0.0, float32"
+
+
+def test_other_samplers_see_the_scores(family: str) -> None:
+    lm, _, _ = speech_lm(family)
+    plain = plain_lm(family)
+    for sampler in (GreedySampler(), ForcedSampler((1, 2, 3), end_id=10**6)):
+        made = list(lm.generate(REQUEST, sampler))
+        assert made == list(plain.generate(REQUEST, sampler))
+        assert len(made) >= 3
+
+
+@pytest.mark.parametrize("dies_after", [0, 1, 17])
+def test_a_line_that_lost_its_process_goes_on_as_if_nothing_were(family: str, dies_after: int) -> None:
+    plain = plain_lm(family)
+    lm, _, opened = speech_lm(family, dies_after)
+    request = replace(REQUEST, min_tokens=40)
+    assert list(lm.generate(request, seeded(3, plain))) == list(plain.generate(request, seeded(3, plain)))
+    assert opened == [plain]
+    assert lm.engine == plain.engine
+
+
+def test_whoever_proves_or_measures_sees_it_die(family: str) -> None:
+    """Else plain PyTorch would be proven under another name."""
+    lm, _, opened = speech_lm(family, dies_after=5)
+    with pytest.raises(EngineDied):
+        list(lm.generate(replace(REQUEST, min_tokens=30), GreedySampler()))
+    assert opened == []
+
+
+def test_what_does_not_fit_is_spoken_by_plain_pytorch(family: str) -> None:
+    plain = plain_lm(family)
+    lm, process, opened = speech_lm(family, max_positions=50)
+    assert list(lm.generate(REQUEST, seeded(1, plain))) == list(plain.generate(REQUEST, seeded(1, plain)))
+    pieces = SpeechTokenRequest((), prompt_text_tokens=(5, 6), prompt_speech_tokens=(9, 8))
+    made = list(lm.generate_from_pieces(pieces, range(20, 30), seeded(2, plain)))
+    assert made == list(plain.generate_from_pieces(pieces, range(20, 30), seeded(2, plain)))
+    assert process.num_lines == 0
+    assert opened == [plain]
+
+
+def test_too_long_is_said_before_anything_is_computed() -> None:
+    lm, process, _ = speech_lm("cosyvoice3")
+    with pytest.raises(SequenceTooLong):
+        lm.generate(SpeechTokenRequest((1,), max_tokens=10**6), GreedySampler())
+    assert process.num_lines == 0
+
+
+def test_nothing_is_asked_for_before_the_first_token_is_wanted_nor_for_none() -> None:
+    lm, process, _ = speech_lm("cosyvoice3")
+    plain = plain_lm("cosyvoice3")
+    line = lm.generate(REQUEST, seeded(1, plain))
+    assert list(lm.generate(replace(REQUEST, max_tokens=0), seeded(1, plain))) == []
+    assert process.num_lines == 0
+    next(line)
+    assert process.num_lines == 1
+
+
+def test_the_process_ends_with_whoever_wanted_it() -> None:
+    lm, process, _ = speech_lm("cosyvoice3")
+    line = lm.generate(REQUEST, GreedySampler())
+    next(line)
+    del lm
+    gc.collect()
+    assert not process.is_closed, "a line is still being spoken"
+    line.close()  # type: ignore[attr-defined]
+    del line
+    gc.collect()
+    assert process.is_closed
