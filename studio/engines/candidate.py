@@ -109,7 +109,7 @@ class Candidate(Protocol):
 
     @property
     def engine(self) -> str:
-        """In words, without the precision: "ONNX Runtime on the processor"."""
+        """In words, without the precision: "ONNX Runtime (CPU)"."""
         ...
 
     @property

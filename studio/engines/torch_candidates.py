@@ -10,6 +10,7 @@ import torch
 
 from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
 from studio.engines.keys import weight_file
+from studio.engines.onnx.folder_network import FolderNetwork
 from studio.engines.stage import PlaceKind, Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
@@ -24,8 +25,6 @@ _WORKING_BYTES = {
     Stage.SPEECH_LM: 64 << 20,
     Stage.FLOW: 600 << 20,
     Stage.VOCODER: 400 << 20,
-    Stage.SPEECH_TOKENIZER: 500 << 20,
-    Stage.SPEAKER_ENCODER: 200 << 20,
 }
 
 
@@ -78,37 +77,7 @@ class TorchCandidate:
                 return checkpoint.load_vocoder(self.precision, device)
 
 
-@dataclass(frozen=True, slots=True)
-class FolderNetwork:
-    """The speech tokenizer or the speaker encoder as the model folder holds it, under ONNX Runtime on the processor."""
-
-    stage: Stage
-    name: str = "onnxruntime-cpu"
-    engine: str = "ONNX Runtime"
-    precision: Precision = Precision.FLOAT32
-    code_version: int = _CODE_VERSION
-    phases: tuple[str, ...] = ()
-    longest_silence_seconds: float = 600.0
-
-    def probe(self, subject: Subject) -> Usable | Unusable:
-        return Usable(_memory_bytes(self, subject))
-
-    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
-        import onnxruntime  # noqa: PLC0415 - not needed to list candidates
-
-        return {"onnxruntime": onnxruntime.__version__}
-
-    def build(self, job: BuildJob) -> None:
-        """Nothing to build: the file is run as it is."""
-
-    def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
-        num_threads = subject.place.num_threads
-        if self.stage is Stage.SPEECH_TOKENIZER:
-            return subject.checkpoint.load_speech_tokenizer(num_threads)
-        return subject.checkpoint.load_speaker_encoder(num_threads)
-
-
-def _memory_bytes(candidate: TorchCandidate | FolderNetwork, subject: Subject) -> int:
+def _memory_bytes(candidate: TorchCandidate, subject: Subject) -> int:
     path = weight_file(candidate.stage, subject)
     return int(path.stat().st_size * _WEIGHT_SHARE[candidate.precision]) + _WORKING_BYTES[candidate.stage]
 

@@ -61,11 +61,12 @@ class Checkpoint:
     def load_text_tokenizer(self) -> TextTokenizer:
         return TextTokenizer.from_folder(self.folder / _TEXT_FOLDER, self.generation.text)
 
-    def load_speech_tokenizer(self, num_threads: int) -> SpeechTokenizer:
-        return SpeechTokenizer(self.folder / self.generation.speech_tokenizer_file, num_threads=num_threads)
+    def load_speech_tokenizer(self, num_threads: int, *, cuda_index: int | None = None) -> SpeechTokenizer:
+        path = self.folder / self.generation.speech_tokenizer_file
+        return SpeechTokenizer(path, num_threads=num_threads, cuda_index=cuda_index)
 
-    def load_speaker_encoder(self, num_threads: int) -> SpeakerEncoder:
-        return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads)
+    def load_speaker_encoder(self, num_threads: int, *, cuda_index: int | None = None) -> SpeakerEncoder:
+        return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads, cuda_index=cuda_index)
 
     def weights_key(self, variant: str | None = None) -> str:
         """Tells weights apart, wherever their folder lies and whatever it is called: all that decides how it speaks.

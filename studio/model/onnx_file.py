@@ -9,7 +9,7 @@ import onnxruntime
 import psutil
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
-from studio.errors import DamagedModelFile, MissingModelFile
+from studio.errors import DamagedModelFile, MissingModelFile, UnsupportedPrecision
 
 # What ONNX Runtime raises for a file; its exceptions share no base class.
 LOAD_ERRORS = (
@@ -27,10 +27,14 @@ LOAD_ERRORS = (
 FATAL_ONLY = 4
 
 
-def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSession:
+_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+
+
+def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = None) -> onnxruntime.InferenceSession:
     """A session on ``path`` that stays silent; ``num_threads`` of None: one for each physical core.
 
-    Raises ``MissingModelFile`` and ``DamagedModelFile``.
+    ``cuda_index``: on that graphics card instead of the processor.
+    Raises ``MissingModelFile``, ``DamagedModelFile``, and ``UnsupportedPrecision`` where the card cannot be used.
     """
     if not path.is_file():
         raise MissingModelFile(
@@ -49,11 +53,31 @@ def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSessi
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.disable_prepacking", "1")
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(path), options, providers=providers(cuda_index))
     except LOAD_ERRORS as error:
         raise DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Download the model again.", file=path.name
         ) from error
+    require_provider(session, cuda_index)
+    return session
+
+
+def providers(cuda_index: int | None) -> list[str | tuple[str, dict[str, str]]]:
+    """What a session is to run on, for onnxruntime: a graphics card, or the processor."""
+    return [_CPU] if cuda_index is None else [(_CUDA, {"device_id": str(cuda_index)}), _CPU]
+
+
+def require_provider(session: onnxruntime.InferenceSession, cuda_index: int | None) -> None:
+    """The list of what is available names providers whose libraries are missing: only a session tells the truth.
+
+    Raises ``UnsupportedPrecision`` where it fell back to another device.
+    """
+    if session.get_providers()[0] != (_CPU if cuda_index is None else _CUDA):
+        raise UnsupportedPrecision(
+            "ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.",
+            remedy="Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.",
+            device=f"cuda:{cuda_index}",
+        )
 
 
 @dataclass(frozen=True, slots=True)

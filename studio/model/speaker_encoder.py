@@ -16,9 +16,9 @@ _EMBEDDING_SIZE = 192
 class SpeakerEncoder:
     """Turns filter banks into speaker embeddings; may be shared by threads."""
 
-    def __init__(self, path: Path, *, num_threads: int | None = None) -> None:
-        """Raises ``MissingModelFile`` and ``DamagedModelFile``."""
-        self._session = open_onnx(path, num_threads)
+    def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
+        """See ``open_onnx``; raises what that raises."""
+        self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
         of_floats = ("tensor(float)",)
         inputs = (Port(of_floats, (1, None, _MEL_BINS)),)
         require_ports(path, self._session, inputs, Port(of_floats, (1, _EMBEDDING_SIZE)))

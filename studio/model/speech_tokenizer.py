@@ -19,9 +19,9 @@ _INTEGER_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 class SpeechTokenizer:
     """Turns Whisper log-mels into speech tokens; may be shared by threads."""
 
-    def __init__(self, path: Path, *, num_threads: int | None = None) -> None:
-        """Raises ``MissingModelFile`` and ``DamagedModelFile``."""
-        self._session = open_onnx(path, num_threads)
+    def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
+        """See ``open_onnx``; raises what that raises."""
+        self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
         integers = tuple(_INTEGER_TYPES)
         inputs = (Port(("tensor(float)",), (1, _MEL_BINS, None)), Port(integers, (1,)))
         require_ports(path, self._session, inputs, Port(integers))

@@ -1,6 +1,7 @@
-"""The speech language model as a recorded graph of kernels: on a card a token costs what its arithmetic costs.
+"""Language model and flow as recorded graphs of kernels: on a card they cost what their arithmetic costs.
 
-Plain PyTorch launches some hundred kernels for every token, one by one; that is most of the time of a token on a
-graphics card. ``static_step`` does the same arithmetic in memory that never moves, so that it can be recorded
-once and replayed; ``device_sampling`` draws the token where its scores are.
+Plain PyTorch launches some hundred kernels for every token and ten thousand for every block of mel, one by one; that
+is most of the time on a graphics card. The same arithmetic in memory that never moves can be recorded once and
+replayed (``recorded``): ``static_step`` is a token of several lines, drawn where its scores are (``device_sampling``)
+and shared by whoever speaks (``line_batch``); ``solver_memory`` is all steps of the flow's solver for one block.
 """

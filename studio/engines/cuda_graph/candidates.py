@@ -1,4 +1,4 @@
-"""The speech language model under CUDA graphs, in the precisions a card multiplies."""
+"""Language model and flow under CUDA graphs, in the precisions a card multiplies."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from studio.wording import wording
 
 _CODE_VERSION = 1
 # Graphs keep their intermediate results; caches of some lines beside the weights.
-_WORKING_BYTES = 400 << 20
+_WORKING_BYTES = {Stage.SPEECH_LM: 400 << 20, Stage.FLOW: 2 << 30}
 
 
 @dataclass(frozen=True, slots=True)
 class CudaGraphCandidate:
-    """Nothing to build: the graph is recorded when a first line wants it."""
+    """Nothing to build: a graph is recorded when a first line wants it."""
 
     precision: Precision
     stage: Stage = Stage.SPEECH_LM
@@ -38,7 +38,7 @@ class CudaGraphCandidate:
     def probe(self, subject: Subject) -> Usable | Unusable:
         if subject.place.kind is not PlaceKind.CUDA:
             return Unusable(wording("there is no graphics card in use"))
-        return Usable(weight_file(self.stage, subject).stat().st_size + _WORKING_BYTES)
+        return Usable(weight_file(self.stage, subject).stat().st_size + _WORKING_BYTES[self.stage])
 
     def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
         import torch  # noqa: PLC0415 - not needed to list candidates
@@ -49,12 +49,17 @@ class CudaGraphCandidate:
         """Nothing to build."""
 
     def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
-        from studio.engines.cuda_graph.speech_lm import GraphSpeechLM  # noqa: PLC0415 - torch
+        from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - torch
+        from studio.engines.cuda_graph.speech_lm import GraphSpeechLM  # noqa: PLC0415
 
-        plain = subject.checkpoint.load_speech_lm(self.precision, subject.place.device, variant=subject.variant)
-        return GraphSpeechLM(plain)
+        checkpoint, device = subject.checkpoint, subject.place.device
+        if self.stage is Stage.FLOW:
+            return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, self.precision, device)
+        return GraphSpeechLM(checkpoint.load_speech_lm(self.precision, device, variant=subject.variant))
 
 
 CANDIDATES: tuple[Candidate, ...] = tuple(
-    CudaGraphCandidate(precision) for precision in (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)
+    CudaGraphCandidate(precision, stage)
+    for stage in (Stage.SPEECH_LM, Stage.FLOW)
+    for precision in (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)
 )

@@ -14,50 +14,69 @@ _NEVER = float("-inf")
 
 
 class DeviceDraw:
-    """The state of one utterance's sampling, in memory that never moves: nothing here waits for the card.
+    """The state of several lines' sampling, a row each, in memory that never moves: nothing here waits for the card.
 
     ``points`` (tokens,) float64 in 0..1, one for each token that may be drawn. Ids from ``first_forbidden`` on are
     not drawn before ``min_tokens`` have been.
     """
 
-    def __init__(self, options: SamplingOptions, num_rows: int, capacity: int, device: torch.device) -> None:
+    def __init__(
+        self, options: SamplingOptions, num_ids: int, capacity: int, device: torch.device, *, num_rows: int = 1
+    ) -> None:
         self._options = options
-        self._ids = torch.arange(num_rows, device=device)
-        self._points = torch.zeros(capacity, dtype=torch.float64, device=device)
-        self._recent = torch.full((options.window_tokens,), -1, dtype=torch.long, device=device)
-        self._num_drawn = torch.zeros(1, dtype=torch.long, device=device)
-        self._min_tokens = torch.zeros(1, dtype=torch.long, device=device)
-        self._first_forbidden = torch.zeros(1, dtype=torch.long, device=device)
+        self._ids = torch.arange(num_ids, device=device)
+        self._points = torch.zeros(num_rows, capacity, dtype=torch.float64, device=device)
+        self._recent = torch.full((num_rows, options.window_tokens), -1, dtype=torch.long, device=device)
+        self._num_drawn = torch.zeros(num_rows, 1, dtype=torch.long, device=device)
+        self._min_tokens = torch.zeros(num_rows, 1, dtype=torch.long, device=device)
+        self._first_forbidden = torch.full((num_rows, 1), num_ids, dtype=torch.long, device=device)
 
-    def begin(self, points: torch.Tensor, *, min_tokens: int, first_forbidden: int) -> None:
-        """For another utterance."""
-        self._points[: len(points)] = points
-        self._recent.fill_(-1)
-        self._num_drawn.zero_()
-        self._min_tokens.fill_(min_tokens)
-        self._first_forbidden.fill_(first_forbidden)
+    @property
+    def state(self) -> tuple[torch.Tensor, ...]:
+        """What drawing changes."""
+        return self._recent, self._num_drawn
 
     @torch.inference_mode()
-    def draw(self, logits: torch.Tensor, token: torch.Tensor) -> None:
-        """Writes the next token to ``token`` (1,), and remembers it."""
-        options = self._options
-        is_forbidden = (self._ids >= self._first_forbidden) & (self._num_drawn < self._min_tokens)
-        scores = logits.float().masked_fill(is_forbidden, _NEVER)
-        point = self._points.index_select(0, self._num_drawn)
-        best = scores.softmax(dim=0).topk(min(options.top_k, len(scores)))
-        shares = best.values.double()
-        before = shares.cumsum(0) - shares
-        shares = torch.where(before < options.top_p, shares, 0.0)  # up to and including the one that crosses
-        ends = shares.cumsum(0)
-        place = point * ends[-1:]
-        last = (shares > 0).sum() - 1
-        index = torch.minimum(torch.searchsorted(ends, place, right=True), last)
-        inside = ((place - (ends - shares).index_select(0, index)) / shares.index_select(0, index)).clamp(0.0, 1.0)
-        first = best.indices.index_select(0, index)
+    def begin(self, points: torch.Tensor, *, min_tokens: int, first_forbidden: int, row: int = 0) -> None:
+        """For another line."""
+        self._points[row, : len(points)] = points.to(self._points.device)
+        self._recent[row].fill_(-1)
+        self._num_drawn[row].zero_()
+        self._min_tokens[row].fill_(min_tokens)
+        self._first_forbidden[row].fill_(first_forbidden)
 
-        others = scores.masked_fill(self._ids == first, _NEVER).softmax(dim=0, dtype=torch.float64).cumsum(0)
-        second = torch.searchsorted(others, inside * others[-1:], right=True).clamp(max=len(others) - 1)
-        is_repeated = (self._recent == first).sum() >= options.window_tokens * options.repetition_ratio
-        token.copy_(torch.where(is_repeated, second, first))
-        self._recent.index_copy_(0, self._num_drawn % options.window_tokens, token)
-        self._num_drawn += 1
+    @torch.inference_mode()
+    def take_over(self, other: DeviceDraw) -> None:
+        """The rows of ``other``, which has fewer, become the first ones here."""
+        for name in ("_points", "_recent", "_num_drawn", "_min_tokens", "_first_forbidden"):
+            theirs = getattr(other, name)
+            getattr(self, name)[: len(theirs)] = theirs
+
+    @torch.inference_mode()
+    def draw(self, logits: torch.Tensor, token: torch.Tensor, *, first_row: int = 0) -> None:
+        """The next token of each row of ``logits`` (rows, ids) is written to ``token`` (rows,), and remembered."""
+        options, rows = self._options, slice(first_row, first_row + len(logits))
+        recent, num_drawn = self._recent[rows], self._num_drawn[rows]
+        is_forbidden = (self._ids >= self._first_forbidden[rows]) & (num_drawn < self._min_tokens[rows])
+        scores = logits.float().masked_fill(is_forbidden, _NEVER)
+        points = self._points[rows]
+        # Rows that nobody listens to any more are drawn as well, beyond their last point.
+        point = points.gather(1, num_drawn.clamp(max=points.shape[1] - 1))
+        best = scores.softmax(dim=1).topk(min(options.top_k, scores.shape[1]))
+        shares = best.values.double()
+        before = shares.cumsum(1) - shares
+        shares = torch.where(before < options.top_p, shares, 0.0)  # up to and including the one that crosses
+        ends = shares.cumsum(1)
+        place = point * ends[:, -1:]
+        last = (shares > 0).sum(dim=1, keepdim=True) - 1
+        index = torch.minimum(torch.searchsorted(ends, place, right=True), last)
+        inside = ((place - (ends - shares).gather(1, index)) / shares.gather(1, index)).clamp(0.0, 1.0)
+        first = best.indices.gather(1, index)
+
+        others = scores.masked_fill(self._ids == first, _NEVER).softmax(dim=1, dtype=torch.float64).cumsum(1)
+        second = torch.searchsorted(others, inside * others[:, -1:], right=True).clamp(max=others.shape[1] - 1)
+        num_repeats = (recent == first).sum(dim=1, keepdim=True)
+        drawn = torch.where(num_repeats >= options.window_tokens * options.repetition_ratio, second, first)
+        token.copy_(drawn[:, 0])
+        recent.scatter_(1, num_drawn % options.window_tokens, drawn)
+        num_drawn += 1

@@ -1,4 +1,4 @@
-"""One token through the language model in memory that never moves, whatever its position."""
+"""One token of several lines through the language model in memory that never moves, whatever their positions."""
 
 from __future__ import annotations
 
@@ -11,90 +11,86 @@ from studio.model.speech_lm.decoder import Decoder
 from studio.model.speech_lm.linear import Linear
 
 
-class FixedCache(KVCache):
-    """A cache that is used again for one utterance after another, and never grows."""
+class RowCache(KVCache):
+    """The cache of one line: a row of a memory that others share, and that never grows."""
 
-    def begin(self) -> None:
-        """For another utterance."""
-        self.length = 0
+    def __init__(self, config: QwenConfig, layers: tuple[torch.Tensor, ...]) -> None:
+        self._layers = layers
+        super().__init__(config, layers[0].shape[1], layers[0].device)
 
-    def _allocate(self, capacity: int, device: torch.device) -> None:
+    def _allocate(self, capacity: int, device: torch.device) -> None:  # noqa: ARG002 - it is there
         assert not self.layers, "a recorded graph knows this memory only"
-        super()._allocate(capacity, device)
-        for layer in self.layers:
-            layer.zero_()  # what is hidden is multiplied by nothing, which of a NaN would be a NaN
+        self.layers = self._layers
 
 
 class StaticStep:
-    """``token`` (1,) at ``position`` (1,) to ``logits`` (head_rows,); its keys and values go into ``cache``.
+    """Of each of ``num_rows`` lines ``token`` (rows,) at ``position`` (rows,) to ``logits`` (rows, ids).
 
-    The same function as ``Decoder.advance`` for one token and the head. Attention reads all of the cache and
-    hides what is not filled, as its size must not change.
+    The same function as ``Decoder.advance`` for one token and the head. Attention reads all of a row's cache and
+    hides what is not filled, as its size must not change. A row without a line stays at position 0, which the next
+    line's prompt fills.
     """
 
-    def __init__(self, decoder: Decoder, head: Linear, speech_table: torch.Tensor, capacity: int) -> None:
-        device = speech_table.device
-        self.token = torch.zeros(1, dtype=torch.long, device=device)
-        self.position = torch.zeros(1, dtype=torch.long, device=device)
-        self.cache = FixedCache(decoder.config, capacity, device)
-        self.logits = torch.zeros(0, device=device)
+    def __init__(
+        self, decoder: Decoder, head: Linear, speech_table: torch.Tensor, capacity: int, *, num_rows: int = 1
+    ) -> None:
+        config, device = decoder.config, speech_table.device
+        self.num_rows = num_rows
+        self.token = torch.zeros(num_rows, dtype=torch.long, device=device)
+        self.position = torch.zeros(num_rows, dtype=torch.long, device=device)
+        shape = (num_rows, 2 * config.num_kv_heads, capacity, config.head_size)
+        # Zeros: what is hidden is multiplied by nothing, which of a NaN would be a NaN.
+        self.layers = tuple(torch.zeros(shape, device=device) for _ in range(config.num_layers))
         self._decoder = decoder
         self._head = head
         self._speech_table = speech_table
         self._positions = torch.arange(capacity, device=device)
-        self._graph: torch.cuda.CUDAGraph | None = None
 
     @property
     def capacity(self) -> int:
         return len(self._positions)
 
-    @torch.inference_mode()
-    def record(self) -> None:
-        """Records the step, on a graphics card. The content of the cache is not touched where it is filled later."""
-        warm_up = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        warm_up.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(warm_up):
-            for _ in range(2):  # libraries choose and allocate at their first calls, which must not be recorded
-                self._compute()
-        torch.cuda.current_stream().wait_stream(warm_up)
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
-            self.logits = self._compute()
+    def cache(self, row: int) -> RowCache:
+        """For whoever fills a row with what comes before its first token."""
+        return RowCache(self._decoder.config, tuple(layer[row] for layer in self.layers))
 
     @torch.inference_mode()
-    def run(self) -> None:
-        """``logits`` of the token after ``token``; then ``position`` is one further."""
-        if self._graph is None:
-            self.logits = self._compute()
-        else:
-            self._graph.replay()
-        self.position += 1
-        self.cache.length += 1
+    def take_over(self, other: StaticStep) -> None:
+        """The lines of ``other``, which has fewer rows, become the first ones here."""
+        pairs = zip(
+            (*self.layers, self.token, self.position), (*other.layers, other.token, other.position), strict=True
+        )
+        for ours, theirs in pairs:
+            ours[: other.num_rows] = theirs
 
-    def _compute(self) -> torch.Tensor:
+    @torch.inference_mode()
+    def logits(self, num_rows: int) -> torch.Tensor:
+        """Scores (num_rows, ids) of the token after each of the first rows' ``token``; positions stay."""
         decoder, config = self._decoder, self._decoder.config
-        turns = decoder.turns.index_select(0, self.position)
-        bias = torch.where(self._positions <= self.position, 0.0, float("-inf"))
-        hidden = F.embedding(self.token, self._speech_table)
+        position = self.position[:num_rows]
+        turns = decoder.turns.index_select(0, position)
+        bias = torch.where(self._positions <= position[:, None], 0.0, float("-inf"))[:, None, None]
+        place = position.view(num_rows, 1, 1, 1).expand(-1, 2 * config.num_kv_heads, 1, config.head_size)
+        hidden = F.embedding(self.token[:num_rows], self._speech_table)
         num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
         width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
-        for layer, states in zip(decoder.layers, self.cache.layers, strict=True):
+        for layer, all_states in zip(decoder.layers, self.layers, strict=True):
+            states = all_states[:num_rows]
             mixed = layer.query_key_value(F.rms_norm(hidden, (width,), layer.input_norm, config.rms_norm_eps))
-            pairs = mixed[:, : num_turned * size].view(1, num_turned, half, 2)
+            pairs = mixed[:, : num_turned * size].view(num_rows, num_turned, half, 2)
             torch.view_as_complex(pairs).mul_(turns)
-            states.index_copy_(1, self.position, mixed[:, width:].view(2 * num_kv, 1, size))
-            attended = self._attend(mixed[:, :width], states, bias, config)
-            hidden = hidden + layer.output(attended)
+            states.scatter_(2, place, mixed[:, width:].view(num_rows, 2 * num_kv, 1, size))
+            hidden = hidden + layer.output(self._attend(mixed[:, :width], states, bias, config))
             gate, up = layer.gate_up(F.rms_norm(hidden, (width,), layer.mlp_norm, config.rms_norm_eps)).chunk(2, dim=1)
             hidden = hidden + layer.down(F.silu(gate).mul_(up))
-        return self._head(F.rms_norm(hidden, (width,), decoder.final_norm, config.rms_norm_eps))[0]
+        return self._head(F.rms_norm(hidden, (width,), decoder.final_norm, config.rms_norm_eps))
 
     def _attend(
         self, queries: torch.Tensor, states: torch.Tensor, bias: torch.Tensor, config: QwenConfig
     ) -> torch.Tensor:
-        """(1, hidden): the query heads that share keys are rows of one product, as in ``Decoder``."""
+        """(rows, hidden): the query heads that share keys are rows of one product, as in ``Decoder``."""
         num_kv = config.num_kv_heads
-        queries = queries.view(num_kv, config.num_heads // num_kv, config.head_size)
-        keys, values = states[:num_kv], states[num_kv:]
-        scores = torch.bmm(queries * config.head_size**-0.5, keys.transpose(1, 2)) + bias
-        return torch.bmm(scores.softmax(dim=-1), values).view(1, config.hidden_size)
+        queries = queries.view(len(states), num_kv, config.num_heads // num_kv, config.head_size)
+        keys, values = states[:, :num_kv], states[:, num_kv:]
+        scores = torch.matmul(queries * config.head_size**-0.5, keys.transpose(2, 3)) + bias
+        return torch.matmul(scores.softmax(dim=-1), values).view(len(states), config.hidden_size)

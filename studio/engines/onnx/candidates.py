@@ -1,17 +1,17 @@
-"""Flow and vocoder under ONNX Runtime, on the processor and on graphics cards with CUDA."""
+"""Stages under ONNX Runtime, on the processor and on graphics cards with CUDA."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
 from studio.engines.keys import weight_file
+from studio.engines.onnx.folder_network import FolderNetwork
+from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
 from studio.engines.stage import PlaceKind, Stage
 from studio.model.config import Precision
-from studio.wording import wording
 
 _CODE_VERSION = 1
 _PHASE = "Writing the network down"
@@ -40,17 +40,11 @@ class OrtCandidate:
 
     @property
     def engine(self) -> str:
-        return "ONNX Runtime"
+        return ENGINE_WORDS[self.kind]
 
     def probe(self, subject: Subject) -> Usable | Unusable:
-        if subject.place.kind is not self.kind:
-            if self.kind is PlaceKind.CPU:
-                return Unusable(wording("it would run on the processor, not on the graphics card"))
-            return Unusable(wording("there is no graphics card in use"))
-        if importlib.util.find_spec("onnxruntime") is None:
-            return Unusable(wording("{library} is not installed", library="onnxruntime"))
-        if self.kind is PlaceKind.CUDA and not _has_cuda_provider():
-            return Unusable(wording("{library} is not installed", library="onnxruntime-gpu"))
+        if (reason := unusable_at(self.kind, subject)) is not None:
+            return reason
         size = weight_file(self.stage, subject).stat().st_size
         return Usable(
             memory_bytes=_RUN_SHARE * size + _WORKING_BYTES,
@@ -83,14 +77,10 @@ class OrtCandidate:
         return opening.open_vocoder(files, subject.checkpoint, subject.place)
 
 
-def _has_cuda_provider() -> bool:
-    """Whether the build could; whether its libraries are there, only a session tells (``OrtGraph``)."""
-    import onnxruntime  # noqa: PLC0415
-
-    return "CUDAExecutionProvider" in onnxruntime.get_available_providers()
-
-
+# The networks of the front end on the processor are the references: see ``torch_candidates``.
 CANDIDATES: tuple[Candidate, ...] = (
+    FolderNetwork(Stage.SPEECH_TOKENIZER, PlaceKind.CUDA),
+    FolderNetwork(Stage.SPEAKER_ENCODER, PlaceKind.CUDA),
     OrtCandidate(Stage.FLOW, PlaceKind.CPU),
     OrtCandidate(Stage.FLOW, PlaceKind.CUDA),
     OrtCandidate(Stage.FLOW, PlaceKind.CUDA, Precision.FLOAT16),

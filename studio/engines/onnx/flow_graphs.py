@@ -8,6 +8,7 @@ the modulation of all steps, their sizes, the guidance.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import chain
 
 import onnx
@@ -18,10 +19,10 @@ from studio.engines.onnx.flow_shapes import CachePort, FlowShapes, bias_name, cl
 from studio.engines.onnx.traced_context import TracedContext, cache_ports
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.flow.blocks import FlowLayouts
-from studio.model.flow.dit import DiT
+from studio.model.flow.dit import DiT, turns_brought_along
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.estimator import Conditions, Modulation
-from studio.model.flow.model import FlowModel
+from studio.model.flow.model import FlowModel, told_and_untold
 from studio.model.flow.network import ConformerFlow
 
 # Sizes of the example that is traced: no two alike, so that a size taken for another would be seen.
@@ -87,13 +88,12 @@ class StepGraph(nn.Module):
 
     def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         given = dict(zip(self._names, tensors, strict=True))
-        if isinstance(self._estimator, DiT):
-            cosine, sine = given["turns"].unbind(0)
-            self._estimator.rotary_embed.given = (cosine, sine)
+        turns = turns_brought_along(*given["turns"].unbind(0)) if self._has_turns else nullcontext()
         context = TracedContext("frames", given, given[bias_name("frames")])
         x, step = given["x"], given["step"]
-        conditions = Conditions(*(_told_and_untold(given[name]) for name in ("mean", "prompt_mel", "speaker")))
-        velocity = self._estimator.velocity(x.expand(2, -1, -1), conditions, self._modulation(step), context)
+        conditions = Conditions(*(told_and_untold(given[name]) for name in ("mean", "prompt_mel", "speaker")))
+        with turns:
+            velocity = self._estimator.velocity(x.expand(2, -1, -1), conditions, self._modulation(step), context)
         told, untold = velocity.unbind(0)
         guided = (1 + self._guidance_scale) * told - self._guidance_scale * untold
         following = x + self._sizes.index_select(0, step) * guided
@@ -172,8 +172,3 @@ def _cache_inputs(ports: Sequence[CachePort], frames_per_token: int) -> dict[str
 
 def _cache_outputs(ports: Sequence[CachePort]) -> dict[str, dict[int, str]]:
     return {port.new_name: {0: port.clock} if port.is_growing else {} for port in ports}
-
-
-def _told_and_untold(condition: torch.Tensor) -> torch.Tensor:
-    """The condition for row 0; row 1 hears zeros."""
-    return torch.stack([condition, torch.zeros_like(condition)])

@@ -10,8 +10,8 @@ import torch
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from studio.engines.stage import Place, PlaceKind
-from studio.errors import DamagedModelFile, OutOfMemory, UnsupportedPrecision
-from studio.model.onnx_file import FATAL_ONLY, LOAD_ERRORS
+from studio.errors import DamagedModelFile, OutOfMemory
+from studio.model.onnx_file import FATAL_ONLY, LOAD_ERRORS, providers, require_provider
 
 # ``TensorProto.DataType``: numpy has no word for the last.
 _ELEMENT_TYPES = {
@@ -21,7 +21,6 @@ _ELEMENT_TYPES = {
     torch.float64: 11,
     torch.bfloat16: 16,
 }
-_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
 
 class OrtGraph:
@@ -62,6 +61,7 @@ class OrtGraph:
 
 
 def _open(path: Path, place: Place) -> onnxruntime.InferenceSession:
+    cuda_index = None if place.kind is PlaceKind.CPU else place.index
     options = onnxruntime.SessionOptions()
     options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = place.num_threads
@@ -73,23 +73,10 @@ def _open(path: Path, place: Place) -> onnxruntime.InferenceSession:
     # A number too small for its type is as good as none, and slow.
     options.add_session_config_entry("session.set_denormal_as_zero", "1")
     try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=_providers(place))
+        session = onnxruntime.InferenceSession(str(path), options, providers=providers(cuda_index))
     except LOAD_ERRORS as error:
         raise DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Build the engine again.", file=path.name
         ) from error
-    # The list of what is available names providers whose libraries are missing: only a session tells the truth.
-    wanted = _CPU if place.kind is PlaceKind.CPU else _CUDA
-    if session.get_providers()[0] != wanted:
-        raise UnsupportedPrecision(
-            "ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.",
-            remedy="Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.",
-            device=place.name,
-        )
+    require_provider(session, cuda_index)
     return session
-
-
-def _providers(place: Place) -> list[str | tuple[str, dict[str, str]]]:
-    if place.kind is PlaceKind.CPU:
-        return [_CPU]
-    return [(_CUDA, {"device_id": str(place.index)}), _CPU]

@@ -52,7 +52,7 @@ class TracedContext:
         names = [f"{self._clock}.{kind}.{attention.layer}" for kind in ("keys", "values")]
         cached_keys, cached_values = (self._inputs[name] for name in names)
         num_cached = cached_keys.shape[0]
-        # Positions are brought along or relative (see ``RotaryPositions.given``), so counting begins with the cache.
+        # Positions are brought along or relative (see ``turns_brought_along``), so counting begins with the cache.
         keys, values = (part.flatten(0, 1) for part in attention.keys_values(normed, num_cached))
         for name, own in zip(names, (keys, values), strict=True):
             self.left_behind[f"new_{name}"] = own.transpose(0, 1)

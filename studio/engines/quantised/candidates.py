@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
 from studio.engines.keys import weight_file
+from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
 from studio.engines.stage import PlaceKind, Stage
 from studio.model.config import Precision
-from studio.wording import wording
 
 _CODE_VERSION = 1
 _PHASE = "Calibrating on speech"
@@ -25,7 +24,7 @@ class QuantisedCandidate:
 
     stage: Stage
     name: str = "onnxruntime-cpu-int8"
-    engine: str = "ONNX Runtime"
+    engine: str = ENGINE_WORDS[PlaceKind.CPU]
     precision: Precision = Precision.INT8
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = (_PHASE,)
@@ -33,10 +32,8 @@ class QuantisedCandidate:
     longest_silence_seconds: float = 1800.0
 
     def probe(self, subject: Subject) -> Usable | Unusable:
-        if subject.place.kind is not PlaceKind.CPU:
-            return Unusable(wording("it would run on the processor, not on the graphics card"))
-        if importlib.util.find_spec("onnxruntime") is None:
-            return Unusable(wording("{library} is not installed", library="onnxruntime"))
+        if (reason := unusable_at(PlaceKind.CPU, subject)) is not None:
+            return reason
         size = weight_file(self.stage, subject).stat().st_size
         return Usable(
             memory_bytes=size + _WORKING_BYTES, build_memory_bytes=5 * size + _WORKING_BYTES, build_disk_bytes=size

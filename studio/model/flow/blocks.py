@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -48,6 +49,8 @@ class FlowLayouts:
 class FlowCaches:
     """Everything one run of the flow remembers. The encoder's part is small and always keys and values."""
 
+    blocks_at_once: ClassVar[int] = _BLOCKS_AT_ONCE
+
     tokens: PartCache
     frames: PartCache
     estimator: PartCache
@@ -91,7 +94,7 @@ class FlowCaches:
             and self.estimator.add_slab(num_frames, None, model.device)
         )
 
-    def _decode_at_once(
+    def decode_at_once(
         self, model: FlowModel, voice: Voice, tokens: Sequence[int], following: Sequence[int]
     ) -> torch.Tensor:
         """The mel (frames, mel_bins) of the next ``tokens``, which begin on the grid."""
@@ -117,13 +120,13 @@ class FlowCaches:
         since that is counted from a call's beginning.
         """
         is_fine = progress is not None or self.estimator.is_bounded
-        stride = model.config.grid_tokens * (1 if is_fine else _BLOCKS_AT_ONCE)
+        stride = model.config.grid_tokens * (1 if is_fine else self.blocks_at_once)
         everything = [*tokens, *look_ahead]
         mels = [torch.zeros(0, model.config.mel_bins, dtype=model.dtype, device=model.device)]
         for start in range(0, len(tokens), stride):
             stop = min(start + stride, len(tokens))
             following = everything[stop : stop + model.config.look_ahead_tokens]
-            mels.append(self._decode_at_once(model, voice, everything[start:stop], following))
+            mels.append(self.decode_at_once(model, voice, everything[start:stop], following))
             if progress is not None:
                 progress(stop / len(tokens))
         return torch.cat(mels)

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar, overload
 
 import torch
 
@@ -138,8 +139,29 @@ class CachedFlowDecoder:
         return None
 
 
+_Decoder = TypeVar("_Decoder", bound=CachedFlowDecoder)
+
+
+@overload
 def load_flow(
     path: Path, config: FlowConfig, precision: Precision, device: str, options: FlowOptions = FlowOptions()
+) -> CachedFlowDecoder: ...
+
+
+@overload
+def load_flow(
+    path: Path, config: FlowConfig, precision: Precision, device: str, options: FlowOptions, *, kind: type[_Decoder]
+) -> _Decoder: ...
+
+
+def load_flow(
+    path: Path,
+    config: FlowConfig,
+    precision: Precision,
+    device: str,
+    options: FlowOptions = FlowOptions(),
+    *,
+    kind: type[CachedFlowDecoder] = CachedFlowDecoder,
 ) -> CachedFlowDecoder:
     """The flow in ``path`` (``flow.pt``), ready to speak on ``device``.
 
@@ -156,7 +178,7 @@ def load_flow(
         if next(layers_done) % _LAYERS_BETWEEN_RELEASES == 0:
             release_pages(path)
 
-    return CachedFlowDecoder(network.to(device), config, precision=precision, options=options, after_layer=after_layer)
+    return kind(network.to(device), config, precision=precision, options=options, after_layer=after_layer)
 
 
 def _sampled_digest(tensors: Mapping[str, torch.Tensor]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import torch
@@ -35,13 +37,26 @@ class EndModulation(NamedTuple):
     scale: torch.Tensor
 
 
+_TURNS_BROUGHT_ALONG: ContextVar[tuple[torch.Tensor, torch.Tensor] | None] = ContextVar("turns", default=None)
+
+
+@contextmanager
+def turns_brought_along(cosine: torch.Tensor, sine: torch.Tensor) -> Iterator[None]:
+    """Within, on this thread, these turn the frames of a call, (frames, head_size / 2) each, wherever those stand.
+
+    A graph that is traced or recorded must not take the turns of the frames it was made with for constants.
+    """
+    token = _TURNS_BROUGHT_ALONG.set((cosine, sine))
+    try:
+        yield
+    finally:
+        _TURNS_BROUGHT_ALONG.reset(token)
+
+
 class RotaryPositions(nn.Module):
     """Turns adjacent pairs of the first ``head_size`` channels by an angle that grows with the frame's index."""
 
     inv_freq: torch.Tensor
-    # Cosine and sine of a call's frames, (frames, head_size / 2) each, where they are brought along: a graph that is
-    # being traced must not take those of the frames it happened to be traced with for constants.
-    given: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def __init__(self, head_size: int) -> None:
         super().__init__()
@@ -56,7 +71,7 @@ class RotaryPositions(nn.Module):
         That looks like a slip in the official code, but the weights were trained with it (J1).
         """
         num_turned = 2 * self.inv_freq.shape[0]
-        cos, sin = self.given or self.turns(start, projected.shape[1])
+        cos, sin = _TURNS_BROUGHT_ALONG.get() or self.turns(start, projected.shape[1])
         even, odd = projected[..., 0:num_turned:2], projected[..., 1:num_turned:2]
         turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
         return torch.cat([turned, projected[..., num_turned:]], dim=-1)

@@ -78,7 +78,7 @@ class FlowModel:
         prompt_mel = torch.zeros_like(mean)
         known = voice.mel[start:stop]
         prompt_mel[: known.shape[0]] = known
-        conditions = Conditions(*(_told_and_untold(part) for part in (mean, prompt_mel, voice.speaker)))
+        conditions = Conditions(*(told_and_untold(part) for part in (mean, prompt_mel, voice.speaker)))
 
         def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
             return self.network.estimator.velocity(x, conditions, self.modulations[step], context_of_step(step))
@@ -108,6 +108,6 @@ def check_length(num_frames: int) -> None:
         )
 
 
-def _told_and_untold(condition: torch.Tensor) -> torch.Tensor:
+def told_and_untold(condition: torch.Tensor) -> torch.Tensor:
     """The condition for row 0; row 1, the unconditioned one, hears zeros, prompt mel included."""
     return torch.stack([condition, torch.zeros_like(condition)])

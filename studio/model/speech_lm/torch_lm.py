@@ -49,9 +49,15 @@ class TorchSpeechLM:
         Nothing is computed before the first is asked for, nor after the last. Closing the iterator ends
         the work. Raises ``SequenceTooLong`` at once.
         """
+        min_tokens, max_tokens, length = self.lengths(request)
+        return self._generate(request, sampler, min_tokens, max_tokens, length)
+
+    def lengths(self, request: SpeechTokenRequest) -> tuple[int, int, int]:
+        """The fewest and the most speech tokens of a text that is there, and all positions those take. Raises ``SequenceTooLong``."""
         min_tokens, max_tokens = speech_token_limits(request, len(request.text_tokens))
-        check_length(prefix_length(request) + max_tokens, self.config.backbone)
-        return self._generate(request, sampler, min_tokens, max_tokens)
+        length = prefix_length(request) + max_tokens
+        check_length(length, self.config.backbone)
+        return min_tokens, max_tokens, length
 
     def generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
@@ -77,13 +83,13 @@ class TorchSpeechLM:
         return self.head(hidden)
 
     def _generate(
-        self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int
+        self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int, length: int
     ) -> Iterator[int]:
         if max_tokens == 0:
             return
         layout = self.config.layout
         stop_ids = slice(layout.num_speech_tokens, layout.num_rows)
-        cache = self.open_cache(prefix_length(request) + max_tokens)
+        cache = self.open_cache(length)
         self.begin_with_prompt_text(request.prompt_text_tokens, cache)
         logits = self.advance(self.inputs.embed_rest(request), cache)
         history: list[int] = []

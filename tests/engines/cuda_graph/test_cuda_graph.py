@@ -5,6 +5,9 @@ Without a card the step runs unrecorded, in the same memory: all but the recordi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,9 +18,10 @@ from graph_cases import CPU, checkpoint_of
 from studio.engines.candidate import Subject, Unusable
 from studio.engines.cuda_graph.candidates import CANDIDATES
 from studio.engines.cuda_graph.device_sampling import DeviceDraw
+from studio.engines.cuda_graph.line_batch import Line, LineBatch
 from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
 from studio.engines.cuda_graph.static_step import StaticStep
-from studio.errors import SequenceTooLong
+from studio.errors import ModelOverflow, SequenceTooLong
 from studio.model.config import Precision, SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler
@@ -42,20 +46,25 @@ def samplers(options: SamplingOptions) -> list[TokenSampler]:
 
 
 def test_scores_equal_the_plain_decoders(reference: Path, family: str) -> None:
-    """Teacher-forced over forty tokens: E7's limit for two of our computations."""
+    """Teacher-forced over forty tokens, two lines at different places: E7's limit for two of our computations."""
     lm = plain_lm(reference, family)
-    step = StaticStep(lm.decoder, lm.head, lm.inputs.speech, capacity=512)
-    plain_cache = lm.open_cache(200)
+    step = StaticStep(lm.decoder, lm.head, lm.inputs.speech, capacity=512, num_rows=4)
     prompt = lm.inputs.embed_request(REQUEST)
-    lm.advance(prompt, plain_cache)
-    lm.advance(prompt, step.cache)
-    step.position.fill_(len(prompt))
+    caches = {row: lm.open_cache(200) for row in (0, 2)}
+    for row, plain_cache in caches.items():
+        own = prompt[: len(prompt) - 3 * row]
+        lm.advance(own, plain_cache)
+        lm.advance(own, step.cache(row))
+        step.position[row] = len(own)
     for token in range(0, 160, 4):
-        wanted = lm.advance(lm.inputs.embed_speech((token,)), plain_cache)
-        step.token.fill_(token)
-        step.run()
-        assert (step.logits - wanted).abs().max() <= 1e-4
-        assert (step.logits.argmax() == wanted.argmax()).item()
+        for row in caches:
+            step.token[row] = token + row
+        found = step.logits(4)
+        for row, plain_cache in caches.items():
+            wanted = lm.advance(lm.inputs.embed_speech((token + row,)), plain_cache)
+            assert (found[row] - wanted).abs().max() <= 1e-4
+            assert (found[row].argmax() == wanted.argmax()).item()
+            step.position[row] += 1
 
 
 def test_tokens_equal_the_plain_ones_for_every_sampler(reference: Path, family: str) -> None:
@@ -88,6 +97,71 @@ def test_lines_side_by_side_have_memory_of_their_own(reference: Path, family: st
     assert made == alone
 
 
+def test_lines_at_once_say_what_each_says_alone(reference: Path, family: str) -> None:
+    """Six threads, more than rows at first, of several lengths, one of them by a sampler of its own."""
+    plain, graph = plain_lm(reference, family), graph_lm(reference, family)
+    requests = [replace(REQUEST, text_tokens=tuple(range(3, 6 + seed)), max_tokens=20 + 9 * seed) for seed in range(6)]
+
+    def sampler(seed: int) -> TokenSampler:
+        return GreedySampler() if seed == 3 else RepetitionAwareSampler(graph.sampling, seed=seed)
+
+    with ThreadPoolExecutor(len(requests)) as pool:
+        made = list(pool.map(lambda seed: list(graph.generate(requests[seed], sampler(seed))), range(len(requests))))
+    assert made == [list(plain.generate(request, sampler(seed))) for seed, request in enumerate(requests)]
+
+
+def test_a_step_is_taken_for_all_and_more_rows_are_made_when_wanted(reference: Path) -> None:
+    batch = LineBatch(plain_lm(reference, "cosyvoice3"), 512)
+    lines = [join(batch, seed) for seed in range(3)]
+    first = [batch.next_token(line) for line in lines]
+    assert None not in first
+    assert [len(line.waiting) for line in lines] == [0, 0, 0]
+    batch.next_token(lines[0])
+    assert [len(line.waiting) for line in lines] == [0, 1, 1], "the others find theirs waiting"
+
+
+def test_where_there_is_no_memory_for_another_line_it_waits_for_a_row(
+    reference: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = LineBatch(plain_lm(reference, "cosyvoice3"), 512)
+    first = join(batch, 0, max_tokens=5)
+
+    def no_memory(num_rows: int) -> None:
+        raise RuntimeError("CUDA out of memory")
+
+    monkeypatch.setattr(batch, "_make_memory", no_memory)
+    second = join(batch, 1, max_tokens=5)
+    assert first.is_over, "it was stepped to its end, so that there was a row"
+    assert second.row == first.row
+    assert list(iter(lambda: batch.next_token(first), None)) == list(
+        plain_lm(reference, "cosyvoice3").generate(replace(REQUEST, min_tokens=5, max_tokens=5), sampler_of(0))
+    )
+
+
+def test_what_a_sampler_raises_is_raised_to_its_own_line(reference: Path) -> None:
+    class Spoilt:
+        def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
+            if len(history) >= 2:
+                raise ModelOverflow("No number.", remedy="None.")
+            return 1
+
+    batch = LineBatch(plain_lm(reference, "cosyvoice3"), 512)
+    good, spoilt = join(batch, 0), batch.join(REQUEST, Spoilt(), min_tokens=9, max_tokens=9)
+    for _ in range(4):
+        assert batch.next_token(good) is not None
+    assert [batch.next_token(spoilt) for _ in range(2)] == [1, 1]
+    with pytest.raises(ModelOverflow):
+        batch.next_token(spoilt)
+
+
+def join(batch: LineBatch, seed: int, max_tokens: int = 12) -> Line:
+    return batch.join(REQUEST, sampler_of(seed), min_tokens=max_tokens, max_tokens=max_tokens)
+
+
+def sampler_of(seed: int) -> RepetitionAwareSampler:
+    return RepetitionAwareSampler(SamplingOptions(), seed=seed)
+
+
 def test_too_long_is_said_before_anything_is_computed(reference: Path) -> None:
     graph = graph_lm(reference, "cosyvoice3")
     with pytest.raises(SequenceTooLong):
@@ -108,7 +182,7 @@ def test_draws_equal_the_plain_samplers() -> None:
             # Steep: few tokens share the nucleus, so that they come again and again.
             logits = torch.randn(60, generator=generator) * 4
             wanted = plain(logits, history, forbid=slice(50, 60) if len(history) < min_tokens else None)
-            draw.draw(logits, token)
+            draw.draw(logits[None], token)
             assert int(token) == wanted
             num_repeated += wanted in history[-10:]
             history.append(wanted)

@@ -14,7 +14,9 @@ from graph_cases import CPU, checkpoint_of, flow_folder
 from studio.engines.candidate import BuildCancelled, Subject, Unusable, Usable
 from studio.engines.onnx.candidates import CANDIDATES, OrtCandidate
 from studio.engines.onnx.flow_files import ENCODER
+from studio.engines.onnx.folder_network import FolderNetwork
 from studio.engines.onnx.ort_graph import OrtGraph
+from studio.engines.registry import all_candidates
 from studio.engines.stage import PlaceKind, Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
@@ -48,7 +50,7 @@ def test_listing_candidates_does_not_import_what_only_builds_want() -> None:
 def test_each_runs_at_its_place_only(reference: Path) -> None:
     checkpoint = checkpoint_of(reference, "cosyvoice3")
     for candidate in CANDIDATES:
-        assert isinstance(candidate, OrtCandidate)
+        assert isinstance(candidate, OrtCandidate | FolderNetwork)
         for place in (CPU, CARD):
             found = candidate.probe(Subject(checkpoint, place))
             # This build of ONNX Runtime has no CUDA; with one, a session would tell (below).
@@ -67,9 +69,21 @@ def test_a_build_without_cuda_is_named(reference: Path) -> None:
 
 def test_a_session_that_fell_back_is_refused(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with onnxruntime-gpu without its libraries: asked for CUDA, it takes the processor without a word."""
-    monkeypatch.setattr("studio.engines.onnx.ort_graph._providers", lambda place: ["CPUExecutionProvider"])
-    with pytest.raises(UnsupportedPrecision, match="cannot use a graphics card"):
+    monkeypatch.setattr("studio.engines.onnx.ort_graph.providers", lambda index: ["CPUExecutionProvider"])
+    with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
         OrtGraph(flow_folder(reference, "cosyvoice3") / ENCODER, CARD)
+    monkeypatch.setattr("studio.model.onnx_file.providers", lambda index: ["CPUExecutionProvider"])
+    for stage in (Stage.SPEECH_TOKENIZER, Stage.SPEAKER_ENCODER):
+        with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
+            FolderNetwork(stage, PlaceKind.CUDA).open(None, Subject(checkpoint_of(reference, "cosyvoice3"), CARD))
+
+
+def test_engines_on_a_card_are_called_otherwise_than_those_on_the_processor() -> None:
+    every = [candidate for candidate in all_candidates() if candidate.name.startswith("onnxruntime")]
+    words = {(candidate.stage, candidate.name): candidate.engine for candidate in every}
+    assert words[Stage.SPEECH_TOKENIZER, "onnxruntime-cpu"] == "ONNX Runtime (CPU)"
+    assert words[Stage.SPEECH_TOKENIZER, "onnxruntime-cuda"] == "ONNX Runtime (CUDA)"
+    assert all(engine.lower().endswith(f"({name.split('-')[1]})") for (_, name), engine in words.items())
 
 
 def test_built_opened_and_speaking(reference: Path, tmp_path: Path) -> None:

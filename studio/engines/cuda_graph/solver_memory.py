@@ -1,0 +1,155 @@
+"""The flow's solver, all its steps, in memory that never moves: one block of the grid a run, wherever it stands.
+
+Keys and values of every step and layer lie in buffers of a fixed size; attention reads all of a buffer and hides what
+is not filled. So a run is the same computation for every block, and on a card one recorded graph instead of ten
+thousand launches. A shorter block, an utterance's last, is padded: what is beyond its end is hidden from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from math import prod
+
+import torch
+import torch.nn.functional as F
+
+from studio.engines.cuda_graph.recorded import Recorded
+from studio.model.flow.budget import Reservation
+from studio.model.flow.caches import PartLayout
+from studio.model.flow.context import CausalConvolution, SelfAttention
+from studio.model.flow.dit import DiT, turns_brought_along
+from studio.model.flow.estimator import Conditions
+from studio.model.flow.model import FlowModel, Voice, check_length, told_and_untold
+from studio.model.flow.solver import solve
+
+# What is added to the scores of what must not be seen; exp of it is nothing in every type, and it fits float16.
+_HIDDEN = -1e4
+
+
+def solver_bytes(layout: PartLayout, capacity: int, dtype: torch.dtype) -> int:
+    """What ``SolverMemory`` of ``capacity`` frames takes: keys and values; the rest is small."""
+    return sum(2 * prod(_state_shape(layout, attention, capacity)) * dtype.itemsize for attention in layout.attentions)
+
+
+class SolverMemory:
+    """One line's solver. ``capacity``: frames of prompt and speech, whole blocks.
+
+    ``reservation`` is held as long as the memory is.
+    """
+
+    def __init__(
+        self,
+        model: FlowModel,
+        layout: PartLayout,
+        capacity: int,
+        dtype: torch.dtype,
+        reservation: Reservation | None = None,
+    ) -> None:
+        device, block, bins = model.device, layout.block_frames, model.config.mel_bins
+        self.capacity = capacity
+        self.reservation = reservation
+        self._model = model
+        self._layout = layout
+
+        def zeros(*shape: int, kind: torch.dtype = model.dtype) -> torch.Tensor:
+            return torch.zeros(shape, dtype=kind, device=device)
+
+        # Zeros: what is hidden is multiplied by nothing, which of a NaN would be a NaN.
+        self._keys = [zeros(*_state_shape(layout, attention, capacity), kind=dtype) for attention in layout.attentions]
+        self._values = [torch.zeros_like(keys) for keys in self._keys]
+        self._tails = [zeros(*shape) for shape in layout.tail_shapes()]
+        self._x, self._mean, self._prompt_mel, self._mel = (zeros(block, bins) for _ in range(4))
+        self._speaker = zeros(bins)
+        self._place = torch.zeros(block, dtype=torch.long, device=device)
+        self._bias = zeros(1, 1, block, capacity, kind=dtype)
+        estimator = model.network.estimator
+        self._rotary = estimator.rotary_embed if isinstance(estimator, DiT) else None
+        num_turned = 0 if self._rotary is None else len(self._rotary.inv_freq)
+        self._cosine, self._sine = (zeros(block, num_turned) for _ in range(2))
+        self._recorded = Recorded(self._compute, device, self._tails)
+
+    def start_from(self, slabs: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
+        """Takes over what a prompt left behind: ``slabs`` and ``tails`` as ``PartCache`` has them."""
+        if slabs is not None:
+            num_frames = slabs["values"].shape[-2]
+            for layer in range(len(self._layout.attentions)):
+                self._keys[layer][..., :num_frames, :] = slabs["keys"][:, layer].transpose(-1, -2)
+                self._values[layer][..., :num_frames, :] = slabs["values"][:, layer]
+        self._take_tails(tails)
+
+    def continue_from(self, other: SolverMemory, num_frames: int) -> None:
+        """Takes over a line that has become longer than ``other``."""
+        for ours, theirs in zip((*self._keys, *self._values), (*other._keys, *other._values), strict=True):
+            ours[..., :num_frames, :] = theirs[..., :num_frames, :]
+        self._take_tails(other._tails)
+
+    def _take_tails(self, tails: list[torch.Tensor]) -> None:
+        for ours, theirs in zip(self._tails, tails, strict=True):
+            ours.copy_(theirs)
+
+    @torch.inference_mode()
+    def solve(self, voice: Voice, mean: torch.Tensor, start: int) -> torch.Tensor:
+        """The mel (frames, mel_bins) of at most one block of frames from ``start`` on; all before have been solved here."""
+        num_frames, block = mean.shape[0], self._layout.block_frames
+        stop = start + num_frames
+        check_length(start + block)
+        assert start + block <= self.capacity
+        self._x.copy_(self._model.noise[start : start + block])
+        self._mean.zero_()[:num_frames] = mean
+        known = voice.mel[start:stop]
+        self._prompt_mel.zero_()[: len(known)] = known
+        self._speaker.copy_(voice.speaker)
+        torch.arange(start, start + block, out=self._place)
+        self._bias.fill_(_HIDDEN)
+        self._bias[..., :stop] = 0.0
+        if self._rotary is not None:
+            cosine, sine = self._rotary.turns(start, block)
+            self._cosine.copy_(cosine)
+            self._sine.copy_(sine)
+        self._recorded.run()
+        return self._mel[:num_frames].clone()
+
+    def _compute(self) -> None:
+        model = self._model
+        given = (self._mean, self._prompt_mel, self._speaker)
+        conditions = Conditions(*(told_and_untold(part) for part in given))
+
+        def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
+            context = _FixedContext(self, step)
+            return model.network.estimator.velocity(x, conditions, model.modulations[step], context)
+
+        with nullcontext() if self._rotary is None else turns_brought_along(self._cosine, self._sine):
+            self._mel.copy_(solve(self._x, model.steps, model.config.solver.guidance_scale, velocity))
+
+
+@dataclass(frozen=True)
+class _FixedContext:
+    """The context of a block at one solver step."""
+
+    memory: SolverMemory
+    step: int
+
+    def before(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
+        tail = self.memory._tails[convolution.layer][self.step]
+        extended = torch.cat([tail, x], dim=1)
+        tail.copy_(extended[:, extended.shape[1] - convolution.past_frames :])
+        return extended
+
+    def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
+        memory, layer = self.memory, attention.layer
+        keys, values = memory._keys[layer][self.step], memory._values[layer][self.step]
+        # Where the frames stand is told by the turns that are brought along.
+        own_keys, own_values = attention.keys_values(normed, 0)
+        keys.index_copy_(2, memory._place, own_keys.to(keys.dtype))
+        values.index_copy_(2, memory._place, own_values.to(values.dtype))
+        queries = attention.queries(normed, 0)
+        assert attention.score_bias(queries, 0, keys.shape[2]) is None, "no estimator has positions of another kind"
+        attended = F.scaled_dot_product_attention(queries.to(keys.dtype), keys, values, attn_mask=memory._bias)
+        return attended.to(queries.dtype)
+
+
+def _state_shape(layout: PartLayout, attention: SelfAttention, capacity: int) -> tuple[int, ...]:
+    """Of the keys, or the values, of one layer."""
+    return layout.num_steps, layout.num_rows, attention.num_heads, capacity, attention.head_size

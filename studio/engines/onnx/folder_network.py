@@ -1,0 +1,59 @@
+"""Speech tokenizer and speaker encoder as the model folder holds them, under ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.engines.candidate import AnyStage, BuildJob, Subject, Unusable, Usable
+from studio.engines.keys import weight_file
+from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
+from studio.engines.stage import PlaceKind, Stage
+from studio.model.config import Precision
+
+_CODE_VERSION = 1
+# The weights are float32; what a clip of thirty seconds leaves in memory besides.
+_WEIGHT_SHARE = 1.1
+_WORKING_BYTES = {Stage.SPEECH_TOKENIZER: 500 << 20, Stage.SPEAKER_ENCODER: 200 << 20}
+
+
+@dataclass(frozen=True, slots=True)
+class FolderNetwork:
+    """On the processor it is the reference, and runs there also where a graphics card does the rest."""
+
+    stage: Stage
+    kind: PlaceKind = PlaceKind.CPU
+    precision: Precision = Precision.FLOAT32
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = ()
+    longest_silence_seconds: float = 600.0
+
+    @property
+    def name(self) -> str:
+        return f"onnxruntime-{self.kind.value}"
+
+    @property
+    def engine(self) -> str:
+        return ENGINE_WORDS[self.kind]
+
+    def probe(self, subject: Subject) -> Usable | Unusable:
+        if self.kind is PlaceKind.CUDA and (reason := unusable_at(self.kind, subject)) is not None:
+            return reason
+        size = weight_file(self.stage, subject).stat().st_size
+        return Usable(int(size * _WEIGHT_SHARE) + _WORKING_BYTES[self.stage])
+
+    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+        import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+
+        return {"onnxruntime": onnxruntime.__version__}
+
+    def build(self, job: BuildJob) -> None:
+        """Nothing to build: the file is run as it is."""
+
+    def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
+        place, checkpoint = subject.place, subject.checkpoint
+        cuda_index = place.index if self.kind is PlaceKind.CUDA else None
+        if self.stage is Stage.SPEECH_TOKENIZER:
+            return checkpoint.load_speech_tokenizer(place.num_threads, cuda_index=cuda_index)
+        return checkpoint.load_speaker_encoder(place.num_threads, cuda_index=cuda_index)

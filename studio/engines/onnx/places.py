@@ -1,0 +1,31 @@
+"""Where ONNX Runtime may run, for its candidates: what it is called there, and whether it could. Imports no library."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from studio.engines.candidate import Subject, Unusable
+from studio.engines.stage import PlaceKind
+from studio.wording import wording
+
+ENGINE_WORDS = {PlaceKind.CPU: "ONNX Runtime (CPU)", PlaceKind.CUDA: "ONNX Runtime (CUDA)"}
+
+
+def unusable_at(kind: PlaceKind, subject: Subject) -> Unusable | None:
+    """Why ONNX Runtime could not run at a place of ``kind`` for ``subject``; None where it may."""
+    if kind is PlaceKind.CPU and subject.place.kind is not kind:
+        return Unusable(wording("it would run on the processor, not on the graphics card"))
+    if subject.place.kind is not kind:
+        return Unusable(wording("there is no graphics card in use"))
+    if importlib.util.find_spec("onnxruntime") is None:
+        return Unusable(wording("{library} is not installed", library="onnxruntime"))
+    if kind is PlaceKind.CUDA and not _has_cuda_provider():
+        return Unusable(wording("{library} is not installed", library="onnxruntime-gpu"))
+    return None
+
+
+def _has_cuda_provider() -> bool:
+    """Whether the build could; whether its libraries are there, only a session tells (``require_provider``)."""
+    import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+
+    return "CUDAExecutionProvider" in onnxruntime.get_available_providers()

@@ -1,0 +1,140 @@
+"""The recorded solver computes what the plain stream does, block by block, whatever the schedule.
+
+Without a card the runs are not recorded, but in the same memory of fixed size: all but the recording is tested here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from graph_cases import checkpoint_of
+
+from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, load_graphed_flow
+from studio.model.config import Precision
+from studio.model.flow.stream import GridFlowStream
+from studio.model.stages import FlowDecoder, FlowPrompt
+
+NUM_PROMPT_TOKENS = 40
+
+
+@cache
+def plain_flow(reference: Path, family: str) -> FlowDecoder:
+    return checkpoint_of(reference, family).load_flow(Precision.FLOAT32, "cpu")
+
+
+@cache
+def graphed_flow(reference: Path, family: str) -> GraphedFlowDecoder:
+    checkpoint = checkpoint_of(reference, family)
+    return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, Precision.FLOAT32, "cpu")
+
+
+def prompt(seed: int = 0, num_tokens: int = NUM_PROMPT_TOKENS) -> FlowPrompt:
+    random = np.random.default_rng(seed)
+    return FlowPrompt(
+        tuple(random.integers(0, 700, num_tokens).tolist()),
+        random.standard_normal((2 * num_tokens, 80)).astype(np.float32),
+        random.standard_normal(192).astype(np.float32),
+    )
+
+
+def tokens(count: int, seed: int = 5) -> tuple[int, ...]:
+    return tuple(np.random.default_rng(seed).integers(0, 700, count).tolist())
+
+
+def streamed(flow: FlowDecoder, voice: FlowPrompt, spoken: tuple[int, ...], cuts: tuple[int, ...]) -> torch.Tensor:
+    stream = flow.open_stream(flow.prepare_prompt(voice))
+    mels, start = [], 0
+    for stop in (*cuts, len(spoken)):
+        look_ahead = spoken[stop : stop + flow.look_ahead_tokens] if stop < len(spoken) else ()
+        mels.append(stream.decode(spoken[start:stop], look_ahead))
+        start = stop
+    stream.close()
+    return torch.cat(mels, dim=1)
+
+
+def assert_equal(found: torch.Tensor, wanted: torch.Tensor) -> None:
+    assert found.shape == wanted.shape
+    assert (found - wanted).abs().max() <= 1e-5 * wanted.abs().max()
+
+
+@pytest.mark.parametrize("cuts", [(10,), (10, 35), (35, 60)], ids=str)
+def test_streams_equal_the_plain_ones(reference: Path, family: str, cuts: tuple[int, ...]) -> None:
+    """First block with the prompt's end, whole ones, several in a call, and a last one that is not whole."""
+    wanted = streamed(plain_flow(reference, family), prompt(), tokens(71), cuts)
+    assert_equal(streamed(graphed_flow(reference, family), prompt(), tokens(71), cuts), wanted)
+
+
+def test_a_prompt_too_short_to_be_cached(reference: Path, family: str) -> None:
+    voice = prompt(num_tokens=5)
+    wanted = streamed(plain_flow(reference, family), voice, tokens(30), (20,))
+    assert_equal(streamed(graphed_flow(reference, family), voice, tokens(30), (20,)), wanted)
+
+
+def test_the_second_line_finds_nothing_of_the_first_and_has_its_memory(reference: Path, family: str) -> None:
+    graphed = graphed_flow(reference, family)
+    once = streamed(graphed, prompt(), tokens(30), (10,))
+    streamed(graphed, prompt(3), tokens(90, seed=9), (10, 35, 60))
+    used = graphed.budget.used_bytes
+    assert torch.equal(streamed(graphed, prompt(), tokens(30), (10,)), once)
+    assert graphed.budget.used_bytes == used, "memory of earlier lines is used again"
+
+
+def test_a_line_that_grows_moves_to_larger_memory(
+    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.engines.cuda_graph.flow._CAPACITIES_BLOCKS", (2, 3, 4, 6))
+    monkeypatch.setattr("studio.engines.cuda_graph.flow._EXPECTED_BLOCKS", 0)
+    graphed = graphed_flow(reference, family)
+    sizes: list[int] = []
+    real = graphed._pool.borrow
+    monkeypatch.setattr(graphed._pool, "borrow", lambda frames: sizes.append(frames) or real(frames))
+    wanted = streamed(plain_flow(reference, family), prompt(), tokens(71), (10, 35, 60))
+    assert_equal(streamed(graphed, prompt(), tokens(71), (10, 35, 60)), wanted)
+    assert len(sizes) >= 3
+
+
+def test_lines_side_by_side_have_memory_of_their_own(reference: Path, family: str) -> None:
+    graphed = graphed_flow(reference, family)
+    alone = [streamed(graphed, prompt(), tokens(60, seed), (10, 35)) for seed in (1, 2)]
+    state = graphed.prepare_prompt(prompt())
+    streams = [graphed.open_stream(state) for _ in range(2)]
+    mels: list[list[torch.Tensor]] = [[], []]
+    for start, stop in ((0, 10), (10, 35), (35, 60)):
+        for index, stream in enumerate(streams):
+            spoken = tokens(60, index + 1)
+            mels[index].append(stream.decode(spoken[start:stop], spoken[stop : stop + 3] if stop < 60 else ()))
+    assert all(torch.equal(torch.cat(pieces, dim=1), whole) for pieces, whole in zip(mels, alone, strict=True))
+
+
+def test_without_memory_for_it_a_line_is_decoded_as_plain_pytorch_does(
+    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphed = graphed_flow(reference, family)
+    monkeypatch.setattr(graphed._pool, "borrow", lambda frames: None)
+    stream = graphed.open_stream(graphed.prepare_prompt(prompt()))
+    assert isinstance(stream, GridFlowStream)
+    spoken = tokens(71)
+    mels = [stream.decode(spoken[:10], spoken[10:13]), stream.decode(spoken[10:], ())]
+    assert isinstance(stream._caches, PooledCaches)
+    assert not stream.is_recomputing
+    assert_equal(torch.cat(mels, dim=1), streamed(plain_flow(reference, family), prompt(), spoken, (10,)))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16])
+def test_recorded_runs_equal_plain_ones(reference: Path, family: str, precision: Precision) -> None:
+    """On the card itself, lines of several lengths one after the other and so from recorded graphs."""
+    if not torch.cuda.is_available():
+        pytest.skip("no graphics card")
+    checkpoint = checkpoint_of(reference, family)
+    graphed = load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, precision, "cuda:0")
+    for seed in range(3):
+        spoken = tokens(71 + seed, seed)
+        wanted = streamed(plain_flow(reference, family), prompt(seed), spoken, (10, 35))
+        found = streamed(graphed, prompt(seed), spoken, (10, 35)).cpu()
+        limit = 1e-3 if precision is Precision.FLOAT32 else 0.2
+        assert (found - wanted).norm() <= limit * wanted.norm()
