@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
 from studio.app.translation import language
+from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
 
@@ -30,7 +30,7 @@ class NoticeBar(QFrame):
         self._words = QLabel(wordWrap=True)
         self._words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._offer = QPushButton()
-        self._copy = QPushButton(self.tr("Copy report"))
+        self._copy = CopyReportButton()
         self._close = QToolButton(autoRaise=True)
         self._close.setIcon(icon("close"))
         self._close.setToolTip(self.tr("Close"))
@@ -45,12 +45,10 @@ class NoticeBar(QFrame):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.hide)
         self._offer.clicked.connect(self._on_offer)
-        self._copy.clicked.connect(self._on_copy)
         self._close.clicked.connect(self.hide)
         language.changed.connect(self._say_anew)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._offer.hide()
-        self._copy.hide()
         self.hide()
 
     @property
@@ -59,10 +57,13 @@ class NoticeBar(QFrame):
         return self._words.text() if not self.isHidden() else ""
 
     def show_error(self, error: StudioError) -> None:
-        self._error = error
         note_shown(error)
+        self._show_words_of(error)
+
+    def _show_words_of(self, error: StudioError) -> None:
+        self._error = error
         self._show(error_words(error), "warning", tones_of(self.palette()).bad)
-        self._copy.show()
+        self._copy.offer_for(error)
 
     def show_hint(self, words: str, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
         """``offer`` is a button that does ``call``; a hint with one stays."""
@@ -78,7 +79,7 @@ class NoticeBar(QFrame):
         self._timer.stop()
         self._call = None
         self._offer.hide()
-        self._copy.hide()
+        self._copy.offer_for(None)
         self._words.setText(words)
         self._mark.setPixmap(icon(icon_name, colour).pixmap(_ICON_SIDE, _ICON_SIDE))
         self.setAccessibleName(words)
@@ -86,14 +87,10 @@ class NoticeBar(QFrame):
 
     def _say_anew(self) -> None:
         if self._error is not None and not self.isHidden():
-            self.show_error(self._error)
+            self._show_words_of(self._error)
 
     def _on_offer(self) -> None:
         call = self._call
         self.hide()
         if call is not None:
             call()
-
-    def _on_copy(self) -> None:
-        if self._error is not None:
-            QGuiApplication.clipboard().setText(f"{self._error} ({self._error.code})")

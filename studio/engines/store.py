@@ -196,6 +196,11 @@ class EngineStore:
         with contextlib.suppress(OSError):
             self._attempts_path(key).unlink(missing_ok=True)
 
+    def num_resting(self) -> int:
+        """Builds that failed so often that they are not tried again by themselves."""
+        found = (read_attempts(path) for path in self._attempts.glob("*.json"))
+        return sum(attempts is not None and attempts.num_failures >= MOST_FAILURES for attempts in found)
+
     def is_being_built(self, key: str) -> bool:
         """By whichever process."""
         path = self._lock_path(key)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+import studio
 from studio.catalog.machine import look_at_machine
+from studio.health.anonymity import without_names
 from studio.health.check import Check, Verdict
+from studio.health.library_checks import check_accelerators, check_libraries, check_plans
 from studio.health.machine_checks import (
     check_engines,
     check_media,
@@ -30,6 +31,23 @@ class HealthReport:
     checks: tuple[Check, ...]
 
     @property
+    def num_limited(self) -> int:
+        return sum(check.verdict is Verdict.LIMITED for check in self.checks)
+
+    @property
+    def verdict(self) -> str:
+        """In a sentence."""
+        if not self.can_speak:
+            return "Speaking will not work until what is marked BAD is mended."
+        match self.num_limited:
+            case 0:
+                return "All is well: speaking will work."
+            case 1:
+                return "Speaking will work. One thing could be better."
+            case several:
+                return f"Speaking will work. {several} things could be better."
+
+    @property
     def can_speak(self) -> bool:
         return all(check.verdict is not Verdict.BROKEN for check in self.checks)
 
@@ -40,8 +58,8 @@ class HealthReport:
             lines.append(f"{_SIGNS[check.verdict]}  {check.subject}: {check.finding}")
             if check.remedy.template:
                 lines.append(f"      {check.remedy}")
-        lines += ["", "Speaking will work." if self.can_speak else "Speaking will not work."]
-        return without_home("\n".join(lines))
+        lines += ["", self.verdict]
+        return without_names("\n".join(lines))
 
     def as_json(self) -> dict[str, Any]:
         """Keys are only ever added."""
@@ -49,12 +67,17 @@ class HealthReport:
             {
                 "subject": str(check.subject),
                 "verdict": check.verdict.value,
-                "finding": without_home(str(check.finding)),
-                "remedy": without_home(str(check.remedy)),
+                "finding": without_names(str(check.finding)),
+                "remedy": without_names(str(check.remedy)),
             }
             for check in self.checks
         ]
-        return {"can_speak": self.can_speak, "checks": checks}
+        return {
+            "can_speak": self.can_speak,
+            "checks": checks,
+            "version": studio.__version__,
+            "verdict": self.verdict,
+        }
 
 
 def examine(require_sound_card: Callable[[], None], open_library: Callable[[], VoiceLibrary]) -> HealthReport:
@@ -65,19 +88,16 @@ def examine(require_sound_card: Callable[[], None], open_library: Callable[[], V
             check_program(),
             check_python(),
             *check_engines(machine),
+            check_libraries(),
+            check_accelerators(),
             check_processor(machine),
             check_memory(machine),
             check_sound_card(require_sound_card),
             check_media(),
             *check_models(),
+            check_plans(),
             check_voices(open_library),
             *check_folders(),
             check_recent_errors(),
         )
     )
-
-
-def without_home(text: str) -> str:
-    """The user's folder, which most often is called after them, becomes ``~``."""
-    home = str(Path.home())
-    return text.replace(home + os.sep, f"~{os.sep}") if len(home) > 1 else text

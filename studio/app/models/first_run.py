@@ -157,7 +157,7 @@ class FirstRun(QObject):
             offers.append(Offer(self.tr("Other models…"), self.models_wanted.emit))
             offers.append(Offer(self.tr("Not now"), self._end))
             title = self.tr("The download of {name} has stopped").format(name=self._name)
-            self.panel.show_page(PanelPage(title, error_words(error), role="bad", offers=offers))
+            self.panel.show_page(PanelPage(title, error_words(error), role="bad", error=error, offers=offers))
 
     @property
     def _other_source(self) -> SourceKind:

@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.theme.icons import icon
+from studio.app.widgets.copy_report import CopyReportButton
+from studio.errors import StudioError
 
 _STEPS = 1000
 _BAR_PIXELS = 10
@@ -36,7 +38,7 @@ class Offer:
 class PanelPage:
     """``share`` of None with ``is_busy``: nobody knows how far it is. ``table``: rows of words, the first its head.
 
-    ``words_below`` the table, for what it comes to.
+    ``words_below`` the table, for what it comes to. ``error``: what ``words`` tell of, to be reported.
     """
 
     title: str
@@ -46,6 +48,7 @@ class PanelPage:
     share: float | None = None
     table: Sequence[Sequence[str]] = ()
     words_below: str = ""
+    error: StudioError | None = None
     offers: Sequence[Offer] = ()
 
 
@@ -75,7 +78,9 @@ class FirstRunPanel(QFrame):
         self._buttons = QWidget()
         self._page = PanelPage("")
         head = QHBoxLayout()
+        self._copy = CopyReportButton()
         head.addWidget(self._title, 1)
+        head.addWidget(self._copy)
         head.addWidget(self._close)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(12, 8, 8, 10)
@@ -96,6 +101,7 @@ class FirstRunPanel(QFrame):
         self._title.setText(page.title)
         self._words.setText(page.words)
         self._words.setVisible(bool(page.words))
+        self._copy.offer_for(page.error)
         self._words_below.setText(page.words_below)
         self._words_below.setVisible(bool(page.words_below))
         if self._words.property("role") != page.role:

@@ -1,0 +1,63 @@
+"""Reports name nobody: folders are told without their owner, sentences without what a person called something."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+from studio.catalog.contents import is_welcome
+from studio.wording import Wording
+
+# Names of accounts that say nothing about anybody, and are ordinary words of a path.
+_NOBODY = {"admin", "administrator", "home", "root", "user", "users"}
+# Facts of errors that are the program's, a library's or a server's own words.
+_KEPT_FACTS = {
+    "c", "engine", "generation", "host", "how", "kind", "known", "library", "model", "oldest", "precision", "reason",
+    "setting", "signal", "stage", "status", "variable", "version", "why",
+}  # fmt: skip
+
+
+def without_names(text: str) -> str:
+    """The user's folder becomes ``~``, and a part of a path that is the user's name becomes ``USER``."""
+    for home in _homes():
+        flags = re.IGNORECASE if os.name == "nt" else 0
+        text = re.sub(rf"{re.escape(home)}(?=[\\/]|$|[^\w.-])", "~", text, flags=flags)
+    for name in _names():
+        text = re.sub(rf"(?<=[\\/]){re.escape(name)}(?=[\\/]|$|[^\w.-])", "USER", text, flags=re.IGNORECASE)
+    return text
+
+
+def without_facts(wording: Wording) -> Wording:
+    """The sentence as it is for everybody: voices, texts and files of a person's own are only named by their kind."""
+    facts: dict[str, str | int | float | Wording] = {}
+    for name, value in wording.facts.items():
+        if isinstance(value, Wording):
+            facts[name] = without_facts(value)
+        elif not isinstance(value, str) or name in _KEPT_FACTS or is_welcome(value):
+            facts[name] = without_names(value) if isinstance(value, str) else value
+        else:
+            facts[name] = f"‹{name}›"
+    return Wording(wording.template, facts)
+
+
+def _homes() -> list[str]:
+    """As it is called, and as it is; the longest first. A file system's root is nobody's."""
+    home = Path.home()
+    found = {str(home), str(home.resolve())}
+    return sorted((path for path in found if len(path) > len(home.anchor)), key=len, reverse=True)
+
+
+def _names() -> set[str]:
+    names = {Path.home().name, _account()}
+    return {name for name in names if len(name) > 1 and name.lower() not in _NOBODY}
+
+
+@cache
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # an account without a name, as in some containers
+        return ""

@@ -1,0 +1,45 @@
+"""One error for whoever mends the program: what happened, where, with which versions; and nothing about the person."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Callable
+
+import studio
+from studio.catalog.machine import MachineFacts, look_at_machine
+from studio.errors import StudioError
+from studio.health.anonymity import without_facts
+from studio.health.log_file import recent_errors
+from studio.health.machine_checks import in_gibibytes
+from studio.installation import origin_words
+
+_LIBRARIES = ("torch", "onnxruntime", "PySide6-Essentials", "numpy")
+
+
+def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = look_at_machine) -> str:
+    """In English, as every report is. Takes up to some seconds: the driver of a card is asked."""
+    machine = look()
+    card = machine.card
+    versions = [f"{name} {found}" for name in _LIBRARIES if (found := _version(name))]
+    facts = {
+        "error": error.code,
+        "happened": without_facts(error.sentence),
+        "remedy": without_facts(error.advice),
+        "program": f"Timbre Studio {studio.__version__}, {origin_words()}",
+        "system": platform.platform(),
+        "versions": ", ".join([f"Python {platform.python_version()}", *versions]),
+        "processor": f"{machine.processor}, {machine.num_cores} cores",
+        "memory": f"{in_gibibytes(machine.memory_bytes)}, {in_gibibytes(machine.free_memory_bytes)} free",
+        "disk": f"{in_gibibytes(machine.free_disk_bytes)} free where models are kept",
+        "card": f"{card.name}, {in_gibibytes(card.memory_bytes)}, driver {card.driver}" if card else "none of NVIDIA",
+        "before": ", ".join(f"{shown.when} {shown.code}" for shown in recent_errors()) or "nothing in the log",
+    }
+    return "\n".join(f"{name}: {words}" for name, words in facts.items())
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,70 @@
+"""Reports name nobody, whatever a person is called and wherever their folders are."""
+
+from __future__ import annotations
+
+from pathlib import Path, PureWindowsPath
+
+import pytest
+
+from studio.errors import UnreadableClip, VoiceNotFound
+from studio.health import anonymity
+from studio.health.anonymity import without_facts, without_names
+from studio.wording import wording
+
+
+@pytest.fixture(autouse=True)
+def anna(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    home = tmp_path / "home" / "Anna"
+    home.mkdir(parents=True)
+    monkeypatch.setattr(Path, "home", lambda: home)
+    monkeypatch.setattr(anonymity, "_account", lambda: "anna.smith")
+    return home
+
+
+def test_the_users_folder_has_no_name(anna: Path) -> None:
+    assert without_names(f"{anna}/models, 3 GB") == "~/models, 3 GB"
+    assert without_names(f"in {anna}") == "in ~"
+    assert without_names(f"({anna})") == "(~)"
+    assert without_names(f"{anna}belle/x") == f"{anna.parent}/Annabelle/x"  # somebody else's, and no part of a path
+
+
+def test_a_folder_elsewhere_that_is_called_after_the_user_has_no_name() -> None:
+    assert without_names("/media/anna.smith/DISK/x") == "/media/USER/DISK/x"
+    assert without_names(r"D:\\Models\\Anna\\llm.pt") == r"D:\\Models\\USER\\llm.pt"
+    assert without_names("/srv/anna.smithson") == "/srv/anna.smithson"
+    assert without_names("Anna says hello") == "Anna says hello"  # no path
+
+
+def test_a_link_to_the_users_folder_is_found_too(anna: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    link = tmp_path / "people"
+    link.symlink_to(anna.parent)
+    monkeypatch.setattr(Path, "home", lambda: link / "Anna")
+    assert without_names(f"{anna}/a and {link}/Anna/b") == "~/a and ~/b"
+
+
+def test_ordinary_words_are_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path("/root"))
+    monkeypatch.setattr(anonymity, "_account", lambda: "user")
+    assert without_names("/root/x /srv/user/y /home/users") == "~/x /srv/user/y /home/users"
+    monkeypatch.setattr(Path, "home", lambda: Path("/"))
+    assert without_names("/srv/x") == "/srv/x"
+
+
+def test_windows_writes_a_folder_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(anonymity, "_homes", lambda: [str(PureWindowsPath("C:/Users/Anna Smith"))])
+    monkeypatch.setattr("os.name", "nt")
+    assert without_names(r"c:\users\anna smith\AppData\x") == r"~\AppData\x"
+
+
+def test_a_sentence_keeps_what_is_the_programs_and_loses_what_is_a_persons(anna: Path) -> None:
+    error = VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Aunt Mary")
+    assert str(without_facts(error.sentence)) == "There is no voice ‹name›."
+    clip = UnreadableClip(
+        "{file} is no sound ({reason}).", file="my diary.wav", reason=PermissionError(13, "Permission denied")
+    )
+    assert str(without_facts(clip.sentence)) == "‹file› is no sound (permission denied)."
+    model = wording("{file} is damaged, {size:.1f} GB", file="llm.pt", size=2.5)
+    assert str(without_facts(model)) == "llm.pt is damaged, 2.5 GB"
+    inner = wording("{host} {happened}", host="hf-mirror.com", happened=wording("broke off at {path}", path=anna))
+    assert str(without_facts(inner)) == "hf-mirror.com broke off at ‹path›"
+    assert str(without_facts(wording("no ({reason})", reason=f"cannot open {anna}/x"))) == "no (cannot open ~/x)"
