@@ -8,6 +8,7 @@ from pathlib import Path
 import regex
 
 import studio
+from studio.catalog.known import known_models
 from studio.export.speech_source import ExportItem
 
 _LONGEST_TAG = 200
@@ -46,14 +47,17 @@ def tags_of_line(provenance: Provenance, item: ExportItem, *, project: str) -> d
 
 
 def licence_of_model(folder: Path) -> str:
-    """What the model's card, ``README.md``, names as its licence; empty where it says nothing."""
+    """What the model's card, ``README.md``, names as its licence, else the catalogue; empty where nobody knows."""
     try:
         with (folder / "README.md").open(encoding="utf-8") as card:
             header = _CARD_HEADER.match(card.read(_LARGEST_CARD_BYTES))
     except (OSError, ValueError):
-        return ""
+        header = None
     licence = _LICENCE.search(header[1]) if header else None
-    return licence[2].strip() if licence else ""
+    if licence is not None:
+        return licence[2].strip()
+    known = known_models().get(folder.name)
+    return known.licence if known is not None else ""
 
 
 def _one_line(text: str) -> str:

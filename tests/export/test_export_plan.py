@@ -104,6 +104,11 @@ def test_the_licence_is_that_of_the_models_card(tmp_path: Path) -> None:
         assert licence_of_model(tmp_path) == ""
 
 
+def test_a_model_without_a_card_has_the_licence_of_the_catalogue(tmp_path: Path) -> None:
+    assert licence_of_model(tmp_path / "studio-mini") == "Apache-2.0"
+    assert licence_of_model(tmp_path / "somebody's own") == ""
+
+
 def test_descriptions_are_short_and_on_one_line() -> None:
     tags = Provenance("Model", "Apache-2.0").tags(title="line\n" * 100, voice="Anna")
     assert len(tags["title"]) == 200

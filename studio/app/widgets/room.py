@@ -5,7 +5,7 @@ A laptop's 1280 by 800 at 200 % leaves 640 by 400 of Qt's points.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QScrollArea, QWidget
 
@@ -27,6 +27,7 @@ class ScrolledPage(QScrollArea):
         self._page = page
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the control that has it
         self.setWidget(page)
 
     def sizeHint(self) -> QSize:  # noqa: N802
