@@ -40,11 +40,13 @@ class Usable:
 
     ``memory_bytes``: what ``open`` will take at the place, at most; ``build_memory_bytes`` and ``build_disk_bytes``
     likewise for ``build``. They are compared with what is free; estimates err on the large side.
+    ``opens_slowly``: ``open`` takes so long that something else has to speak meanwhile.
     """
 
     memory_bytes: int
     build_memory_bytes: int = 0
     build_disk_bytes: int = 0
+    opens_slowly: bool = False
 
 
 @dataclass(frozen=True, slots=True)

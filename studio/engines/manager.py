@@ -302,6 +302,13 @@ class EngineManager:
             if view.is_reference:
                 return None
 
+    def opens_slowly(self, stage: Stage) -> bool:
+        """Whether ``open_choice`` would keep a person waiting."""
+        with self._lock:
+            name = self._stage_view(stage).choice.name
+        probed = next(rung.probed for rung in self._rungs_of(stage) if rung.candidate.name == name)
+        return isinstance(probed, Usable) and probed.opens_slowly
+
     def _opened(self, rung: Rung) -> AnyStage | None:
         manifest = rung.manifest
         if manifest is None:

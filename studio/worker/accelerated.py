@@ -73,6 +73,7 @@ class AcceleratedModel:
         self._last_used = time.monotonic()
         self._pending: dict[Stage, OpenedStage] = {}
         self._pending_lock = threading.Lock()
+        self._late: set[Stage] = set()
         self._is_closed = threading.Event()
         self._wake = threading.Event()
         self._is_wanted = options.engines == "improve"
@@ -187,6 +188,7 @@ class AcceleratedModel:
             if self._is_closed.is_set():
                 return
             try:
+                self._open_late()
                 if self._is_wanted and self._is_quiet():
                     self._improve()
                 self._release_when_idle()
@@ -221,6 +223,18 @@ class AcceleratedModel:
                 with self._pending_lock:
                     self._pending[stage] = opened
 
+    def _open_late(self) -> None:
+        """What would have kept a person waiting; plain torch has spoken meanwhile."""
+        with self._pending_lock:
+            late, self._late = self._late, set()
+        for stage in late:
+            opened = self._manager.open_choice(stage)
+            if self._is_closed.is_set() or self._synthesizer is None:
+                return
+            if opened is not None:
+                with self._pending_lock:
+                    self._pending[stage] = opened
+
     def _release_when_idle(self) -> None:
         seconds = self._options.idle_release_seconds
         if seconds is None or self._synthesizer is None or time.monotonic() - self._last_used < seconds:
@@ -239,7 +253,11 @@ class AcceleratedModel:
         opened: dict[Stage, OpenedStage] = {}
         # Without a look at the candidates where nothing can have been proven: their libraries take time to load.
         for stage in self._replaceable() if self._manager.store.has_manifests() else ():
-            if (found := self._manager.open_choice(stage)) is not None:
+            if self._manager.opens_slowly(stage):
+                with self._pending_lock:
+                    self._late.add(stage)
+                self._wake.set()
+            elif (found := self._manager.open_choice(stage)) is not None:
                 opened[stage] = found
         engines: dict[str, Any] = {_KEYS[stage]: found.engine for stage, found in opened.items()}
         handed = HandedStages(

@@ -38,6 +38,14 @@ def test_before_anything_is_known_the_plain_one_speaks(make_manager: MakeManager
     assert {view.standing for view in views(manager).values()} == {Standing.UNTRIED}
 
 
+def test_of_the_choice_it_is_known_whether_it_opens_slowly(make_manager: MakeManager) -> None:
+    manager = make_manager("TARDY")
+    assert not manager.opens_slowly(ENCODER), "the plain one is the choice yet"
+    manager.improve()
+    assert chosen(manager) == "quick"
+    assert manager.opens_slowly(ENCODER)
+
+
 def test_the_fastest_that_is_right_is_chosen_and_the_slower_one_says_why_not(make_manager: MakeManager) -> None:
     manager = make_manager("RIGHT")
     manager.improve()

@@ -175,6 +175,7 @@ BAD = (
     Fake("absent", probed=Unusable(wording("the library is not installed"))),
     Fake("vast", probed=Usable(1 << 60)),
 )
+TARDY = (_PLAIN, Fake("quick", probed=Usable(1, opens_slowly=True)))
 CRASHING = (_PLAIN, Fake("crashing", crashing))
 HANGING = (_PLAIN, Hanging("hanging", longest_silence_seconds=1.0))
 DEAF = (_PLAIN, Deaf("deaf"))

@@ -81,13 +81,15 @@ class FakeStore:
 class FakeManager:
     """Finds the mute vocoder when it is asked to improve, or knows it already."""
 
-    def __init__(self, hear: Callable[[Overview], None], *, knows: bool = False) -> None:
+    def __init__(self, hear: Callable[[Overview], None], *, knows: bool = False, is_slow: bool = False) -> None:
         self._hear = hear
         self.knows = knows
         self.has_improved = threading.Event()
         self.asides: list[bool] = []
         self.opened: list[Stage] = []
         self.again: list[Collection[str]] = []
+        self.is_slow = is_slow
+        self.may_open = threading.Event()
         self.store = FakeStore(has_manifests=knows)
 
     def overview(self) -> Overview:
@@ -109,8 +111,13 @@ class FakeManager:
         self.opened.append(stage)
         if stage is not Stage.VOCODER or not self.knows:
             return None
+        if self.is_slow:
+            assert self.may_open.wait(30)
         plain = open_checkpoint(MODEL).load_vocoder(Precision.FLOAT32, "cpu")
         return OpenedStage(Mute(plain), view("mute"))
+
+    def opens_slowly(self, stage: Stage) -> bool:
+        return self.is_slow and stage is Stage.VOCODER
 
     def step_aside(self) -> None:
         self.asides.append(True)
@@ -135,12 +142,12 @@ def open_model(
     opened: list[AcceleratedModel] = []
 
     def open_one(
-        options: EngineOptions = OPTIONS, *, quiet_seconds: float = 0.0, knows: bool = False
+        options: EngineOptions = OPTIONS, *, quiet_seconds: float = 0.0, knows: bool = False, is_slow: bool = False
     ) -> tuple[AcceleratedModel, FakeManager]:
         managers: list[Any] = []
 
         def make(hear: Callable[[Overview], None]) -> Any:
-            managers.append(FakeManager(hear, knows=knows))
+            managers.append(FakeManager(hear, knows=knows, is_slow=is_slow))
             return managers[0]
 
         model = AcceleratedModel(MODEL, options, make, quiet_seconds=quiet_seconds)
@@ -212,6 +219,18 @@ def test_what_was_proven_before_speaks_from_the_first_line_on(
     model, manager = open_model(replace(OPTIONS, engines="proven"), knows=True)
     assert set(loudness(model, request_of)) == {0.0}
     assert not manager.has_improved.wait(0.3)
+
+
+def test_what_opens_slowly_keeps_nobody_waiting(
+    open_model: Callable[..., tuple[AcceleratedModel, FakeManager]], request_of: SynthesisRequest
+) -> None:
+    model, manager = open_model(replace(OPTIONS, engines="proven"), knows=True, is_slow=True)
+    assert min(loudness(model, request_of)) > 0
+    assert model.description.engines["vocoder"] == "torch-float32"
+    manager.may_open.set()
+    wait_for(lambda: Stage.VOCODER in model._pending)
+    assert set(loudness(model, request_of)) == {0.0}
+    assert model.description.engines["vocoder"] == "mute"
 
 
 @pytest.mark.parametrize("knows", [False, True])

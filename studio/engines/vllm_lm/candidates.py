@@ -46,7 +46,7 @@ class VllmCandidate:
         config, kind = subject.checkpoint.speech_lm, subject.place.kind
         num_bytes = num_file_bytes(config, self.precision)
         cache_bytes = wanted_capacity(config.backbone, self.precision, kind).kv_cache_bytes
-        return Usable(num_bytes + cache_bytes + WORKING_BYTES[kind], build_disk_bytes=num_bytes)
+        return Usable(num_bytes + cache_bytes + WORKING_BYTES[kind], build_disk_bytes=num_bytes, opens_slowly=True)
 
     def key_facts(self, subject: Subject) -> Mapping[str, str]:
         found = library_for(subject.place)

@@ -16,6 +16,7 @@ class Serve:
     """The first thing that is said. ``folder`` as ``model_files`` filled it.
 
     ``max_positions`` of one line, prompt and speech together; ``max_lines`` at once; ``kv_cache_bytes`` for all of them.
+    ``memory_share``: of the whole memory of a card at least so much has to be free.
     Ids from ``num_speech_tokens`` up to ``num_rows`` end a line.
     """
 
@@ -25,6 +26,7 @@ class Serve:
     max_positions: int
     max_lines: int
     kv_cache_bytes: int
+    memory_share: float
     num_speech_tokens: int
     num_rows: int
     sampling: SamplingOptions

@@ -19,6 +19,7 @@ from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.model.config import Precision
 from studio.model.speech_lm.loading import open_network
 
+_LEAST_SHARE = 0.01  # vLLM takes no zero
 # The name of the entry point in pyproject.toml.
 _PLUGIN = "timbre_speech_lm"
 
@@ -26,8 +27,10 @@ _PLUGIN = "timbre_speech_lm"
 def open_speech_lm(files: Path, library: VllmLibrary, subject: Subject, precision: Precision) -> VllmSpeechLM:
     """Returns when it can speak, which takes vLLM half a minute or more. Raises ``EngineDied``, ``OutOfMemory``."""
     config, place = subject.checkpoint.speech_lm, subject.place
-    free = budget_bytes(place) - num_file_bytes(config, precision) - WORKING_BYTES[place.kind]
+    num_bytes = num_file_bytes(config, precision)
+    free = budget_bytes(place) - num_bytes - WORKING_BYTES[place.kind]
     capacity = capacity_within(free, config.backbone, precision, place.kind)
+    share = (num_bytes + capacity.kv_cache_bytes) / place.total_bytes
     inputs = open_network(weight_file(Stage.SPEECH_LM, subject), config).inputs
     process = EngineProcess(
         [str(library.python), "-P", "-m", "studio.engines.vllm_lm"], environment_with_studio(surroundings(place))
@@ -40,6 +43,7 @@ def open_speech_lm(files: Path, library: VllmLibrary, subject: Subject, precisio
             max_positions=capacity.max_positions,
             max_lines=capacity.max_lines,
             kv_cache_bytes=capacity.kv_cache_bytes,
+            memory_share=min(max(share, _LEAST_SHARE), 1.0),
             num_speech_tokens=config.layout.num_speech_tokens,
             num_rows=config.layout.num_rows,
             sampling=config.sampling,

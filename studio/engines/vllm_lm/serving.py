@@ -186,6 +186,8 @@ def open_engine(wanted: Serve, batch: BatchDraw) -> Any:
             # The choice of a token needs the one before.
             async_scheduling=False,
             kv_cache_memory_bytes=wanted.kv_cache_bytes,
+            # Beside an exact size this only decides whether vLLM starts at all.
+            gpu_memory_utilization=wanted.memory_share,
             enable_prompt_embeds=True,
             enable_prefix_caching=True,
             logits_processors=[make_processor(batch)],

@@ -83,10 +83,11 @@ def test_the_entry_point_names_the_function_that_registers() -> None:
     assert surroundings(CPU)["VLLM_PLUGINS"] == name
 
 
+@pytest.mark.filterwarnings("ignore")  # its own
 def test_the_real_classes_take_ours() -> None:
     """Where vLLM is installed beside the program."""
-    interface: Any = pytest.importorskip("vllm.v1.sample.logits_processor")
-    qwen2: Any = pytest.importorskip("vllm.model_executor.models.qwen2")
+    interface: Any = pytest.importorskip("vllm.v1.sample.logits_processor", exc_type=ImportError)
+    qwen2: Any = pytest.importorskip("vllm.model_executor.models.qwen2", exc_type=ImportError)
     made: Any = make_processor(drawing_batch())
     assert issubclass(made, interface.LogitsProcessor)
     processor = made(None, torch.device("cpu"), False)

@@ -23,7 +23,7 @@ from studio.model.speech_lm import RepetitionAwareSampler
 
 NUM_IDS, FIRST_END = 40, 36
 OPTIONS = SamplingOptions()
-SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 3, 1 << 20, FIRST_END, NUM_IDS, OPTIONS)
+SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 3, 1 << 20, 0.1, FIRST_END, NUM_IDS, OPTIONS)
 
 
 class Wire:
