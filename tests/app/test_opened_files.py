@@ -1,0 +1,55 @@
+"""A file that comes with the start of the window: double-clicked, or named on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from window_bench import Bench, clip_of_noise
+
+from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.app.window import MainWindow
+from studio.voices.library import VoiceLibrary
+
+
+def start_with(bench: Bench, path: Path) -> MainWindow:
+    window = bench.open_window()
+    window.start_working(path)
+    return window
+
+
+def names(window: MainWindow) -> list[str]:
+    return [voice.name for voice in window.voices.voices]
+
+
+def test_a_voice_file_brings_its_voice(bench: Bench, tmp_path: Path) -> None:
+    elsewhere = VoiceLibrary(tmp_path / "elsewhere", built_in=tmp_path / "none")
+    elsewhere.add(clip_of_noise(tmp_path / "clip.wav"), "Bertha", "What Bertha says.")
+    elsewhere.export("Bertha", tmp_path / "from a friend.VOICE")
+    window = start_with(bench, tmp_path / "from a friend.VOICE")
+    bench.until(lambda: names(window) == ["Bertha"])
+
+
+def test_a_sound_is_looked_at_before_it_becomes_a_voice(bench: Bench, tmp_path: Path) -> None:
+    window = start_with(bench, clip_of_noise(tmp_path / "Bert.wav"))
+    bench.until(lambda: window.findChildren(DoctorDialog))
+    (dialog,) = window.findChildren(DoctorDialog)
+    dialog.reject()
+
+
+@pytest.mark.parametrize("name", ["lines.txt", "lines.md"])
+def test_a_text_becomes_lines(bench: Bench, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("The first line.\n\nThe second line.\n")
+    start_with(bench, path)
+    bench.until(lambda: "The second line." in bench.texts)
+
+
+def test_a_script_is_opened(bench: Bench, tmp_path: Path) -> None:
+    from studio.app.documents import new_project
+
+    other = new_project(tmp_path / "drafts of another", bench.settings)
+    other.save(tmp_path / "other.timbre")
+    other.close()
+    window = start_with(bench, tmp_path / "other.timbre")
+    bench.until(lambda: window.documents.name == "other")
