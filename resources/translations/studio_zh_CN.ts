@@ -3105,6 +3105,10 @@
         <translation>它不再有任何回应</translation>
     </message>
     <message>
+        <source>it would run on the processor, not on the graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>its results differ by {error:.2%} from plain float32, more than {limit:.2%}</source>
         <translation>其结果与普通 float32 相差 {error:.2%}，超过 {limit:.2%}</translation>
     </message>
@@ -4602,10 +4606,6 @@
     <message>
         <source>Nothing waits to be spoken any more.</source>
         <translation>已没有等待朗读的行。</translation>
-    </message>
-    <message>
-        <source>Line {number}: {text}</source>
-        <translation>第 {number} 行：{text}</translation>
     </message>
 </context>
 <context>
@@ -6467,6 +6467,14 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     <message>
         <source>Show all</source>
         <translation>显示全部</translation>
+    </message>
+    <message>
+        <source>Line {number}: {text}</source>
+        <translation>第 {number} 行：{text}</translation>
+    </message>
+    <message>
+        <source>Line {number}</source>
+        <translation>第 {number} 行</translation>
     </message>
 </context>
 <context>

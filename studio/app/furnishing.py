@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QVBoxLayout
 
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drops import Drops
@@ -26,17 +27,22 @@ class Furnishing(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         session, script = window.session, window.script
+        self._script = script
         self.pronunciation = Pronunciation(session, window)
         self.models = ModelsDesk(session, window.pages, window.notices, window.tasks, window)
         self.engines = EnginesDesk(session.bridge, window)
         self.recordings = Recordings(session, script, window)
         self.drops = Drops(window.documents, window.voices.new_voices, script, self.recordings, window)
+        centre = script.parentWidget()
+        column = centre.layout() if centre is not None else None
+        assert isinstance(column, QVBoxLayout), "the script stands in the column of the centre"
         for panel in (self.models.panel, self.engines.panel):
-            window.add_panel(panel)
+            column.insertWidget(column.indexOf(script), panel)
         self._connect_signals(window)
 
     def _connect_signals(self, window: MainWindow) -> None:
         actions = window.actions_by_id
+        actions["edit.pronunciation"].triggered.connect(self._open_pronunciation)
         actions["file.models"].triggered.connect(self.models.open_page)
         actions["file.engines"].triggered.connect(self.engines.open_page)
         actions["speak.recording"].triggered.connect(self.recordings.choose_file)
@@ -44,3 +50,8 @@ class Furnishing(QObject):
         self.models.model_chosen.connect(window.use_model)
         self.recordings.failed.connect(window.notices.show_error)
         self.pronunciation.failed.connect(window.notices.show_error)
+
+    def _open_pronunciation(self) -> None:
+        line, field = self._script.current_line, self._script.view.writing_field
+        selected = field.textCursor().selectedText() if field is not None else ""
+        self.pronunciation.open(line.voice if line else None, selected)

@@ -226,7 +226,7 @@ class _Stage:
         window, view = self.window, self.window.script.view
         over_line = view.viewport().mapTo(window, view.visualRect(view.model().index(1, 0)).center())
         mime = QMimeData()
-        mime.setUrls([QUrl.fromLocalFile(str(self._scratch / "0.wav"))])
+        mime.setUrls([QUrl.fromLocalFile("/home/anna/interview.m4a")])
         for name, place in (("drop", window.voices.rect().center()), ("drop-on-line", over_line)):
             action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
             event = QDragEnterEvent(place, action, mime, button, Qt.KeyboardModifier.NoModifier)
@@ -263,7 +263,7 @@ class _Stage:
 
 def _project(drafts: Path, settings: Settings, language: str) -> Project:
     project = new_project(drafts, settings)
-    styles = {2: LineStyle(preset="emotion.happy"), 4: LineStyle(instruct="as if it did not matter")}
+    styles = {2: LineStyle(preset="volume.loud"), 4: LineStyle(instruct="as if it did not matter")}
     voices = _VOICES[language]
     lines = tuple(
         Line(id=new_id(), text=text, voice=voices[index % 2], style=styles.get(index, LineStyle()))
@@ -287,7 +287,7 @@ def _add_take(project: Project, line: Line, *, seed: int) -> None:
         mode=Mode.ZERO_SHOT.value,
         voice_name=line.voice or "",
         voice_sha256="",
-        model_name="Fun-CosyVoice3-0.5B",
+        model_name="studio-mini",
         model_key="",
     )
     samples = _humming(2.0 + 0.3 * (seed % 7), seed)
@@ -329,7 +329,9 @@ def _health() -> HealthReport:
     return HealthReport(
         (
             Check(
-                wording("Python"), Verdict.FINE, wording("{version} in {folder}", version="3.12.7", folder=sys.prefix)
+                wording("Python"),
+                Verdict.FINE,
+                wording("{version} in {folder}", version="3.12.7", folder="/opt/timbre"),
             ),
             Check(wording("graphics card"), Verdict.FINE, wording("none of NVIDIA; the processor speaks")),
             Check(

@@ -99,10 +99,6 @@ class MainWindow(QMainWindow):
         self.models, self.engines, self.drops = made.models, made.engines, made.drops
         self.pronunciation, self.recordings = made.pronunciation, made.recordings
 
-    def add_panel(self, panel: QWidget) -> None:
-        """Something to be told above the script."""
-        self._column.insertWidget(self._column.indexOf(self.script), panel)
-
     def start_working(self, path: Path | None) -> None:
         """After the first paint: the model, what was left behind, and the file that was asked for."""
         self.furnish()
@@ -120,7 +116,7 @@ class MainWindow(QMainWindow):
     def _assemble(self, log: LogHandler) -> None:
         self.setWindowIcon(icon("timbre"))
         centre = QWidget()
-        self._column = column = QVBoxLayout(centre)
+        column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.notices)
@@ -174,7 +170,6 @@ class MainWindow(QMainWindow):
         actions["edit.lock"].triggered.connect(script.toggle_lock)
         actions["edit.find"].triggered.connect(lambda: script.open_find(replaces=False))
         actions["edit.replace"].triggered.connect(lambda: script.open_find(replaces=True))
-        actions["edit.pronunciation"].triggered.connect(self._open_pronunciation)
         self._undo_actions.told.connect(self.tasks.tell)
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
@@ -292,9 +287,7 @@ class MainWindow(QMainWindow):
     def _show_sound(self, sound: GrowingSound | None, line_id: str) -> None:
         script = self.session.editor.script
         row = script.index_of.get(line_id)
-        words = self.tr("Line {number}: {text}")
-        text = "" if row is None else " ".join(script.lines[row].text.split())
-        self.take_panel.show_sound(sound, "" if row is None else words.format(number=row + 1, text=text))
+        self.take_panel.show_sound(sound, *(() if row is None else (row + 1, script.lines[row].text)))
 
     def _show_actions(self) -> None:
         line = self.script.current_line
@@ -363,11 +356,6 @@ class MainWindow(QMainWindow):
         self.session.use_model(choice)
 
     # Pages and dialogs.
-
-    def _open_pronunciation(self) -> None:
-        line, field = self.script.current_line, self.script.view.writing_field
-        selected = field.textCursor().selectedText() if field is not None else ""
-        self.pronunciation.open(line.voice if line else None, selected)
 
     def _keep_keys(self) -> None:
         self.session.settings[SHORTCUTS] = self.actions_by_id.own_keys

@@ -35,6 +35,10 @@ class TextField(QPlainTextEdit):
             return True
         return super().event(event)
 
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, N802 - Qt's names
+        """Tab takes the offered tag; Qt would go on to the next control before it told us of the key."""
+        return not self._completer.is_open and super().focusNextPrevChild(next)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if self._completer.takes_key(event):
             event.accept()

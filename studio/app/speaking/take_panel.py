@@ -58,9 +58,10 @@ class TakePanel(QWidget):
         layout.addWidget(self.waveform, 1)
         self.waveform.seek_requested.connect(self.seek_requested)
 
-    def show_sound(self, sound: GrowingSound | None, title: str) -> None:
-        """``sound`` may still be growing; None: there is nothing to show."""
-        self._title.setText(title)
+    def show_sound(self, sound: GrowingSound | None, number: int | None = None, text: str = "") -> None:
+        """Of the line with this ``number``. ``sound`` may still be growing; None: there is nothing to show."""
+        words = self.tr("Line {number}: {text}") if text.strip() else self.tr("Line {number}")
+        self._title.setText("" if number is None else words.format(number=number, text=" ".join(text.split())))
         if sound is self._sound:
             return
         self._sound = sound

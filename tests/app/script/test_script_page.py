@@ -95,15 +95,17 @@ def tags_of(field: TextField) -> QListWidget:
     return found
 
 
-def test_a_slash_offers_the_tags_the_model_knows(bench: Bench, window: MainWindow) -> None:
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
+def test_a_slash_offers_the_tags_the_model_knows(bench: Bench, window: MainWindow, key: Qt.Key) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "He laughed /lau")
     tags = tags_of(field)
     assert tags.isVisible()
     assert tags.item(0).text().startswith("[laughter]")
-    QTest.keyClick(field, Qt.Key.Key_Return)
+    QTest.keyClick(field, key)
     assert field.toPlainText() == "He laughed [laughter]"
     assert not tags.isVisible()
+    assert field.isVisible(), "one goes on writing"
 
 
 def test_a_tag_around_words_leaves_the_cursor_inside(bench: Bench, window: MainWindow) -> None:
