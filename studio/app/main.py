@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 import studio
+from studio.app.application import Application
 from studio.app.documents import new_project
 from studio.app.error_words import error_words
 from studio.app.first_paint import once_painted
@@ -53,7 +54,13 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
         QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: put_on(application, settings))
         closed = loop.create_future()
         window.closed.connect(lambda: closed.done() or closed.set_result(None))
-        once_painted(window, lambda: window.start_working(Path(file).absolute() if file else None))
+
+        def start_working() -> None:
+            window.start_working(Path(file).absolute() if file else None)
+            if isinstance(application, Application):
+                application.hand_files_to(window.drops.open)
+
+        once_painted(window, start_working)
         window.show()
         loop.run_until_complete(closed)
     return 0
@@ -67,7 +74,7 @@ def make_application() -> QApplication:
     QApplication.setApplicationDisplayName("Timbre Studio")
     QApplication.setApplicationVersion(studio.__version__)
     QApplication.setDesktopFileName("timbre-studio")
-    application = QApplication(sys.argv[:1])
+    application = Application(sys.argv[:1])
     application.setQuitOnLastWindowClosed(False)
     return application
 

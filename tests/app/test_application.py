@@ -1,0 +1,32 @@
+"""Files that the system hands to the running program, as macOS does with a double-clicked one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+_PROGRAM = """
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QFileOpenEvent
+from studio.app.main import make_application
+application, taken = make_application(), []
+application.sendEvent(application, QFileOpenEvent("/x/first.timbre"))
+print(len(taken))
+application.hand_files_to(taken.append)
+application.sendEvent(application, QFileOpenEvent("/x/second.voice"))
+application.sendEvent(application, QFileOpenEvent(QUrl("https://example.com/x")))
+print(*(path.name for path in taken))
+"""
+
+
+def test_they_wait_until_the_window_works() -> None:
+    """In a process of its own: this one has an application already."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM],
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["0", "first.timbre second.voice"]
