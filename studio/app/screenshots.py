@@ -7,6 +7,7 @@ the takes are humming that is made here.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -364,6 +365,16 @@ def _use_folders_of_its_own(scratch: Path) -> None:
         os.environ[name] = str(scratch / name.lower())
 
 
+def _use_a_screen_of_usual_size(scratch: Path) -> None:
+    """The one there is without a screen has 800 by 800 pixels, and dialogs are no larger than the screen."""
+    size = {"width": 1920, "height": 1080, "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
+    file = scratch / "screens.json"
+    file.write_text(json.dumps({"screens": [{"name": "pictures", "x": 0, "y": 0, **size}]}), "utf-8")
+    os.environ.setdefault("QT_QPA_PLATFORM", f"offscreen:configfile={file}")
+
+
 if __name__ == "__main__":
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    sys.exit(main(sys.argv[1:]))
+    with tempfile.TemporaryDirectory() as scratch_folder:
+        _use_a_screen_of_usual_size(Path(scratch_folder))
+        status = main(sys.argv[1:])
+    sys.exit(status)

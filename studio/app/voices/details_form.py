@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -91,6 +92,8 @@ class DetailsForm(QWidget):
         field.setPlaceholderText(self.tr("What is said in the chosen part, word for word"))
         field.setAccessibleName(self.tr("What is said in the clip"))
         field.setMinimumHeight(_TRANSCRIPT_LINES * self.fontMetrics().lineSpacing() + 14)
+        # It takes what room there is, and asks for no more: a page around it would scroll.
+        field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         # Sound files dropped here are for the window.
         field.setAcceptDrops(False)
         return field
