@@ -18,6 +18,7 @@ _ROOMS = "studio"
 def main() -> int:
     multiprocessing.freeze_support()  # what multiprocessing has started goes no further
     _hide_own_libraries()
+    _tell_installer()
     if sys.argv[1:2] == ["-m"] and sys.argv[2:3] and sys.argv[2].partition(".")[0] == _ROOMS:
         room = sys.argv[2]
         del sys.argv[1:3]
@@ -38,6 +39,14 @@ def _hide_own_libraries() -> None:
         os.environ["LD_LIBRARY_PATH"] = before
     elif getattr(sys, "frozen", False):
         os.environ.pop("LD_LIBRARY_PATH", None)
+
+
+def _tell_installer() -> None:
+    """Windows: installing and removing wait until nobody holds this (``AppMutex`` in ``windows/timbre-studio.iss``)."""
+    if sys.platform == "win32":
+        import ctypes  # noqa: PLC0415
+
+        ctypes.windll.kernel32.CreateMutexW(None, False, "TimbreStudioIsRunning")  # released with the process
 
 
 if __name__ == "__main__":

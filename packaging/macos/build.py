@@ -1,0 +1,112 @@
+"""Makes the app and a disk image for macOS, on a Mac with Apple silicon.                             NOT RUN YET
+
+    python3 packaging/macos/build.py
+    python3 packaging/macos/build.py --identity "Developer ID Application: NAME (TEAM)" --profile PROFILE
+
+It freezes the program (``packaging/freeze.py``, which leaves ``Timbre Studio.app`` beside the folder), adds the notices
+and the Chinese sentences, signs it, and makes ``build/frozen/dist/timbre-studio-VERSION-macos-arm64.dmg``.
+
+Without ``--identity`` the signature is one of this computer alone ("ad hoc"): macOS then warns whoever downloaded it.
+PROFILE is what ``xcrun notarytool store-credentials PROFILE`` has stored; with it Apple is asked to notarise the image,
+and the answer is stapled to it. No Mac has run this so far; the commands and the lists are tested elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(HOUSE / "packaging"))
+
+from macos.bundle import APP_NAME, ENTITLEMENTS, HERE, LOCALISATIONS  # noqa: E402
+
+NAME = "timbre-studio"
+_AD_HOC = "-"
+
+
+def main(arguments: list[str]) -> int:
+    chosen = _parser().parse_args(arguments)
+    work = chosen.work.absolute()
+    if not chosen.keep:
+        subprocess.run([sys.executable, str(HOUSE / "packaging" / "freeze.py"), "--work", str(work)], check=True)
+    dist = work / "dist"
+    app, image = dist / APP_NAME, dist / f"{NAME}-{version()}-macos-arm64.dmg"
+    complete(app, dist / NAME / "NOTICES.txt")
+    _run(signing(app, chosen.identity))
+    _run(imaging(lay_out(app, work / "image"), image, chosen.identity))
+    if chosen.profile:
+        _run(notarising(image, chosen.profile))
+    return 0
+
+
+def _run(commands: list[list[str]]) -> None:
+    for command in commands:
+        subprocess.run(command, check=True)
+
+
+def version() -> str:
+    """The program's own; read, not imported: nothing of it is needed here."""
+    text = (HOUSE / "studio" / "__init__.py").read_text("utf-8")
+    found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
+    assert found is not None, "the program has a version"
+    return found[1]
+
+
+def complete(app: Path, notices: Path) -> None:
+    """Adds what PyInstaller does not know of; before signing, which seals every file."""
+    resources = app / "Contents" / "Resources"
+    shutil.copyfile(notices, resources / "NOTICES.txt")
+    for name in LOCALISATIONS:
+        shutil.copytree(HERE / name, resources / name, dirs_exist_ok=True)
+
+
+def signing(app: Path, identity: str) -> list[list[str]]:
+    """With ``--deep``, as the layout that PyInstaller gives the bundle is made for; then a look at the result."""
+    command = ["codesign", "--force", "--deep", "--sign", identity, "--entitlements", str(ENTITLEMENTS)]
+    if identity != _AD_HOC:  # Apple notarises only what is hardened and dated
+        command += ["--options", "runtime", "--timestamp"]
+    return [[*command, str(app)], ["codesign", "--verify", "--deep", "--strict", "--verbose=2", str(app)]]
+
+
+def lay_out(app: Path, staging: Path) -> Path:
+    """What the opened image shows: the app, and where to drag it."""
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    shutil.copytree(app, staging / app.name, symlinks=True)
+    (staging / "Applications").symlink_to("/Applications")
+    return staging
+
+
+def imaging(staging: Path, image: Path, identity: str) -> list[list[str]]:
+    create = ["hdiutil", "create", "-volname", "Timbre Studio", "-srcfolder", str(staging)]
+    commands = [[*create, "-ov", "-format", "UDZO", str(image)]]
+    if identity != _AD_HOC:
+        commands.append(["codesign", "--sign", identity, "--timestamp", str(image)])
+    return commands
+
+
+def notarising(image: Path, profile: str) -> list[list[str]]:
+    """Apple looks at it for minutes; the ticket is then in the image, for computers without a network."""
+    return [
+        ["xcrun", "notarytool", "submit", str(image), "--keychain-profile", profile, "--wait"],
+        ["xcrun", "stapler", "staple", str(image)],
+        ["xcrun", "stapler", "validate", str(image)],
+    ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--identity", default=_AD_HOC, help="of the certificate to sign with (security find-identity)")
+    parser.add_argument("--profile", default="", help="notarise with these stored credentials")
+    parser.add_argument("--keep", action="store_true", help="take the app that was frozen before")
+    parser.add_argument("--work", type=Path, default=HOUSE / "build" / "frozen", metavar="FOLDER")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,47 @@
+"""What the README names is there: classes, rooms, scripts, codes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import studio
+from studio.errors import type_of_code
+
+HOUSE = Path(__file__).parents[2]
+README = (HOUSE / "README.md").read_text("utf-8")
+
+
+def section(title: str) -> str:
+    return re.split(r"^## ", README.partition(f"## {title}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def test_every_name_on_the_way_of_a_sentence_exists() -> None:
+    way = README.partition("The way of a sentence")[2].partition("Arguments after `test`")[0]
+    source = "\n".join(path.read_text("utf-8") for path in (HOUSE / "studio").rglob("*.py"))
+    for name in re.findall(r"`([A-Z]\w+)`", way):
+        assert re.search(rf"^class {name}\b", source, re.MULTILINE), name
+    for room in re.findall(r"`([a-z_/]+/)`", way):
+        assert (HOUSE / "studio" / room).is_dir(), room
+
+
+def test_every_script_it_tells_of_is_there() -> None:
+    for name in set(re.findall(r"packaging/[\w/]+\.py", README)):
+        assert (HOUSE / name).is_file(), name
+
+
+def test_every_code_has_its_status_in_the_table() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.+?) \|", section("When something is wrong"), re.MULTILINE)
+    told = {code: int(status) for status, codes in rows for code in re.findall(r"`([a-z-]+)`", codes)}
+    assert told == {code: kind.exit_status for code, kind in type_of_code.items()}
+
+
+def test_the_newest_change_is_this_version() -> None:
+    assert re.findall(r"^### (\S+)", section("Changes"), re.MULTILINE)[0] == studio.__version__
+
+
+@pytest.mark.parametrize("link", re.findall(r"\]\((?!https?:|#)([^)]+)\)", README))
+def test_what_it_links_to_is_there(link: str) -> None:
+    assert (HOUSE / link).exists()
