@@ -3,20 +3,85 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import gpu_check
 import pytest
+from card_check.material import official_cuts
+from card_check.official import OfficialFailed, OfficialProcess, Whereabouts
+from card_check.our_side import material_of
+from card_check.ratios import ROWS, Row, compare
+from card_check.requests import PeakMemory
+
+from studio.engines.machine import processor
+from studio.model.checkpoint import open_checkpoint
+
+# What the official package looks like from outside, as far as it is asked: each token is drawn, each chunk is silence.
+OFFICIAL = """
+import time, torch
+
+class LM:
+    stop_token_ids = [9999]
+
+    def sampling(self, scores, decoded, number):
+        return 0
+
+    def inference(self, text, text_len, prompt_text, max_token_text_ratio, min_token_text_ratio, **rest):
+        decoded = []
+        for _ in range(int(text.shape[1] * max_token_text_ratio)):
+            token = self.sampling(None, decoded, 25)
+            if token in self.stop_token_ids:
+                return
+            yield token
+            decoded.append(token)
+            time.sleep(0.0002)
+
+class Flow:
+    def inference(self, token, token_len, finalize, streaming, **rest):
+        assert int(token_len) == token.shape[1]
+        assert streaming is not finalize
+        time.sleep(0.001)
+
+class Model:
+    device, fp16, token_hop_len = torch.device("cpu"), False, 25
+
+    def __init__(self):
+        self.llm, self.flow = LM(), Flow()
+        self.tts_speech_token_dict, self.llm_end_dict, self.hift_cache_dict = {}, {}, {}
+
+    def tts(self, text, stream, **request):
+        print("official programs print", flush=True)
+        assert self.token_hop_len == 25
+        tokens = list(self.llm.inference(text, None, **request))
+        self.token_hop_len *= 2
+        for _ in range(3 if stream else 1):
+            yield {"tts_speech": torch.zeros(1, 960 * len(tokens) // (3 if stream else 1))}
+
+class CosyVoice3:
+    sample_rate = 24000
+
+    def __init__(self, model, fp16):
+        assert not fp16
+        self.model = Model()
+"""
+
+
+@pytest.fixture
+def official(tmp_path: Path) -> Whereabouts:
+    package = tmp_path / "official" / "cosyvoice" / "cli"
+    package.mkdir(parents=True)
+    (package / "cosyvoice.py").write_text(OFFICIAL, "utf-8")
+    (tmp_path / "matcha").mkdir()
+    return Whereabouts(tmp_path / "official", tmp_path / "matcha", num_threads=1)
 
 
 @pytest.mark.slow
-def test_everything_is_in_the_json(reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu_check, "LINES_AT_ONCE", (1, 2))
-    monkeypatch.setattr(gpu_check, "_LINE_SECONDS", 2.0)
-    monkeypatch.setattr(gpu_check, "_EXPORT_LINE_SECONDS", 1.0)
-    monkeypatch.setattr(gpu_check, "_NUM_WARM", 2)
+def test_everything_is_in_the_json(reference: Path, tmp_path: Path, official: Whereabouts) -> None:
     model, out = reference / "cosyvoice3" / "checkpoint", tmp_path / "gpu.json"
-    arguments = ["--folder", str(tmp_path), "--model", str(model), "--place", "cpu", "--tokens", "26"]
+    arguments = ["--folder", str(tmp_path), "--model", str(model), "--device", "cpu", "--small", "--threads", "1"]
+    arguments += ["--official", str(official.official), "--matcha", str(official.matcha)]
     assert gpu_check.main([*arguments, "--out", str(out), "--modules", "few_candidates"]) == 0
     found = json.loads(out.read_text())
     assert found["machine"]["place"]["kind"] == "cpu"
@@ -27,10 +92,15 @@ def test_everything_is_in_the_json(reference: Path, tmp_path: Path, monkeypatch:
     assert plain["tokens_per_second"] > 0
     assert entries["speech-lm", "cuda-graph-bfloat16"]["unusable"] == "there is no graphics card in use"
     assert set(checked["chosen"]) == {"speech-tokenizer", "speaker-encoder", "speech-lm", "flow", "vocoder"}
+    assert checked["E9"]["flows"][0]["is_finite"]
+    assert checked["R13"]["peak_bytes"] > 0
     requests = checked["requests"]
     assert requests["first_audio_seconds_known_voice"] > 0
     assert set(requests["audio_seconds_per_second"]) == {"1", "2"}
     assert all(speed > 0 for speed in requests["audio_seconds_per_second"].values())
+    rows = {row["name"]: row for row in checked["against_official"]["float32"]["rows"]}
+    assert set(rows) == {row.name for row in ROWS} >= {"R1", "R3", "R4", "R5", "R8", "R12"}
+    assert all(row["ratio"] > 0 and len(row["rounds"]["ours"]) == 2 for row in rows.values())
 
 
 def test_a_model_that_cannot_be_opened_is_a_line_of_the_json(
@@ -38,9 +108,70 @@ def test_a_model_that_cannot_be_opened_is_a_line_of_the_json(
 ) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    status = gpu_check.main(["--folder", str(tmp_path), "--model", str(empty), "--place", "cpu", "--tokens", "5"])
+    status = gpu_check.main(["--folder", str(tmp_path), "--model", str(empty), "--device", "cpu", "--tokens", "5"])
     assert status == 1
     assert json.loads(capsys.readouterr().out)["models"]["empty"]["error"]["kind"] in (
         "ModelNotFound",
         "UnknownGeneration",
     )
+
+
+def started(reference: Path, official: Whereabouts, log: Path) -> OfficialProcess:
+    model = reference / "cosyvoice3" / "checkpoint"
+    return OfficialProcess(official, model, "cosyvoice3", material_of(open_checkpoint(model)), is_half=False, log=log)
+
+
+def test_the_official_side_answers_every_measure(reference: Path, official: Whereabouts, tmp_path: Path) -> None:
+    with started(reference, official, tmp_path / "log") as process:
+        for row in ROWS:
+            small = {"prompt": 30, "count": 40, "number": 2}
+            answer = process.ask(row.measure, {name: small[name] for name in row.arguments})
+            assert answer["seconds"] > 0, answer
+        assert process.ask("stream", {"prompt": 30, "count": 40})["audio_seconds"] == pytest.approx(1.6, abs=0.01)
+        assert "error" in process.ask("no_such_measure", {})
+        assert process.ask("first_audio", {"prompt": 30, "count": 40})["seconds"] > 0, "and goes on"
+    assert "official programs print" in (tmp_path / "log").read_text(), "not among the answers"
+
+
+def test_an_official_side_that_does_not_come_up_says_why(
+    reference: Path, official: Whereabouts, tmp_path: Path
+) -> None:
+    (official.official / "cosyvoice" / "cli" / "cosyvoice.py").write_text("raise ImportError('no transformers')")
+    with pytest.raises(OfficialFailed, match="no transformers"):
+        started(reference, official, tmp_path / "log")
+
+
+class Timed:
+    """Takes as long as it is told."""
+
+    def __init__(self, *seconds: float) -> None:
+        self._seconds = iter(seconds)
+
+    def ask(self, measure: str, arguments: dict[str, int]) -> dict[str, Any]:
+        second = next(self._seconds)
+        return {"error": "no memory"} if math.isnan(second) else {"seconds": second}
+
+
+def test_a_ratio_is_that_of_the_medians() -> None:
+    row = Row("R0", "a measure", "stream", {"prompt": 1}, gate=2, target=3, stretch=9)
+    entry = compare(row, Timed(9.0, 30.0, 6.0), Timed(3.0, 2.0, 900.0), rounds=3)
+    assert entry["ratio"] == pytest.approx(3.0)
+    assert entry["reached"] == ["gate", "target"]
+    assert entry["rounds"]["ours"] == [3.0, 2.0, 900.0]
+    assert compare(row, Timed(1.0), Timed(math.nan), rounds=1)["error"] == "ours: no memory"
+
+
+@pytest.mark.parametrize(("prompt", "count"), [(250, 250), (240, 250), (75, 75), (30, 32), (75, 20)])
+def test_official_cuts_are_those_of_the_official_schedule(prompt: int, count: int) -> None:
+    """On its grid, doubling, and all tokens once."""
+    cuts = list(official_cuts(prompt, count))
+    assert [cut.start for cut in cuts] == [0, *(cut.stop for cut in cuts[:-1])]
+    assert cuts[-1].stop == count
+    assert [cut.is_last for cut in cuts] == [False] * (len(cuts) - 1) + [True]
+    assert all((prompt + cut.stop) % 25 == 0 and cut.known == cut.stop + 3 for cut in cuts[:-1])
+
+
+def test_peak_memory_is_what_was_held_meanwhile() -> None:
+    with PeakMemory(processor(1)) as peak:
+        kept = bytearray(b"x") * (64 << 20)
+    assert peak.num_bytes > 32 << 20, len(kept)

@@ -1,0 +1,87 @@
+"""What both sides are given: the same tokens, mels and embeddings. Read by the official side too: numpy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+TOKENS_PER_SECOND = 25
+_SMOOTHED_FRAMES = 8
+# Ordinary words of every tokenizer there is; bytes and marks lie outside.
+_FIRST_WORD, _LAST_WORD = 300, 600
+# The official program begins with this many tokens, doubles up to that, and wants these to follow.
+_FIRST_HOP, _LARGEST_HOP, _LOOK_AHEAD = 25, 100, 3
+
+
+@dataclass(frozen=True)
+class Voice:
+    """A prompt of ``len(tokens)`` speech tokens; ``mel`` (2 x tokens, 80) natural logarithm, ``embedding`` (192,)."""
+
+    tokens: list[int]
+    mel: np.ndarray[Any, np.dtype[np.float32]] = field(repr=False)
+    embedding: np.ndarray[Any, np.dtype[np.float32]] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One call of the flow: tokens ``start`` to ``stop`` are decoded, those before ``known`` are there."""
+
+    start: int
+    stop: int
+    known: int
+    is_last: bool
+
+
+@dataclass(frozen=True)
+class Material:
+    """``instruction``: what the generation's prompt text begins with, as ids."""
+
+    num_speech_tokens: int
+    instruction: list[int]
+
+    def voice(self, num_tokens: int) -> Voice:
+        random = np.random.default_rng((7, num_tokens))
+        return Voice(
+            tokens=random.integers(self.num_speech_tokens // 3, self.num_speech_tokens, num_tokens).tolist(),
+            mel=smooth_mel(2 * num_tokens, seed=7),
+            embedding=random.standard_normal(192).astype(np.float32),
+        )
+
+    def speech_tokens(self, count: int) -> list[int]:
+        """Silence, which the programs count, is not among them."""
+        random = np.random.default_rng((11, count))
+        tokens: list[int] = random.integers(self.num_speech_tokens // 3, self.num_speech_tokens, count).tolist()
+        return tokens
+
+    def text(self, num_speech_tokens: int) -> list[int]:
+        """As long as a text that is spoken in so many tokens."""
+        return _words(max(4, num_speech_tokens // 6), seed=13)
+
+    def prompt_text(self, num_prompt_tokens: int) -> list[int]:
+        return [*self.instruction, *_words(max(4, num_prompt_tokens // 6), seed=17)]
+
+
+def official_cuts(num_prompt_tokens: int, num_tokens: int) -> Iterator[Cut]:
+    """Every call of the flow by the official schedule, where all tokens are there."""
+    hop, start, extra = _FIRST_HOP, 0, -num_prompt_tokens % _FIRST_HOP
+    while num_tokens - start >= hop + extra + _LOOK_AHEAD:
+        stop = start + hop + extra
+        yield Cut(start, stop, stop + _LOOK_AHEAD, is_last=False)
+        start, extra, hop = stop, 0, min(2 * hop, _LARGEST_HOP)
+    yield Cut(start, num_tokens, num_tokens, is_last=True)
+
+
+def smooth_mel(num_frames: int, *, seed: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """(num_frames, 80): moves about as that of speech does."""
+    noise = np.random.default_rng((seed, num_frames)).standard_normal((num_frames + _SMOOTHED_FRAMES, 80))
+    sums = np.cumsum(noise, axis=0)
+    smooth = (sums[_SMOOTHED_FRAMES:] - sums[:-_SMOOTHED_FRAMES]) / np.sqrt(_SMOOTHED_FRAMES)
+    return np.ascontiguousarray(1.5 * smooth - 5.0, dtype=np.float32)
+
+
+def _words(count: int, *, seed: int) -> list[int]:
+    words: list[int] = np.random.default_rng((seed, count)).integers(_FIRST_WORD, _LAST_WORD, count).tolist()
+    return words

@@ -1,0 +1,156 @@
+"""Whole requests with the fastest verified engines: first sound, real-time factors, memory, several lines at once."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+import psutil
+import torch
+
+from card_check.candidates import Entry, described
+from studio.bench.material import TRANSCRIPT, write_clip
+from studio.bench.request_measures import run_request
+from studio.engines.candidate import AnyStage
+from studio.engines.machine import free_bytes
+from studio.engines.stage import Place, PlaceKind, Stage
+from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
+from studio.pipeline.opening import HandedStages, open_synthesizer
+from studio.pipeline.request import EngineOptions, VoiceReference
+from studio.pipeline.synthesizer import Synthesizer
+
+_SAMPLING_SECONDS = 0.005
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How much is spoken; ``lines_at_once`` are tried one after the other."""
+
+    clip_seconds: float = 10.0
+    line_seconds: float = 10.0
+    export_line_seconds: float = 5.0
+    num_warm: int = 5
+    lines_at_once: tuple[int, ...] = (1, 4, 16, 32)
+
+
+SMALL = Scope(clip_seconds=4.0, line_seconds=1.0, export_line_seconds=1.0, num_warm=2, lines_at_once=(1, 2))
+
+
+class PeakMemory:
+    """The most that was taken at ``place`` since the context began, by everybody there: looked at all the time.
+
+    Not torch's own count: TensorRT, ONNX Runtime and vLLM have theirs.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self.num_bytes = 0
+
+    def __enter__(self) -> Self:
+        self._before = self._taken()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        is_over = False
+        while not is_over:
+            is_over = self._over.wait(_SAMPLING_SECONDS)
+            self.num_bytes = max(self.num_bytes, self._taken() - self._before)
+
+    def _taken(self) -> int:
+        if self._place.kind is PlaceKind.CPU:
+            return int(psutil.Process().memory_info().rss)
+        return self._place.total_bytes - free_bytes(self._place)
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """The model that speaks, by which opened stages; ``names`` say which engine each is."""
+
+    folder: Path
+    place: Place
+    stages: Mapping[Stage, AnyStage]
+    names: Mapping[Stage, str]
+
+    def handed(self) -> HandedStages:
+        words = {stage.value.replace("-", "_"): name for stage, name in self.names.items()}
+        return HandedStages(
+            cast("SpeechLM", self.stages[Stage.SPEECH_LM]),
+            cast("FlowDecoder", self.stages[Stage.FLOW]),
+            cast("Vocoder", self.stages[Stage.VOCODER]),
+            words=words,
+            names=words,
+        )
+
+
+def check_requests(spoken: Spoken, scratch: Path, scope: Scope = Scope()) -> Entry:
+    """What a person meets."""
+    place = spoken.place
+    options = EngineOptions(
+        device=place.device, num_threads=place.num_threads, speech_lm_precision="float32", engines="plain"
+    )
+    synthesizer = open_synthesizer(spoken.folder, options, spoken.handed())
+    if place.kind is PlaceKind.CUDA:
+        torch.cuda.reset_peak_memory_stats(place.device)
+    try:
+        clip = scratch / "clip.wav"
+        write_clip(clip, scope.clip_seconds)
+        voice = VoiceReference(clip=clip, transcript=TRANSCRIPT, name="card check")
+        found = _first_sounds(synthesizer, voice, scope)
+        for key, is_streaming in (("streaming", True), ("whole", False)):
+            started = time.perf_counter()
+            course = run_request(synthesizer, voice, scope.line_seconds, is_streaming=is_streaming)
+            seconds = time.perf_counter() - started
+            found[f"real_time_factor_{key}"] = seconds / sum(length for _, length in course.chunks)
+        if place.kind is PlaceKind.CUDA:
+            found["torch_peak_bytes"] = torch.cuda.max_memory_allocated(place.device)
+        speeds = {str(count): _throughput(synthesizer, voice, count, scope) for count in scope.lines_at_once}
+        return found | {"audio_seconds_per_second": speeds}
+    finally:
+        synthesizer.close()
+
+
+def _first_sounds(synthesizer: Synthesizer, voice: VoiceReference, scope: Scope) -> dict[str, Any]:
+    cold = run_request(synthesizer, voice, 1.0).report.first_audio_seconds
+    warm = [run_request(synthesizer, voice, 1.0).report.first_audio_seconds for _ in range(scope.num_warm)]
+    return {
+        "first_audio_seconds_new_voice": cold,
+        "first_audio_seconds_known_voice": statistics.median(warm),
+        "last_over_first_request": warm[-1] / warm[0],
+    }
+
+
+def _throughput(synthesizer: Synthesizer, voice: VoiceReference, count: int, scope: Scope) -> float | str:
+    """``count`` lines at once, each in a thread of its own."""
+    lengths: list[float] = []
+    errors: list[BaseException] = []
+
+    def line() -> None:
+        try:
+            course = run_request(synthesizer, voice, scope.export_line_seconds, is_streaming=False)
+            lengths.append(sum(length for _, length in course.chunks))
+        except Exception as error:  # noqa: BLE001 - said instead of a figure
+            errors.append(error)
+
+    threads = [threading.Thread(target=line) for _ in range(count)]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - started
+    return str(described(errors[0])["message"]) if errors else sum(lengths) / seconds
