@@ -6,6 +6,7 @@ take a line out of its batch, compute it again and put it back in another row: n
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -20,40 +21,43 @@ _NEVER = float("-inf")
 
 @dataclass(frozen=True, slots=True)
 class DrawPlan:
-    """How the tokens of one line are chosen: ``points`` as in ``messages.Speak``."""
+    """How the tokens of one line are chosen: as in ``messages.Speak``."""
 
     line: int
     min_tokens: int
+    sampling: SamplingOptions
     points: npt.NDArray[np.float64] | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class DrawRules:
-    """What is alike for all lines. Ids from ``first_end`` on end a line, and are not drawn before its ``min_tokens``."""
+class DrawFacts:
+    """Of each row: ``points`` (rows,) float64 in 0..1; ``recent`` (rows, window) tokens, -1 where there are fewer;
+    ``must_go_on`` (rows,) bool: no end may be drawn.
+    """
 
-    options: SamplingOptions
-    first_end: int
+    points: torch.Tensor
+    recent: torch.Tensor
+    must_go_on: torch.Tensor
 
 
 @torch.inference_mode()
 def draw_tokens(
-    scores: torch.Tensor, points: torch.Tensor, recent: torch.Tensor, must_go_on: torch.Tensor, rules: DrawRules
+    scores: torch.Tensor, facts: DrawFacts, options: SamplingOptions, first_end: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The next token of each row (rows,), and whether its scores were numbers at all (rows,).
+    """The next token of each row (rows,), and whether its scores (rows, ids) were numbers at all (rows,).
 
-    ``scores`` (rows, ids); ``points`` (rows,) float64 in 0..1; ``recent`` (rows, window), -1 where there are fewer;
-    ``must_go_on`` (rows,) bool. Nothing here waits for a graphics card.
+    Ids from ``first_end`` on end a line. Nothing here waits for a graphics card.
     """
-    options, num_ids = rules.options, scores.shape[1]
+    num_ids = scores.shape[1]
     ids = torch.arange(num_ids, device=scores.device)
-    scores = scores.float().masked_fill(must_go_on[:, None] & (ids >= rules.first_end), _NEVER)
+    scores = scores.float().masked_fill(facts.must_go_on[:, None] & (ids >= first_end), _NEVER)
     best = scores.softmax(dim=1).topk(min(options.top_k, num_ids), dim=1)
     is_number = best.values[:, 0] > 0.0
     shares = best.values.double()
     before = shares.cumsum(1) - shares
     shares = torch.where(before < options.top_p, shares, 0.0)  # up to and including the one that crosses
     ends = shares.cumsum(1)
-    place = points[:, None] * ends[:, -1:]
+    place = facts.points[:, None] * ends[:, -1:]
     last = (shares > 0).sum(1, keepdim=True) - 1
     index = torch.minimum(torch.searchsorted(ends, place, right=True), last).clamp(min=0)
     inside = ((place - (ends - shares).gather(1, index)) / shares.gather(1, index)).clamp(0.0, 1.0)
@@ -61,7 +65,7 @@ def draw_tokens(
 
     others = scores.masked_fill(ids == first, _NEVER).softmax(dim=1, dtype=torch.float64).cumsum(1)
     second = torch.searchsorted(others, inside * others[:, -1:], right=True).clamp(max=num_ids - 1)
-    is_repeated = (recent == first).sum(1, keepdim=True) >= options.window_tokens * options.repetition_ratio
+    is_repeated = (facts.recent == first).sum(1, keepdim=True) >= options.window_tokens * options.repetition_ratio
     return torch.where(is_repeated, second, first)[:, 0], is_number
 
 
@@ -76,11 +80,12 @@ class Row:
 class BatchDraw:
     """The lines of a batch by row, and the choice of the next token of each.
 
-    ``ask`` is called with a line and its scores where the line has no numbers to draw with.
+    ``ask`` is called with a line and its scores where the line has no numbers to draw with; ids from ``first_end``
+    on end a line.
     """
 
-    def __init__(self, rules: DrawRules, ask: Callable[[int, torch.Tensor], int]) -> None:
-        self._rules = rules
+    def __init__(self, first_end: int, ask: Callable[[int, torch.Tensor], int]) -> None:
+        self._first_end = first_end
         self._ask = ask
         self._rows: dict[int, Row] = {}
         self._overflows: torch.Tensor | None = None
@@ -101,9 +106,12 @@ class BatchDraw:
     def choose(self, scores: torch.Tensor) -> torch.Tensor:
         """``scores`` (rows, ids), written over: each row's token alone can still be drawn."""
         present = [(index, self._rows[index]) for index in range(len(scores)) if index in self._rows]
-        drawn = [(index, row) for index, row in present if row.plan.points is not None]
-        if drawn:
-            self._draw(scores, drawn)
+        drawn: defaultdict[SamplingOptions, list[tuple[int, Row]]] = defaultdict(list)
+        for index, row in present:
+            if row.plan.points is not None:
+                drawn[row.plan.sampling].append((index, row))
+        for sampling, rows in drawn.items():
+            self._draw(scores, rows, sampling)
         for index, row in present:
             if row.plan.points is None:
                 token = self._ask(row.plan.line, scores[index])
@@ -115,24 +123,28 @@ class BatchDraw:
         overflows, self._overflows = self._overflows, None
         return overflows is not None and bool(overflows)
 
-    def _draw(self, scores: torch.Tensor, drawn: Sequence[tuple[int, Row]]) -> None:
-        window = self._rules.options.window_tokens
-        facts = torch.tensor([_facts(row, window) for _, row in drawn], dtype=torch.float64).to(scores.device)
-        is_whole_batch = len(drawn) == len(scores)
+    def _draw(self, scores: torch.Tensor, drawn: Sequence[tuple[int, Row]], sampling: SamplingOptions) -> None:
+        facts = draw_facts([row for _, row in drawn], sampling, scores.device)
         rows = torch.tensor([index for index, _ in drawn], device=scores.device)
-        tokens, is_number = draw_tokens(
-            scores if is_whole_batch else scores[rows], facts[:, 0], facts[:, 2:].long(), facts[:, 1] > 0.0, self._rules
-        )
+        chosen = scores if len(drawn) == len(scores) else scores[rows]
+        tokens, is_number = draw_tokens(chosen, facts, sampling, self._first_end)
         overflow = ~is_number.all()
         self._overflows = overflow if self._overflows is None else self._overflows | overflow
         scores.index_fill_(0, rows, _NEVER)
         scores[rows, tokens] = 0.0
 
 
-def _facts(row: Row, window: int) -> list[float]:
-    """Its random number, whether it must go on, and the last tokens, as one row of numbers: one copy to the card."""
+def draw_facts(rows: Sequence[Row], sampling: SamplingOptions, device: torch.device) -> DrawFacts:
+    """Of ``rows`` that have numbers to draw with: one copy to the card."""
+    window = sampling.window_tokens
+    table = torch.tensor([_numbers(row, window) for row in rows], dtype=torch.float64).to(device)
+    return DrawFacts(points=table[:, 0], recent=table[:, 2:].long(), must_go_on=table[:, 1] > 0.0)
+
+
+def _numbers(row: Row, window: int) -> list[float]:
+    """Its random number, whether it must go on, and its last tokens."""
     plan, spoken = row.plan, row.spoken
     assert plan.points is not None
-    recent = spoken[-window:]
+    recent = spoken[max(0, len(spoken) - window) :]
     point = float(plan.points[min(len(spoken), len(plan.points) - 1)])
     return [point, float(len(spoken) < plan.min_tokens), *recent, *([-1] * (window - len(recent)))]

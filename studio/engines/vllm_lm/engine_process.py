@@ -38,6 +38,7 @@ from studio.engines.vllm_lm.messages import (
     Stop,
 )
 from studio.errors import EngineDied, OutOfMemory, StudioError
+from studio.model.config import SamplingOptions
 from studio.wording import Wording, wording
 
 _log = logging.getLogger(__name__)
@@ -124,6 +125,7 @@ class EngineProcess:
         *,
         min_tokens: int,
         max_tokens: int,
+        sampling: SamplingOptions,
         points: npt.NDArray[np.float64] | None = None,
         choose: ChooseToken | None = None,
     ) -> Generator[int, None, None]:
@@ -138,7 +140,7 @@ class EngineProcess:
         try:
             if over is not None:
                 raise self._death(over)
-            self._send(Speak(line.number, embeddings, min_tokens, max_tokens, points))
+            self._send(Speak(line.number, embeddings, min_tokens, max_tokens, sampling, points))
             yield from self._tokens(line)
         finally:
             with self._lock:

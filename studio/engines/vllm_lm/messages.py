@@ -29,7 +29,6 @@ class Serve:
     memory_share: float
     num_speech_tokens: int
     num_rows: int
-    sampling: SamplingOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,7 @@ class Speak:
     embeddings: npt.NDArray[np.float32] = field(repr=False)
     min_tokens: int
     max_tokens: int
+    sampling: SamplingOptions
     points: npt.NDArray[np.float64] | None = field(repr=False)
 
 

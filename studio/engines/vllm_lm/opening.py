@@ -46,7 +46,6 @@ def open_speech_lm(files: Path, library: VllmLibrary, subject: Subject, precisio
             memory_share=min(max(share, _LEAST_SHARE), 1.0),
             num_speech_tokens=config.layout.num_speech_tokens,
             num_rows=config.layout.num_rows,
-            sampling=config.sampling,
         )
     )
     return VllmSpeechLM(

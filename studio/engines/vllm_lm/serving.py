@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Protocol
 import torch
 
 from studio.engines.memory import is_out_of_memory
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, DrawRules
+from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan
 from studio.engines.vllm_lm.logits_processor import PLAN, make_processor
 from studio.engines.vllm_lm.messages import (
     Asked,
@@ -33,6 +33,7 @@ from studio.engines.vllm_lm.messages import (
     Stop,
 )
 from studio.engines.vllm_lm.network import register
+from studio.model.config import SamplingOptions
 
 _log = logging.getLogger(__name__)
 _WARM_UP_LINE = "warm-up"
@@ -69,6 +70,8 @@ class Mailbox:
                     case Speak() | Stop():
                         self.commands.put(command)
         except (EOFError, OSError):
+            pass
+        finally:  # also where a message cannot be read: an engine nobody can reach must not stay
             self._when_abandoned()
 
 
@@ -118,7 +121,7 @@ class Speakers:
                         self._engine.abort_request([str(line)])
 
     def _begin(self, command: Speak) -> None:
-        plan = DrawPlan(command.line, command.min_tokens, command.points)
+        plan = DrawPlan(command.line, command.min_tokens, command.sampling, command.points)
         try:
             self._engine.add_request(
                 str(command.line),
@@ -149,7 +152,7 @@ def serve(connection: Connection) -> None:
     assert isinstance(wanted, Serve)
     mailbox = Mailbox(connection, _end_at_once)
     try:
-        batch = BatchDraw(DrawRules(wanted.sampling, wanted.num_speech_tokens), mailbox.ask)
+        batch = BatchDraw(wanted.num_speech_tokens, mailbox.ask)
         engine = open_engine(wanted, batch)
         make_params = params_maker(wanted)
         _warm_up(engine, make_params)
@@ -221,7 +224,7 @@ def _warm_up(engine: Any, make_params: Callable[[DrawPlan, int], Any]) -> None:
     """A line nobody hears: what libraries choose and allocate at their first calls is done before the first real one."""
     hidden = engine.model_config.get_hidden_size()
     points = torch.zeros(_WARM_UP_TOKENS, dtype=torch.float64).numpy()
-    plan = DrawPlan(-1, _WARM_UP_TOKENS, points)
+    plan = DrawPlan(-1, _WARM_UP_TOKENS, SamplingOptions(), points)
     engine.add_request(_WARM_UP_LINE, {"prompt_embeds": torch.zeros(8, hidden)}, make_params(plan, _WARM_UP_TOKENS))
     while engine.has_unfinished_requests():
         engine.step()
@@ -234,4 +237,6 @@ def _num_positions(engine: Any) -> int:
 
 def _end_at_once() -> None:
     """Whoever started this is gone: the process ends, and with it whatever vLLM started, which is in its group."""
-    os.killpg(0, signal.SIGKILL)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from studio.engines.vllm_lm.batch_draw import DrawRules, draw_tokens
+from studio.engines.vllm_lm.batch_draw import DrawPlan, Row, draw_facts, draw_tokens
 from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.errors import EngineDied, OutOfMemory
 from studio.model.config import SamplingOptions, SpeechLMConfig
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 class VllmSpeechLM:
     """``SpeechLM`` whose lines, however many are asked for at once, share vLLM's passes over the weights.
 
-    Tokens of the usual sampler are drawn there, with its random numbers, so a seed says the same as elsewhere but
+    Tokens of the usual sampler are drawn there, with its options and random numbers, so a seed says the same as elsewhere but
     where rounding decides (a batch, or a prompt known from before, rounds differently). If vLLM dies in mid-line,
     plain PyTorch goes on with the line where it stopped, and speaks from then on. Other samplers, those of
     whoever proves or measures, are shown vLLM's scores, and its death.
@@ -69,7 +69,7 @@ class VllmSpeechLM:
         if length > self._max_positions:
             return self._opened_plain().generate(request, sampler)
         request = replace(request, min_tokens=min_tokens, max_tokens=max_tokens)
-        if isinstance(sampler, RepetitionAwareSampler) and sampler.options == self.sampling:
+        if isinstance(sampler, RepetitionAwareSampler):
             return self._draw_there(request, sampler, min_tokens, max_tokens)
         return self._draw_here(request, sampler, min_tokens, max_tokens)
 
@@ -84,12 +84,18 @@ class VllmSpeechLM:
     ) -> Iterator[int]:
         if max_tokens == 0:
             return
-        points = sampler.draw_points(max_tokens).numpy()
+        plan = DrawPlan(0, min_tokens, sampler.options, sampler.draw_points(max_tokens).numpy())
         spoken: list[int] = []
         try:
             embedded = self._embedded(request)
             with closing(
-                self._process.speak(embedded, min_tokens=min_tokens, max_tokens=max_tokens, points=points)
+                self._process.speak(
+                    embedded,
+                    min_tokens=min_tokens,
+                    max_tokens=max_tokens,
+                    sampling=plan.sampling,
+                    points=plan.points,
+                )
             ) as tokens:
                 for token in tokens:
                     spoken.append(token)
@@ -101,8 +107,7 @@ class VllmSpeechLM:
         plain = self._opened_plain()
         if not self._process.is_alive:
             self.engine = plain.engine
-        rules = DrawRules(self.sampling, self.config.layout.num_speech_tokens)
-        whole = plain.generate(request, _GoingOn(spoken, points, rules))
+        whole = plain.generate(request, _GoingOn(spoken, plan, self.config.layout.num_speech_tokens))
         yield from islice(whole, len(spoken), None)
 
     def _draw_here(
@@ -121,7 +126,11 @@ class VllmSpeechLM:
             return min(token, stop_ids.start)  # any end will do, also one that no score stands for
 
         yield from self._process.speak(
-            self._embedded(request), min_tokens=min_tokens, max_tokens=max_tokens, choose=choose
+            self._embedded(request),
+            min_tokens=min_tokens,
+            max_tokens=max_tokens,
+            sampling=self.sampling,
+            choose=choose,
         )
 
     def _embedded(self, request: SpeechTokenRequest) -> npt.NDArray[np.float32]:
@@ -137,22 +146,21 @@ class VllmSpeechLM:
 class _GoingOn:
     """A sampler for a line of which a part is spoken: that part again, then the draws that were meant for the rest."""
 
-    def __init__(self, spoken: Sequence[int], points: npt.NDArray[np.float64], rules: DrawRules) -> None:
+    def __init__(self, spoken: Sequence[int], plan: DrawPlan, first_end: int) -> None:
         self._spoken = spoken
-        self._points = points
-        self._rules = rules
+        self._plan = plan
+        self._first_end = first_end
 
-    def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
-        index = len(history)
-        if index < len(self._spoken):
-            return self._spoken[index]
-        window = self._rules.options.window_tokens
-        recent = [*history[-window:], *([-1] * (window - min(window, index)))]
-        token, _ = draw_tokens(
-            logits.cpu()[None],
-            torch.tensor([self._points[index]], dtype=torch.float64),
-            torch.tensor([recent]),
-            torch.tensor([forbid is not None]),
-            self._rules,
-        )
+    def __call__(
+        self,
+        logits: torch.Tensor,
+        history: Sequence[int],
+        *,
+        forbid: slice | None,  # noqa: ARG002 - the plan says the same
+    ) -> int:
+        if len(history) < len(self._spoken):
+            return self._spoken[len(history)]
+        sampling = self._plan.sampling
+        facts = draw_facts([Row(self._plan, list(history))], sampling, torch.device("cpu"))
+        token, _ = draw_tokens(logits.cpu()[None], facts, sampling, self._first_end)
         return int(token)

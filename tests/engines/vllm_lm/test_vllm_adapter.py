@@ -15,7 +15,7 @@ from fake_vllm_library import BatchUpdate, MoveDirectionality, SamplingParams
 from vllm_cases import CPU
 
 from studio.engines.vllm_lm import network
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, DrawRules
+from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan
 from studio.engines.vllm_lm.logits_processor import PLAN, make_processor
 from studio.engines.vllm_lm.opening import surroundings
 from studio.model.config import SamplingOptions
@@ -24,12 +24,12 @@ NUM_IDS = 20
 
 
 def drawing_batch() -> BatchDraw:
-    return BatchDraw(DrawRules(SamplingOptions(), NUM_IDS), lambda line, scores: line)
+    return BatchDraw(NUM_IDS, lambda line, scores: line)
 
 
 def params_of(line: int) -> SamplingParams:
     """Of a line that is asked for; the answer is its number."""
-    return SamplingParams({PLAN: DrawPlan(line, 0, None)})
+    return SamplingParams({PLAN: DrawPlan(line, 0, SamplingOptions(), None)})
 
 
 def test_the_processor_follows_lines_from_row_to_row(fake_library: dict[str, ModuleType]) -> None:
@@ -91,7 +91,9 @@ def test_the_real_classes_take_ours() -> None:
     made: Any = make_processor(drawing_batch())
     assert issubclass(made, interface.LogitsProcessor)
     processor = made(None, torch.device("cpu"), False)
-    params = importlib.import_module("vllm").SamplingParams(extra_args={PLAN: DrawPlan(3, 0, np.zeros(4))})
+    params = importlib.import_module("vllm").SamplingParams(
+        extra_args={PLAN: DrawPlan(3, 0, SamplingOptions(), np.zeros(4))}
+    )
     made.validate_params(params)
     processor.update_state(interface.BatchUpdate(1, [], [(0, params, None, [])], []))
     assert int((processor.apply(torch.zeros(1, NUM_IDS)) == 0).sum()) == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, DrawRules, Row
+from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, Row
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 
@@ -22,10 +22,10 @@ def never_asked(line: int, scores: torch.Tensor) -> int:
 class PlainLine:
     """One line, and what the plain sampler makes of the scores it is shown."""
 
-    def __init__(self, number: int, min_tokens: int) -> None:
-        self.sampler = RepetitionAwareSampler(OPTIONS, seed=number)
-        points = RepetitionAwareSampler(OPTIONS, seed=number).draw_points(NUM_TOKENS).numpy()
-        self.plan = DrawPlan(number, min_tokens, points)
+    def __init__(self, number: int, min_tokens: int, sampling: SamplingOptions = OPTIONS) -> None:
+        self.sampler = RepetitionAwareSampler(sampling, seed=number)
+        points = RepetitionAwareSampler(sampling, seed=number).draw_points(NUM_TOKENS).numpy()
+        self.plan = DrawPlan(number, min_tokens, sampling, points)
         self.spoken: list[int] = []
 
     def next_token(self, scores: torch.Tensor) -> int:
@@ -37,8 +37,10 @@ def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
     """Thousands of tokens: lines swap rows, leave and come back, and repetitions occur."""
     generator = torch.Generator().manual_seed(0)
     choices = np.random.default_rng(1)
-    batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), never_asked)
-    lines = [PlainLine(number, min_tokens=40 * number) for number in range(4)]
+    batch = BatchDraw(FIRST_END, never_asked)
+    # Two lines of one kind, and two that somebody wants to be bolder.
+    kinds = (OPTIONS, OPTIONS, SamplingOptions(top_p=0.95, top_k=40), SamplingOptions(window_tokens=4))
+    lines = [PlainLine(number, min_tokens=40 * number, sampling=kind) for number, kind in enumerate(kinds)]
     rows: list[PlainLine] = list(lines)
     for index, line in enumerate(rows):
         batch.place(index, Row(line.plan, line.spoken))
@@ -64,7 +66,7 @@ def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
 
 
 def test_a_move_leaves_the_row_it_comes_from() -> None:
-    batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), never_asked)
+    batch = BatchDraw(FIRST_END, never_asked)
     line = PlainLine(1, 0)
     batch.place(2, Row(line.plan, line.spoken))
     batch.move(2, 0, is_swap=False)
@@ -82,10 +84,10 @@ def test_a_line_without_numbers_is_asked_for_with_its_scores() -> None:
         asked.append((line, scores.clone()))
         return 7
 
-    batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), ask)
+    batch = BatchDraw(FIRST_END, ask)
     drawn = PlainLine(1, 0)
     batch.place(0, Row(drawn.plan, drawn.spoken))
-    batch.place(1, Row(DrawPlan(8, 5, None), []))
+    batch.place(1, Row(DrawPlan(8, 5, OPTIONS, None), []))
     scores = torch.randn(2, NUM_IDS, generator=torch.Generator().manual_seed(3))
     wanted = drawn.next_token(scores[0])
     left = batch.choose(scores.clone())
@@ -97,7 +99,7 @@ def test_a_line_without_numbers_is_asked_for_with_its_scores() -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_scores_that_are_no_numbers_are_noticed_once(value: float) -> None:
-    batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), never_asked)
+    batch = BatchDraw(FIRST_END, never_asked)
     for number in range(2):
         line = PlainLine(number, 0)
         batch.place(number, Row(line.plan, line.spoken))

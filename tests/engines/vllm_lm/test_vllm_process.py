@@ -15,7 +15,7 @@ from studio.engines.vllm_lm.messages import Serve
 from studio.errors import EngineDied, OutOfMemory
 from studio.model.config import Precision, SamplingOptions
 
-SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 2, 1 << 20, 0.1, 10, 12, SamplingOptions())
+SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 2, 1 << 20, 0.1, 10, 12)
 EMBEDDINGS = np.zeros((4, 8), np.float32)
 Start = Callable[..., EngineProcess]
 
@@ -40,7 +40,9 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 
 
 def spoken(process: EngineProcess, max_tokens: int = 8) -> Iterator[int]:
-    return process.speak(EMBEDDINGS, min_tokens=0, max_tokens=max_tokens, points=np.zeros(max_tokens))
+    return process.speak(
+        EMBEDDINGS, min_tokens=0, max_tokens=max_tokens, sampling=SamplingOptions(), points=np.zeros(max_tokens)
+    )
 
 
 def test_lines_are_spoken_one_after_the_other_and_two_at_once(start: Start) -> None:
@@ -61,7 +63,7 @@ def test_whoever_wants_to_chooses_the_tokens_here(start: Start) -> None:
         shown.append(float(scores[0]))
         return 9 - len(shown)
 
-    line = process.speak(EMBEDDINGS, min_tokens=0, max_tokens=4, choose=choose)
+    line = process.speak(EMBEDDINGS, min_tokens=0, max_tokens=4, sampling=SamplingOptions(), choose=choose)
     assert list(line) == [8, 7, 6, 5]
     assert shown == [0.0, 1.0, 2.0, 3.0]
 
@@ -74,7 +76,7 @@ def test_an_error_while_choosing_is_raised_where_the_tokens_are_wanted(start: St
         raise LookupError("a fault of the sampler")
 
     with pytest.raises(LookupError, match="a fault of the sampler"):
-        list(process.speak(EMBEDDINGS, min_tokens=0, max_tokens=4, choose=choose))
+        list(process.speak(EMBEDDINGS, min_tokens=0, max_tokens=4, sampling=SamplingOptions(), choose=choose))
     assert process.is_alive
 
 

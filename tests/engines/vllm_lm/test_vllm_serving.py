@@ -14,7 +14,7 @@ import pytest
 import torch
 from fake_vllm_library import FakeEngine
 
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawRules
+from studio.engines.vllm_lm.batch_draw import BatchDraw
 from studio.engines.vllm_lm.logits_processor import make_processor
 from studio.engines.vllm_lm.messages import Asked, Choose, Declined, Ended, Event, Serve, Speak, Spoken, Stop
 from studio.engines.vllm_lm.serving import Mailbox, Speakers, params_maker
@@ -23,7 +23,7 @@ from studio.model.speech_lm import RepetitionAwareSampler
 
 NUM_IDS, FIRST_END = 40, 36
 OPTIONS = SamplingOptions()
-SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 3, 1 << 20, 0.1, FIRST_END, NUM_IDS, OPTIONS)
+SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 3, 1 << 20, 0.1, FIRST_END, NUM_IDS)
 
 
 class Wire:
@@ -33,7 +33,7 @@ class Wire:
         self.near, far = multiprocessing.Pipe(duplex=True)
         self.is_abandoned = threading.Event()
         mailbox = Mailbox(far, self.is_abandoned.set)
-        self.batch = BatchDraw(DrawRules(OPTIONS, FIRST_END), mailbox.ask)
+        self.batch = BatchDraw(FIRST_END, mailbox.ask)
         self.engine = FakeEngine(make_processor(self.batch)(None, torch.device("cpu"), False), NUM_IDS)
         self.error: BaseException | None = None
         self.has_ended = threading.Event()
@@ -49,7 +49,7 @@ class Wire:
 
     def speak(self, line: int, *, max_tokens: int = 30, min_tokens: int = 0, num_embeddings: int = 5) -> None:
         points = RepetitionAwareSampler(OPTIONS, seed=line).draw_points(max_tokens).numpy()
-        self.near.send(Speak(line, np.zeros((num_embeddings, 4), np.float32), min_tokens, max_tokens, points))
+        self.near.send(Speak(line, np.zeros((num_embeddings, 4), np.float32), min_tokens, max_tokens, OPTIONS, points))
 
     def plain(self, line: int, *, max_tokens: int = 30, min_tokens: int = 0) -> list[int]:
         """What the plain sampler makes of the same scores."""
@@ -98,10 +98,10 @@ def test_more_lines_than_rows_are_each_what_they_would_be_alone(wire: Wire) -> N
 
 def test_a_stopped_line_is_taken_from_the_engine(wire: Wire) -> None:
     points = np.zeros(10)
-    wire.near.send(Speak(1, np.zeros((5, 4), np.float32), 10, 10, None))
+    wire.near.send(Speak(1, np.zeros((5, 4), np.float32), 10, 10, OPTIONS, None))
     assert isinstance(wire.near.recv(), Asked)
     wire.near.send(Stop(1))
-    wire.near.send(Speak(2, np.zeros((5, 4), np.float32), 10, 10, points))
+    wire.near.send(Speak(2, np.zeros((5, 4), np.float32), 10, 10, OPTIONS, points))
     wire.near.send(Choose(1, 3))  # only now does the engine go on
     events: list[Event] = []
     while not events or not isinstance(events[-1], Ended):
@@ -113,7 +113,7 @@ def test_a_stopped_line_is_taken_from_the_engine(wire: Wire) -> None:
 
 
 def test_a_line_may_be_chosen_for_elsewhere(wire: Wire) -> None:
-    wire.near.send(Speak(4, np.zeros((5, 4), np.float32), 0, 20, None))
+    wire.near.send(Speak(4, np.zeros((5, 4), np.float32), 0, 20, OPTIONS, None))
     shown: list[np.ndarray] = []
     spoken: list[int] = []
     while True:

