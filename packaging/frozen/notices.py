@@ -10,6 +10,7 @@ package without the text of its licence, end it with the list of them.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from frozen.vendored import Vendored, vendored
 
 _HOUSE = Path(__file__).resolve().parents[2]
 _TEXTS = Path(__file__).with_name("licences")
-_PROJECT = "timbre-studio"
+_OURS = tuple(os.path.join(_HOUSE, part, "") for part in ("packaging", "resources", "studio"))
 _LICENCE_FILE = re.compile(r"licen[cs]|copying|notice", re.IGNORECASE)
 # Packages that say their licence and leave its text out; by what they say.
 _TEXT_OF = {
@@ -34,9 +35,10 @@ _TEXT_OF = {
 # How some say it.
 _SAME_AS = {
     "Apache 2.0": "Apache-2.0",
-    "License :: OSI Approved :: Apache Software License": "Apache-2.0",
+    "Apache Software License": "Apache-2.0",
     "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0": "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only",
 }
+_STANDARD_LIBRARY = "base_library.zip"  # what PyInstaller makes of the modules of Python that it needs itself
 _OF_QT = "Qt itself holds third-party code: https://doc.qt.io/qt-6/licenses-used-in-qt.html"
 _RULE = "=" * 100
 
@@ -55,6 +57,7 @@ class Component:
     home: str = ""
     texts: list[tuple[str, str]] = field(default_factory=list)
     remark: str = ""
+    told_by: str = ""
 
 
 def text_of(name: str) -> str:
@@ -69,10 +72,10 @@ def component_of(distribution: Distribution) -> Component:
     """Of a Python package; without texts where it brings none and its licence is not one we have."""
     said = [
         *_told(distribution, "License-Expression"),
-        *(line for text in _told(distribution, "License") for line in text.splitlines()[:1]),
-        *(kind for kind in _told(distribution, "Classifier") if kind.startswith("License ::")),
+        *(text for text in _told(distribution, "License") if "\n" not in text),
+        *(kind.rpartition(" :: ")[2] for kind in _told(distribution, "Classifier") if kind.startswith("License ::")),
     ]
-    licence = next((each.strip() for each in said if each.strip()), "")
+    licence = said[0].strip() if said else ""
     licence = _SAME_AS.get(licence, licence)
     component = Component(distribution.metadata["Name"], distribution.version, licence, _home(distribution))
     for file in distribution.files or ():
@@ -91,12 +94,12 @@ def component_of_library(library: Vendored, owner: str) -> Component:
     texts = [(name, f"{library.copyright}\n\n{text_of(name)}".lstrip()) for name in library.texts]
     remark = f"Comes in the package {owner}." if owner else ""
     if library.told_by:
-        remark += f" Its licence is told in that of {library.told_by}."
-    return Component(library.name, "", library.licence, library.home, texts, remark.strip())
+        remark = f"{remark} Its licence is told in that of {library.told_by}.".lstrip()
+    return Component(library.name, "", library.licence, library.home, texts, remark, library.told_by)
 
 
 class Owners:
-    """Who brought a file that was frozen."""
+    """Who brought a file that was frozen. Tens of thousands are looked up: each folder's real place is found once."""
 
     def __init__(self, packages: Iterable[Distribution]) -> None:
         self._packages: dict[str, Distribution] = {}
@@ -106,40 +109,50 @@ class Owners:
             if name in self._packages:
                 continue
             self._packages[name] = package
+            base = os.path.realpath(str(package.locate_file("")))
             for file in package.files or ():
-                self._owner_of[str(Path(str(package.locate_file(file))).resolve())] = name
-        self._python = {Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib")}
-        self._python |= {Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve()}
+                self._owner_of[os.path.normpath(os.path.join(base, str(file)))] = name
+        places = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), sys.base_prefix, sys.base_exec_prefix}
+        self._python = tuple(os.path.join(os.path.realpath(place), "") for place in places)
+        self._real_folders: dict[str, str] = {}
 
     def components(self, inventory: list[dict[str, str]]) -> list[Component]:
         """In order of name. Raises ``Incomplete``."""
         found: dict[str, Component] = {}
         faults = []
         for entry in inventory:
-            source = Path(entry["source"])
-            if entry["source"] in ("", "-") or not source.exists():
-                continue  # a package without files, or made by PyInstaller as it froze
-            owner = self._owner_of.get(str(source.resolve()))
-            library = _library_in(entry["name"], source)
-            if library is not None:
-                found.setdefault(library.name, component_of_library(library, owner or ""))
+            name, source = entry["name"], entry["source"]
+            if not os.path.isabs(source) or not os.path.exists(source):
+                continue  # a package without files, a link, or made by PyInstaller as it froze
+            place = self._real(source)
+            owner = self._owner_of.get(place)
+            library = _library_in(name)
+            if library is not None and library.name not in found:
+                found[library.name] = component_of_library(library, owner or "")
             if owner is not None:
-                found.setdefault(owner, component_of(self._packages[owner]))
-            elif source.resolve().is_relative_to(_HOUSE):
+                if owner not in found:
+                    found[owner] = component_of(self._packages[owner])
+            elif place.startswith(_OURS):
                 continue  # this project, which comes first anyway
-            elif any(source.resolve().is_relative_to(folder) for folder in self._python):
+            elif place.startswith(self._python) or name == _STANDARD_LIBRARY:
                 found.setdefault("Python", _python_itself())
-            elif package := _debian_package(source):
+            elif package := _debian_package(Path(source)):
                 found.setdefault(package.name, package)
             elif library is None:
-                faults.append(f"{entry['name']} comes from {source}, and nobody knows whose that is")
-            if library is None and _is_vendored(entry["name"]):
-                faults.append(f"{entry['name']} is not in vendored.py")
+                faults.append(f"{name} comes from {source}, and nobody knows whose that is")
+            if library is None and _is_vendored(name):
+                faults.append(f"{name} is not in vendored.py")
         faults += [f"{one.name} {one.version} ({one.licence or 'no licence'}) comes without its text"
-                   for one in found.values() if not one.texts and not one.remark.endswith(".")]  # fmt: skip
+                   for one in found.values() if not one.texts and not one.told_by]  # fmt: skip
         if faults:
             raise Incomplete("\n".join(sorted(set(faults))))
         return sorted(found.values(), key=lambda one: one.name.lower())
+
+    def _real(self, source: str) -> str:
+        folder, name = os.path.split(source)
+        if folder not in self._real_folders:
+            self._real_folders[folder] = os.path.realpath(folder)
+        return os.path.join(self._real_folders[folder], name)
 
 
 def as_text(components: list[Component], version: str) -> str:
@@ -174,13 +187,11 @@ def _about_gpl(components: list[Component]) -> list[str]:
     ]
 
 
-def _library_in(name: str, source: Path) -> Vendored | None:
-    is_shared = re.search(r"\.(so|dylib)(\.|$)|\.dll$", source.name) is not None
-    return vendored(PurePath(name).name) if is_shared and not _is_python_module(source) else None
-
-
-def _is_python_module(source: Path) -> bool:
-    return re.search(r"\.(cpython-|abi3)|\.pyd$", source.name) is not None
+def _library_in(name: str) -> Vendored | None:
+    """Modules of Python's are no such libraries, whatever they are called."""
+    file_name = PurePath(name).name
+    is_shared = re.search(r"\.(so|dylib)(\.|$)|\.dll$", file_name) is not None
+    return vendored(file_name) if is_shared and re.search(r"\.(cpython-|abi3)", file_name) is None else None
 
 
 def _is_vendored(name: str) -> bool:

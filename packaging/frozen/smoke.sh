@@ -56,37 +56,45 @@ timbre say "The harbour was quiet that morning." --voice Ada --play 2>play.log |
 heard
 timbre engines list >engines.txt 2>&1 || fault "timbre engines: $(tail -1 engines.txt)"
 
-# In the window.
+# In the window, with a text that was double-clicked.
+echo "Good morning, this is the window." >lines.txt
 Xvfb :7 -screen 0 1400x900x24 -nolisten tcp 2>/dev/null &
 screen=$!
-wait_for 20 xdotool getmouselocation || fault "no screen"
+wait_for 60 xdotool getmouselocation || fault "no screen"
 openbox 2>/dev/null &
-timbre app 2>window.log &
+timbre app lines.txt 2>window.log &
 window=$!
-wait_for 60 xdotool search --onlyvisible --name 'Timbre Studio' || fault "no window: $(tail -2 window.log)"
-spoken() { pgrep -f -- --multiprocessing-fork && pgrep -P "$window"; }
-wait_for 60 spoken || fault "the window started no worker"
-sleep 15
+wait_for 120 xdotool search --onlyvisible --name 'Timbre Studio' || fault "no window: $(tail -2 window.log)"
+worker_of() { pgrep -P "$window" -f -- pipe_handle; }
+speaks() { grep -q libtorch_python "/proc/$(worker_of | head -1)/maps"; }
+wait_for 300 speaks || fault "the window has no worker"
+sleep 20
 scrot -o window.png
-id=$(xdotool search --onlyvisible --name 'Timbre Studio' | head -1)
-xdotool windowactivate --sync "$id" 2>/dev/null
+xdotool windowactivate --sync "$(xdotool search --onlyvisible --name 'Timbre Studio' | head -1)" 2>/dev/null
 listen window.wav
-xdotool type --delay 30 "Good morning, this is the window."
-xdotool key ctrl+Return
-sleep 25
+xdotool key ctrl+shift+Return
+plays() { [ -n "$(pactl list short sink-inputs)" ]; }
+wait_for 300 plays || fault "the window plays nothing"
+sleep 5
 scrot -o spoken.png
+is_over() { ! plays; }
+wait_for 300 is_over || fault "the window does not stop playing"
 heard
 grep -q libtorch "/proc/$window/maps" && fault "torch is in the process of the window"
-worker=$(pgrep -P "$window" -f -- pipe_handle | head -1)
-[ -n "$worker" ] && grep -q libtorch "/proc/$worker/maps" || fault "torch is not in the worker"
 report "memory of the window: $(awk '/VmRSS/ {print int($2 / 1024)}' "/proc/$window/status") MB"
 xdotool key ctrl+q
-sleep 3
+sleep 5
 scrot -o closing.png
-xdotool key alt+d
-if wait_for 20 test ! -d "/proc/$window"; then wait "$window" || fault "the window ended with status $?"; else
+if [ -d "/proc/$window" ]; then # it asks what is to be done with the script
+  xdotool key Tab Return
+  sleep 5
+  scrot -o closed.png
+fi
+if wait_for 60 test ! -d "/proc/$window"; then
+  wait "$window" || fault "the window ended with status $?"
+else
   fault "the window does not close"
-  kill "$window"
+  kill -9 "$window"
 fi
 sleep 1
 pgrep -f -- /opt/timbre-studio >/dev/null && fault "processes are left: $(pgrep -af -- /opt/timbre-studio)"
