@@ -120,6 +120,23 @@
     </message>
 </context>
 <context>
+    <name>RecoveryDialog</name>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n line</numerusform>
+            <numerusform>%n lines</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s)</source>
+        <translation>
+            <numerusform>%n take</numerusform>
+            <numerusform>%n takes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ScriptPage</name>
     <message numerus="yes">
         <source>%n line(s) pasted</source>

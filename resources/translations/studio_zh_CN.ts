@@ -340,14 +340,6 @@
         <source>Codes of errors</source>
         <translation>错误代码</translation>
     </message>
-    <message>
-        <source>Code</source>
-        <translation>代码</translation>
-    </message>
-    <message>
-        <source>What it means, and what to do</source>
-        <translation>含义与处理办法</translation>
-    </message>
 </context>
 <context>
     <name>CompareDialog</name>
@@ -2021,6 +2013,10 @@
         <translation>请重新保存为 .docx 或文本。</translation>
     </message>
     <message>
+        <source>Choose int8, or install a newer PyTorch.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2639,6 +2635,10 @@
     <message>
         <source>There was not enough memory to build {file}.</source>
         <translation>内存不足，无法构建 {file}。</translation>
+    </message>
+    <message>
+        <source>This PyTorch does not know weights of 4 bits.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This draft is open in another window.</source>
@@ -5676,9 +5676,17 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Never saved</source>
         <translation>从未保存</translation>
     </message>
-    <message>
-        <source>{lines} lines, {takes} takes</source>
-        <translation>{lines} 行，{takes} 个版本</translation>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n 行</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s)</source>
+        <translation>
+            <numerusform>%n 个版本</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHeaderView,
-    QLineEdit,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTextBrowser, QVBoxLayout, QWidget
 
 from studio.app.error_words import words_of
+from studio.app.widgets.room import fitting
 from studio.health.error_guide import code_meanings
 
 
@@ -25,31 +19,37 @@ class CodesDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("What errors mean"))
+        self._meanings = [
+            (meaning.code, words_of(meaning.cause), words_of(meaning.remedy)) for meaning in code_meanings()
+        ]
         self._search = QLineEdit()
         self._search.setPlaceholderText(self.tr("Find a code or a word"))
         self._search.setAccessibleName(self.tr("Find a code or a word"))
         self._search.setClearButtonEnabled(True)
-        self._list = QTreeWidget()
-        self._list.setAccessibleName(self.tr("Codes of errors"))
-        self._list.setHeaderLabels([self.tr("Code"), self.tr("What it means, and what to do")])
-        self._list.setRootIsDecorated(False)
-        self._list.setWordWrap(True)
-        self._list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        self._items: list[tuple[QTreeWidgetItem, str]] = []
-        for meaning in code_meanings():
-            words = f"{words_of(meaning.cause)}\n{words_of(meaning.remedy)}"
-            item = QTreeWidgetItem([meaning.code, words])
-            self._list.addTopLevelItem(item)
-            self._items.append((item, f"{meaning.code} {words}".casefold()))
+        self._page = QTextBrowser()
+        self._page.setAccessibleName(self.tr("Codes of errors"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         column = QVBoxLayout(self)
-        for widget in (self._search, self._list, buttons):
+        for widget in (self._search, self._page, buttons):
             column.addWidget(widget)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(110 * width, 75 * width)
+        self.resize(fitting(100 * width, 80 * width))
         self._search.textChanged.connect(self._show_only)
         buttons.rejected.connect(self.reject)
+        self._show_only("")
+
+    @property
+    def shown_codes(self) -> list[str]:
+        return [code for code, *_ in self._found]
 
     def _show_only(self, wanted: str) -> None:
-        for item, found in self._items:
-            item.setHidden(not all(word in found for word in wanted.casefold().split()))
+        words = wanted.casefold().split()
+        self._found = [
+            meaning for meaning in self._meanings if all(word in " ".join(meaning).casefold() for word in words)
+        ]
+        self._page.setHtml(
+            "".join(
+                f"<p><b>{escape(code)}</b><br/>{escape(cause)}<br/>{escape(remedy)}</p>"
+                for code, cause, remedy in self._found
+            )
+        )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -14,6 +14,9 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -31,6 +34,25 @@ from studio.health.check import Verdict
 from studio.health.report import HealthReport
 
 _BAR_PIXELS = 10
+_GAP_PIXELS = 4
+_TALLEST_PIXELS = 10_000
+
+
+class _WholeText(QStyledItemDelegate):
+    """Rows as high as their text is at the width of the column; a view left to itself counts only its line breaks."""
+
+    def __init__(self, view: QTreeWidget) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
+        width = self._view.columnWidth(index.column())
+        margin = self._view.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
+        room = QRect(0, 0, width - 2 * margin, _TALLEST_PIXELS)
+        text = str(index.data(Qt.ItemDataRole.DisplayRole))
+        metrics = QFontMetrics(self._view.font())
+        height = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
+        return QSize(width, max(height + _GAP_PIXELS, super().sizeHint(option, index).height()))
 
 
 class DoctorDialog(QDialog):
@@ -55,6 +77,8 @@ class DoctorDialog(QDialog):
         self._list.setWordWrap(True)
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
         self._list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        self._list.setItemDelegateForColumn(1, _WholeText(self._list))
+        self._list.header().sectionResized.connect(lambda *_: self._list.scheduleDelayedItemsLayout())
         self._copy = QPushButton(self.tr("Copy report"))
         self._copy.setToolTip(self.tr("For a bug report: it names no texts, no voices and not you"))
         self._again = QPushButton(self.tr("Look again"))

@@ -62,6 +62,23 @@ def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
     dialog.close()
 
 
+def test_a_finding_is_read_whole_however_narrow_the_page(bench: Bench) -> None:
+    libraries = ", ".join(f"library-{number} 1.{number}" for number in range(30))
+    check = Check(wording("libraries"), Verdict.FINE, wording("{versions}", versions=libraries))
+    dialog = DoctorDialog(lambda: HealthReport((check,)))
+    dialog.show()
+    bench.until(dialog._copy.isEnabled)
+    heights = []
+    for width in (1600, 500):
+        dialog.resize(width, 400)
+        bench.live(0.1)
+        heights.append(dialog._list.visualItemRect(dialog._list.topLevelItem(0)).height())
+    line = dialog.fontMetrics().lineSpacing()
+    assert heights[1] > heights[0] >= line
+    assert heights[1] >= 4 * line
+    dialog.close()
+
+
 def test_help_opens_it_with_the_truth(bench: Bench, monkeypatch: Any) -> None:
     monkeypatch.setattr(
         machine_checks, "_ASK_ENGINES", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')

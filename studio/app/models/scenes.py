@@ -56,8 +56,8 @@ def model_scenes(desk: ModelsDesk, work: ModelWork, window: QWidget) -> Iterator
     work._tasks.clear()
     sound = GrowingSound(24_000)
     first._show_difference(
-        Trial("studio-mini", False, 0.31, 0.22, 24_000, 11_800.0, sound),
-        Trial(first._name, False, 0.94, 0.61, 24_000, 7_400.0, sound),
+        Trial("studio-mini", False, 0.31, 0.22, 24_000, 7_400.0, sound),
+        Trial(first._name, False, 0.94, 0.61, 24_000, 10_900.0, sound),
     )
     yield "first-steps-difference", window
     first._end()
