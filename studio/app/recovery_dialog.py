@@ -47,7 +47,9 @@ class RecoveryDialog(QDialog):
     def _words(self, draft: Draft) -> str:
         when = QLocale().toString(draft.last_changed.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
         name = draft.project_path.name if draft.project_path else self.tr("Never saved")
-        size = self.tr("{lines} lines, {takes} takes").format(lines=draft.num_lines, takes=draft.num_takes)
+        size = self.tr("%n line(s)", "", draft.num_lines)
+        if draft.num_takes:
+            size += ", " + self.tr("%n take(s)", "", draft.num_takes)
         first = f"\n“{draft.first_words}”" if draft.first_words else ""
         return f"{name} · {when} · {size}{first}"
 

@@ -34,6 +34,8 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
 
 def use_language(application: QApplication, locale: QLocale) -> None:
     """For the window as it is, all its dialogs, and everything made from now on; numbers and dates follow as well."""
+    if locale.language() == QLocale.Language.C:  # a system without any: its dates are for programs
+        locale = QLocale("en_US")
     if _installed and locale == QLocale():
         return
     before = _texts_of_now() if _installed and application.topLevelWidgets() else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.script.script_page import ScriptPage
@@ -30,7 +30,8 @@ class Recordings(QObject):
         if voice is None:
             return
         title = self.tr("A recording to be said in the voice of {voice}").format(voice=voice)
-        dialog = QFileDialog(self._window, title)
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.MusicLocation)
+        dialog = QFileDialog(self._window, title, folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         patterns = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
         dialog.setNameFilters(

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.voices.background import in_background
@@ -59,6 +59,7 @@ class NewVoices(QObject):
         self._edits = edits
         self._sources = sources
         self._window = window
+        self._folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.MusicLocation)
         self._imports: set[asyncio.Task[None]] = set()
         self._begun.connect(self._on_begun)
 
@@ -79,7 +80,7 @@ class NewVoices(QObject):
 
     def choose_files(self) -> None:
         sounds = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
-        dialog = QFileDialog(self._window, self.tr("New voices from files"))
+        dialog = QFileDialog(self._window, self.tr("New voices from files"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setNameFilters(
             [
@@ -87,9 +88,14 @@ class NewVoices(QObject):
                 self.tr("All files ({patterns})").format(patterns="*"),
             ]
         )
-        dialog.filesSelected.connect(lambda names: self.take([Path(name) for name in names]))
+        dialog.filesSelected.connect(lambda names: self._take_chosen([Path(name) for name in names]))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _take_chosen(self, paths: list[Path]) -> None:
+        """The next ones are looked for where these were."""
+        self._folder = str(paths[0].parent)
+        self.take(paths)
 
     def record(self) -> None:
         from studio.app.voices.recorder_dialog import RecorderDialog  # noqa: PLC0415 - after the first paint
