@@ -31,7 +31,8 @@ _WHOLE_UTTERANCE_SHARE = 0.5  # of the prompts that may end where an utterance e
 _LONGEST_PROMPT_SHARE = 0.7
 _MID_UTTERANCE_SHARE = 0.5  # a clip begins anywhere
 _DOUBTFUL_SHARE = 0.6
-_ASKED_SHARE = 0.75
+_ASKED_SHARE = 0.9
+_HEIGHT_SHARE = 0.25  # of what follows a prompt: a raised or a lowered voice, where the speaker has one
 _WEIGHT_OF_SIZE = 0.7
 _MOST_WRONG_TOKENS = 0.35
 
@@ -63,7 +64,7 @@ class Piece(NamedTuple):
 
 
 class Source(NamedTuple):
-    """One speaker's utterances, those among them that a piece may begin with, and those that a voice is made of.
+    """One speaker's utterances; of them those a piece may begin with, the raised and lowered, and possible prompts.
 
     None begins with a raised or a lowered voice: a low prompt would leave open whether the speaker is always so low,
     and a flow that hedges makes every low voice too high.
@@ -71,7 +72,13 @@ class Source(NamedTuple):
 
     utterances: npt.NDArray[np.int64]
     firsts: npt.NDArray[np.int64]
+    heights: npt.NDArray[np.int64]
     prompts: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, corpus: Corpus, utterances: npt.NDArray[np.int64], embedded: npt.NDArray[np.int64]) -> Source:
+        is_height = np.array([corpus.entry(number).style in HEIGHT_STYLES for number in utterances.tolist()], bool)
+        return cls(utterances, utterances[~is_height], utterances[is_height], np.intersect1d(utterances, embedded))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,11 +95,7 @@ class FlowPieces:
     def of(cls, corpus: Corpus, indices: npt.NDArray[np.int64], embeddings: SpeakerEmbeddings) -> FlowPieces:
         """Speakers without a prompt among ``indices`` are left out. Raises ``TrainingFailed`` where nobody is left."""
         sources = [
-            Source(
-                numbers,
-                np.array([number for number in numbers.tolist() if corpus.entry(number).style not in HEIGHT_STYLES]),
-                np.intersect1d(numbers, embeddings.indices[name]),
-            )
+            Source.of(corpus, numbers, embeddings.indices[name])
             for name, numbers in corpus.by_speaker(indices).items()
             if name in embeddings.indices
         ]
@@ -121,7 +124,8 @@ class FlowPieces:
         )
 
     def _piece(self, num_tokens: int, num_following: int, random: np.random.Generator) -> Piece:
-        first, others = self._first_utterance(random)
+        source = self.sources[int(random.choice(len(self.sources), p=self.shares))]
+        first, others, heights = self._first_utterance(source, random), source.utterances, source.heights
         # Half of the time the embedding is of the prompt itself, else of something else the speaker said.
         embedding_index = first
         if first not in self.embeddings.of_index or random.random() < 0.5:
@@ -134,7 +138,8 @@ class FlowPieces:
         first_end = len(heard[0])
         missing = wanted - first_end
         while missing > 0:
-            used.append(int(random.choice(others)))
+            is_height = len(heights) > 0 and random.random() < _HEIGHT_SHARE
+            used.append(int(random.choice(heights if is_height else others)))
             heard.append(self.corpus.tokens(used[-1], num_tokens=missing))
             mels.append(self.corpus.mel(used[-1], num_tokens=missing))
             missing -= len(heard[-1])
@@ -151,11 +156,10 @@ class FlowPieces:
         assert mel.shape == (FRAMES_PER_TOKEN * num_tokens, MEL_BINS)
         return Piece(all_tokens, mel, self.embeddings.of_index[embedding_index], num_prompt_tokens)
 
-    def _first_utterance(self, random: np.random.Generator) -> tuple[int, npt.NDArray[np.int64]]:
-        """An utterance, half of the time one that could be a prompt, and all of that speaker's."""
-        source = self.sources[int(random.choice(len(self.sources), p=self.shares))]
-        candidates = source.prompts if random.random() < 0.5 else source.firsts
-        return int(random.choice(candidates)), source.utterances
+    @staticmethod
+    def _first_utterance(source: Source, random: np.random.Generator) -> int:
+        """Half of the time one that could be a prompt."""
+        return int(random.choice(source.prompts if random.random() < 0.5 else source.firsts))
 
 
 def _prompt_tokens(num_tokens: int, first_end: int, random: np.random.Generator) -> int:
