@@ -17,6 +17,7 @@ import regex
 
 from studio.errors import UnusableSetting
 from studio.export.speech_source import ExportItem
+from studio.export.spoken_words import as_subtitle
 from studio.wording import did_you_mean
 
 DEFAULT_PATTERN = "{index} {voice} {text}"
@@ -32,6 +33,7 @@ _TEXT_CHARACTERS = 40
 # 255 bytes or UTF-16 units are the limits; the rest is for a number against collisions and the unfinished file.
 _LONGEST_STEM_BYTES = 200
 _LONGEST_FOLDERS = 4
+_SIGNS = regex.compile(r'[<>:"/\\|?*]+')
 _FORBIDDEN = regex.compile(r'[<>:"/\\|?*\p{C}]+')
 _BLANKS = regex.compile(r"\s+")
 _CHARACTERS = regex.compile(r"\X")  # as people see them
@@ -76,7 +78,7 @@ class NamePattern:
         """The name of the line's file, without suffix, relative to the target folder."""
         values = {
             "voice": item.voice,
-            "text": item.text,
+            "text": _SIGNS.sub(" ", as_subtitle(item.text)),  # without tags and pauses
             "style": item.style,
             "project": project,
         }

@@ -28,6 +28,12 @@ def test_fields_are_filled_in() -> None:
     assert stem("plain") == "plain"
 
 
+def test_names_hold_what_is_heard_and_end_with_a_word() -> None:
+    assert stem("{text}", text="Ten more minutes, [pause 0.5] and [laughter] we are.") == "Ten more minutes, and we are"
+    assert stem("{text}", text="Hello there, /") == "Hello there"
+    assert stem("{index} {text}", text="[breath]") == "001"
+
+
 def test_text_without_blanks_is_cut_between_characters() -> None:
     assert stem("{text:4}", text="今天天气很好。") == "今天天气"
     assert stem("{text:2}", text="👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧") == "👩‍👩‍👧👩‍👩‍👧".replace("\u200d", " ")
