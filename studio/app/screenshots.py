@@ -58,6 +58,8 @@ from studio.setting_kinds import Page
 from studio.settings_file import Settings
 from studio.voices.library import VoiceLibrary
 from studio.wording import wording
+from studio.worker.link import Worker
+from studio.worker.process import WorkerProcess
 
 _RATE = 24_000
 _SIZE = (1440, 900)
@@ -106,7 +108,7 @@ def take_pictures(
     dress(application, appearance)
     loop = qasync.QEventLoop(application)
     asyncio.set_event_loop(loop)
-    stage = _Stage(scratch, language)
+    stage = Stage(scratch, language)
     written = []
     try:
         loop.run_until_complete(stage.settle())
@@ -144,16 +146,21 @@ class _Silence:
         """Nothing was opened."""
 
 
-class _Stage:
+class Stage:
     """A window with a script in the middle of its making."""
 
-    def __init__(self, scratch: Path, language: str) -> None:
+    def __init__(self, scratch: Path, language: str, start_worker: Callable[[], Worker] = WorkerProcess) -> None:
         self.language = language
         settings = Settings(scratch / "settings.json")
         library = VoiceLibrary(scratch / "voices", built_in=scratch / "none")
         for number, name in enumerate(_VOICES[language]):
             library.add(_clip(scratch / f"{number}.wav", number), name, _TEXTS[language][0] if number < 2 else None)
-        surroundings = Surroundings(outputs=_Silence(), open_library=lambda: library, drafts=scratch / "drafts")
+        surroundings = Surroundings(
+            start_worker=start_worker,
+            outputs=_Silence(),
+            open_library=lambda: library,
+            drafts=scratch / "drafts",
+        )
         self.session = Session(_project(surroundings.drafts, settings, language), settings, surroundings)
         log = LogHandler()
         self.window = MainWindow(self.session, log)

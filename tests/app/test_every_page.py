@@ -1,0 +1,113 @@
+"""Every page and dialog of the window: each control says its name, and each fits a small screen at 200 %."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import qasync
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDockWidget,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QPlainTextEdit,
+    QProgressBar,
+    QSlider,
+    QTabBar,
+    QTabWidget,
+    QTextEdit,
+    QToolBar,
+    QWidget,
+)
+from thread_worker import ThreadWorker
+
+from studio.app.screenshots import Stage
+from studio.app.translation import use_language
+
+CONTROLS = (
+    QAbstractButton, QAbstractItemView, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, QProgressBar, QSlider,
+    QTabWidget, QTextEdit,
+)  # fmt: skip
+# What Qt puts into its own controls, and names by them.
+PARTS_OF = (QAbstractSpinBox, QComboBox, QDockWidget, QLineEdit, QTabBar, QToolBar)
+# A laptop's 1280 by 800 at 200 %, without the title bar.
+SMALLEST_SCREEN = (640, 360)
+
+
+@pytest.fixture
+def stage(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG"):
+        monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
+    use_language(qapp, QLocale("en_US"))
+    loop = qasync.QEventLoop(qapp)
+    asyncio.set_event_loop(loop)
+    made = Stage(tmp_path, "en", ThreadWorker)
+    yield made
+    loop.run_until_complete(made.close())
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
+def unnamed(page: QWidget) -> list[str]:
+    """Controls of which somebody who does not see them would hear nothing but their kind."""
+    labelled = {label.buddy() for label in page.findChildren(QLabel)}
+    return [
+        f"{type(control).__name__} in {type(control.parentWidget()).__name__}"
+        for control in page.findChildren(QWidget)
+        if isinstance(control, CONTROLS)
+        and control.isVisibleTo(page)
+        and not is_part(control)
+        and control not in labelled
+        and not name_of(control)
+    ]
+
+
+def name_of(control: QWidget) -> str:
+    words = f"{control.text()}{control.toolTip()}" if isinstance(control, QAbstractButton) else ""
+    return control.accessibleName() or words
+
+
+def is_part(control: QWidget) -> bool:
+    at: Any = control.parentWidget()
+    return (
+        isinstance(control, QHeaderView)
+        or control.objectName().startswith("qt_")
+        or isinstance(at, PARTS_OF)
+        or (at is not None and isinstance(at.parentWidget(), QComboBox))
+    )
+
+
+def test_every_control_is_named_and_every_dialog_fits(stage: Stage) -> None:
+    loop = asyncio.get_event_loop()
+    faults = []
+    num_pages = 0
+    for name, page in stage.pages():
+        loop.run_until_complete(asyncio.sleep(0.01))
+        num_pages += 1
+        faults += [f"{name}: {control}" for control in unnamed(page)]
+        if isinstance(page, QMainWindow):
+            continue
+        least = page.minimumSizeHint().expandedTo(page.minimumSize())
+        if least.width() > SMALLEST_SCREEN[0] or least.height() > SMALLEST_SCREEN[1]:
+            faults.append(f"{name}: needs {least.width()} by {least.height()}")
+        first = page.focusWidget() or page.nextInFocusChain()
+        if (
+            not isinstance(first, QWidget)
+            or not page.isAncestorOf(first)
+            or first.focusPolicy() is Qt.FocusPolicy.NoFocus
+        ):
+            faults.append(f"{name}: keys reach nothing")
+        page.close()
+    assert faults == []
+    assert num_pages > 25
