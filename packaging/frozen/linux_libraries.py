@@ -18,11 +18,13 @@ _PACKAGE_OF = {library.soname: library.package_of["apt-get"] for library in LINU
     "libX11.so.6": "libx11-6",
     "libc.so.6": "libc6",
     "libdl.so.2": "libc6",
+    "libfreetype.so.6": "libfreetype6",
     "libgcc_s.so.1": "libgcc-s1",
     "libgthread-2.0.so.0": "libglib2.0-0",
     "libm.so.6": "libc6",
     "libmvec.so.1": "libc6",
     "libpthread.so.0": "libc6",
+    "libresolv.so.2": "libc6",
     "librt.so.1": "libc6",
     "libstdc++.so.6": "libstdc++6",
     "libutil.so.1": "libc6",
@@ -30,10 +32,11 @@ _PACKAGE_OF = {library.soname: library.package_of["apt-get"] for library in LINU
     "libwayland-cursor.so.0": "libwayland-cursor0",
     "libwayland-egl.so.1": "libwayland-egl1",
     "libz.so.1": "zlib1g",
+    "libzstd.so.1": "libzstd1",
 }
 # Versions of symbols that tell how old a package may be: the first of GCC that has GLIBCXX_3.4.N.
-_GCC_OF_GLIBCXX = {30: "12", 31: "13", 32: "13", 33: "14", 34: "15"}
-_OLD_GCC = "5"
+_GCC_OF_GLIBCXX = {25: "8", 26: "9", 27: "9", 28: "10", 29: "11", 30: "12", 31: "13", 32: "13", 33: "14", 34: "15"}
+_OLDEST_GCC = "7"
 
 
 @dataclass
@@ -78,7 +81,7 @@ def debian_packages(needs: SystemNeeds) -> list[str]:
     packages |= {library.package_of["apt-get"] for library in LINUX_LIBRARIES}
     least = {
         "libc6": ".".join(str(part) for part in needs.glibc),
-        "libstdc++6": _GCC_OF_GLIBCXX.get(needs.glibcxx, _OLD_GCC),
+        "libstdc++6": _GCC_OF_GLIBCXX.get(needs.glibcxx, _OLDEST_GCC),
     }
     return [f"{package} (>= {least[package]})" if package in least else package for package in sorted(packages)]
 

@@ -60,6 +60,8 @@ def test_what_is_needed_belongs(name: str) -> None:
         "PySide6/Qt/plugins/sqldrivers/libqsqlite.so",
         "PySide6\\plugins\\sqldrivers\\qsqlite.dll",
         "PySide6/Qt/lib/libQt6Quick.so.6",
+        "PySide6/Qt/lib/libQt6Network.so.6",
+        "PySide6/QtNetwork.abi3.so",
         "PySide6/Qt/translations/qtbase_de.qm",
         "PySide6/Qt/translations/qtdeclarative_zh_CN.qm",
         "numpy/_core/tests/data.csv",
