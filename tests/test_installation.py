@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
-from studio import installation
+from studio import installation, paths
 
 
 def test_a_checkout_is_set_up_again() -> None:
@@ -19,3 +20,13 @@ def test_an_installed_program_is_installed_again(monkeypatch: pytest.MonkeyPatch
     assert str(installation.how_to_mend()) == "Install the program again."
     assert "README.txt" in str(installation.how_to_show_window())
     assert "for the processor" in str(installation.how_to_use_card())
+
+
+def test_what_pip_installed_is_installed_again_by_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its resources are inside the package; a checkout has them beside."""
+    assert str(installation.origin_words()) == "run from its source"
+    package = Path(installation.__file__).resolve().parent
+    monkeypatch.setattr(paths, "resources", lambda: package / "resources")
+    assert str(installation.origin_words()) == "installed by pip or uv"
+    assert "pip install --force-reinstall" in str(installation.how_to_mend())
+    assert "pytorch.org" in str(installation.how_to_use_card())

@@ -102,7 +102,8 @@ def worth_telling(line: str) -> str | None:
         if unit == "GB" or float(size) >= _LARGE_MEGABYTES:
             return f"downloading {name} {version} ({size} {unit})"
     if line.startswith("Installing collected packages:"):
-        return f"unpacking {line.count(',') + 1} packages"
+        count = line.count(",") + 1
+        return f"unpacking {count} {'package' if count == 1 else 'packages'}"
     if found := re.match(r"\s*Building wheel for (\S+)", line):
         return f"building {found[1]}"
     return None

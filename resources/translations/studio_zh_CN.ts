@@ -3349,6 +3349,10 @@
         <translation>vLLM 已结束（{reason}）。</translation>
     </message>
     <message>
+        <source>vLLM has no attention for heads of {size} channels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
         <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
     </message>
@@ -4298,8 +4302,8 @@
         <translation>推荐：{name}，最新的模型；显卡装得下。</translation>
     </message>
     <message>
-        <source>Recommended: {name}, which has least to compute of those that clone voices.</source>
-        <translation>推荐：{name}，在能克隆声音的模型中计算量最小。</translation>
+        <source>Recommended: {name}, which has least to compute of those that clone voices. Without a graphics card speech may take longer to make than to hear; it is played as soon as it can go on without a gap.</source>
+        <translation>推荐：{name}，在能克隆声音的模型中计算量最小。没有显卡时，生成语音可能比听完还慢；一旦能不间断地播放，就会开始播放。</translation>
     </message>
     <message>
         <source>It will be slow here: there is little memory.</source>

@@ -12,10 +12,14 @@ from studio.errors import DiskFull
 from studio.wording import wording
 
 _SPARE_BYTES = 256 << 20  # the rest of the system wants to go on, too
-_GIGABYTE = 1e9  # as hubs and shops count
+_MEGABYTE, _GIGABYTE = 1e6, 1e9  # as hubs and shops count
+_LEAST_IN_GIGABYTES = 0.1 * _GIGABYTE
 
 
 def in_gigabytes(num_bytes: int) -> str:
+    """Or megabytes, where those say more."""
+    if num_bytes < _LEAST_IN_GIGABYTES:
+        return f"{num_bytes / _MEGABYTE:.0f} MB"
     return f"{num_bytes / _GIGABYTE:.2f} GB"
 
 

@@ -34,7 +34,7 @@ def hub(timbre: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 def test_the_list_says_what_each_model_can_and_asks_nobody(timbre: Terminal, hub: HubServer) -> None:
     ran = timbre("models", "list")
     assert ran.status == 0
-    assert f"{NAME}: not installed, 0.00 GB" in ran.out
+    assert f"{NAME}: not installed, 1 MB" in ran.out
     assert "languages: zh, en, 18 Chinese dialects" in ran.out
     assert "licence: Apache-2.0; from Hugging Face" in ran.out
     assert "with --variant rl" in ran.out

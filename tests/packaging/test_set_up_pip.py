@@ -48,7 +48,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in fo
 def test_everything_pip_says_is_kept_in_the_log(tmp_path: Path) -> None:
     pip, progress = pip_that(tmp_path, "Collecting a\nInstalling collected packages: a", 0)
     pip.install("a")
-    assert progress.told == ["  unpacking 1 packages"]
+    assert progress.told == ["  unpacking 1 package"]
     assert "Collecting a\nInstalling" in (tmp_path / "set-up.log").read_text()
 
 

@@ -310,7 +310,10 @@ class FirstRun(QObject):
             case Reason.HAS_CARD:
                 words = self.tr("Recommended: {name}, the newest; the graphics card has room for it.")
             case Reason.LIGHTEST:
-                words = self.tr("Recommended: {name}, which has least to compute of those that clone voices.")
+                words = self.tr(
+                    "Recommended: {name}, which has least to compute of those that clone voices. Without a graphics card "
+                    "speech may take longer to make than to hear; it is played as soon as it can go on without a gap."
+                )
         told = [words.format(name=advice.model.name)]
         if advice.lacks_memory:
             told.append(self.tr("It will be slow here: there is little memory."))
