@@ -11,12 +11,14 @@ from studio.model.config import Precision
 from studio.wording import Wording, wording
 
 # Of the mel, root mean square: what each arithmetic gives on sound weights, and a margin. float32 covers other
-# orders of summation and TF32's shortened products; 16 and 8 bits are the project's own gate (E9).
+# orders of summation and TF32's shortened products; 16 and 8 bits are the project's own gate (E9), and
+# 4 bits must keep what 8 must.
 _MEL_ERROR_LIMITS = {
     Precision.FLOAT32: 2e-3,
     Precision.FLOAT16: 1e-2,
     Precision.BFLOAT16: 1e-2,
     Precision.INT8: 5e-2,
+    Precision.INT4: 5e-2,
 }
 # Of the probe sentence. Differences below a decibel are hard to hear even side by side.
 _MEL_DISTANCE_LIMITS_DB = {
@@ -24,6 +26,7 @@ _MEL_DISTANCE_LIMITS_DB = {
     Precision.FLOAT16: 0.4,
     Precision.BFLOAT16: 0.4,
     Precision.INT8: 0.8,
+    Precision.INT4: 0.8,
 }
 # A vocoder's phase may drift by rounding alone, so that samples differ where nothing is heard: its samples are held
 # to a limit in float32 only, its spectrum always.
@@ -34,12 +37,14 @@ _SCORE_ERROR_LIMITS = {
     Precision.FLOAT16: 5e-3,
     Precision.BFLOAT16: 3e-2,
     Precision.INT8: 5e-2,
+    Precision.INT4: 5e-2,
 }
 _EMBEDDING_ERROR_LIMITS = {
     Precision.FLOAT32: 1e-3,
     Precision.FLOAT16: 2e-2,
     Precision.BFLOAT16: 2e-2,
     Precision.INT8: 5e-2,
+    Precision.INT4: 5e-2,
 }
 # Neighbouring codes of a tokenizer can be a rounding apart.
 _LEAST_AGREEMENT = {
@@ -47,6 +52,7 @@ _LEAST_AGREEMENT = {
     Precision.FLOAT16: 0.97,
     Precision.BFLOAT16: 0.97,
     Precision.INT8: 0.95,
+    Precision.INT4: 0.95,
 }
 
 

@@ -19,7 +19,13 @@ from studio.wording import wording
 
 _CODE_VERSION = 1
 # Of a float32 weight file, by precision. The text table and the head stay larger than the layers.
-_WEIGHT_SHARE = {Precision.FLOAT32: 1.1, Precision.BFLOAT16: 0.7, Precision.FLOAT16: 0.7, Precision.INT8: 0.5}
+_WEIGHT_SHARE = {
+    Precision.FLOAT32: 1.1,
+    Precision.BFLOAT16: 0.7,
+    Precision.FLOAT16: 0.7,
+    Precision.INT8: 0.5,
+    Precision.INT4: 0.4,
+}
 # Caches and intermediate results of one line, beside the weights.
 _WORKING_BYTES = {
     Stage.SPEECH_LM: 64 << 20,
@@ -88,6 +94,7 @@ CANDIDATES: tuple[Candidate, ...] = (
     FolderNetwork(Stage.SPEAKER_ENCODER),
     TorchCandidate(Stage.SPEECH_LM, Precision.FLOAT32),
     TorchCandidate(Stage.SPEECH_LM, Precision.INT8),
+    TorchCandidate(Stage.SPEECH_LM, Precision.INT4),
     TorchCandidate(Stage.SPEECH_LM, Precision.FLOAT16),
     TorchCandidate(Stage.SPEECH_LM, Precision.BFLOAT16),
     TorchCandidate(Stage.FLOW, Precision.FLOAT32),

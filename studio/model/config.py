@@ -13,6 +13,7 @@ class Precision(Enum):
     BFLOAT16 = "bfloat16"
     FLOAT16 = "float16"
     INT8 = "int8"
+    INT4 = "int4"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ from studio.pipeline.synthesizer import Stages, Synthesizer
 from studio.text.styles import load_styles
 
 _log = logging.getLogger(__name__)
+# In these only the language model runs.
+_LANGUAGE_MODEL_ONLY = (Precision.INT8, Precision.INT4)
 # A folder with this file holds random weights (written by ``timbre bench --random``).
 _NOISE_MARK = "random.json"
 # Of the memory that is free after loading, this share may hold voices.
@@ -119,7 +121,7 @@ def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, handed: HandedSta
 
 
 def _flow_precision(name: str) -> Precision:
-    permitted = {precision.value: precision for precision in Precision if precision is not Precision.INT8}
+    permitted = {precision.value: precision for precision in Precision if precision not in _LANGUAGE_MODEL_ONLY}
     if name not in permitted:
         raise UnsupportedPrecision(
             "The flow cannot run in {name}.", remedy="Choose one of {known}.", name=name, known=", ".join(permitted)

@@ -10,7 +10,9 @@ import pytest
 import torch
 from speech_lm_cases import random_network, read_golden, small_config
 
+from studio import paths
 from studio.errors import UnsupportedPrecision
+from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import (
     QualityReport,
@@ -20,7 +22,7 @@ from studio.model.speech_lm import (
     open_network,
     speech_lm_of,
 )
-from studio.model.speech_lm.linear import PlainLinear, check_support, describe, pack
+from studio.model.speech_lm.linear import Int4Linear, PlainLinear, check_support, describe, pack
 
 CPU = torch.device("cpu")
 # Relative to the exact product: what rounding the weights (and for 16 bits, the rows) costs on normal numbers.
@@ -29,6 +31,7 @@ ERROR_LIMITS = {
     Precision.BFLOAT16: 5e-3,
     Precision.FLOAT16: 6e-4,
     Precision.INT8: 1e-2,
+    Precision.INT4: 1e-2,  # sizes that its kernel does not take stay at eight bits
 }
 
 
@@ -72,6 +75,33 @@ def test_eight_bit_weights_keep_small_activations_beside_a_large_one() -> None:
     assert (exact(weight, None, one_scale) - wanted).norm() / wanted.norm() > 0.5
 
 
+@pytest.mark.parametrize("num_rows", [1, 9])
+def test_four_bit_weights_are_rounded_within_their_groups(num_rows: int) -> None:
+    """A large weight makes its own group of 32 coarse, and no other."""
+    generator = torch.Generator().manual_seed(num_rows)
+    weight = torch.randn(48, 96, generator=generator)
+    weight[:, 40] = 50.0
+    bias, rows = torch.randn(48, generator=generator), torch.randn(num_rows, 96, generator=generator)
+    rows[:, 32:64] = 0.0
+    linear = pack(weight, bias, Precision.INT4, CPU)
+    assert isinstance(linear, Int4Linear)
+    wanted = exact(weight, bias, rows)
+    assert 1e-3 < (linear(rows) - wanted).norm() / wanted.norm() <= 0.12
+    assert torch.equal(linear(torch.zeros(2, 96)), bias.expand(2, -1))
+    assert torch.equal(pack(torch.zeros(16, 32), None, Precision.INT4, CPU)(torch.ones(1, 32)), torch.zeros(1, 16))
+
+
+def test_four_bits_are_right_for_weights_that_have_learnt() -> None:
+    """For random ones they are not: every weight of those matters as much as any other."""
+    checkpoint = open_checkpoint(paths.resources() / "models" / "studio-mini")
+    speech_lm = checkpoint.load_speech_lm(Precision.INT4, "cpu")
+    assert "int4" in speech_lm.engine
+    assert isinstance(speech_lm.decoder.layers[0].gate_up, Int4Linear)
+    assert not isinstance(speech_lm.decoder.layers[0].query_key_value, Int4Linear)
+    report = compare_with_reference(speech_lm, open_network(checkpoint.speech_lm_path(), checkpoint.speech_lm))
+    assert report.is_good_enough(Precision.INT4), report
+
+
 def test_rows_of_nothing_are_nothing(precision: Precision) -> None:
     rows = torch.zeros(2, 8)
     assert torch.equal(pack(torch.ones(5, 8), None, precision, CPU)(rows), torch.zeros(2, 5))
@@ -100,6 +130,8 @@ def test_eight_bits_elsewhere_than_on_this_processor_are_refused(monkeypatch: py
     monkeypatch.setattr(type(torch.backends.quantized), "supported_engines", ["none"])
     with pytest.raises(UnsupportedPrecision, match="no fast 8-bit arithmetic"):
         check_support(Precision.INT8, CPU)
+    with pytest.raises(UnsupportedPrecision, match="no fast 8-bit arithmetic"):
+        check_support(Precision.INT4, CPU)
     check_support(Precision.FLOAT16, CPU)
 
 

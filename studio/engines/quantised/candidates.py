@@ -16,6 +16,8 @@ _CODE_VERSION = 1
 _PHASE = "Calibrating on speech"
 _WORKING_BYTES = 1200 << 20
 _BLOCKS_AT_ONCE = 4
+# After the last clip every range is computed, without a word.
+CALIBRATING_SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,7 @@ class QuantisedCandidate:
     precision: Precision = Precision.INT8
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = (_PHASE,)
-    # After the last clip every range is computed, without a word.
-    longest_silence_seconds: float = 1800.0
+    longest_silence_seconds: float = CALIBRATING_SECONDS
 
     def probe(self, subject: Subject) -> Usable | Unusable:
         if (reason := unusable_at(PlaceKind.CPU, subject)) is not None:
@@ -40,15 +41,7 @@ class QuantisedCandidate:
         )
 
     def key_facts(self, subject: Subject) -> Mapping[str, str]:
-        import onnxruntime  # noqa: PLC0415 - not needed to list candidates
-
-        from studio.engines.quantised.building import Effort  # noqa: PLC0415
-
-        return {
-            "onnxruntime": onnxruntime.__version__,
-            "calibration": repr(Effort()),
-            "front end": subject.checkpoint.front_end_key(),
-        }
+        return calibration_facts(subject)
 
     def build(self, job: BuildJob) -> None:
         from studio.engines.quantised import building  # noqa: PLC0415 - torch and onnx, in the child only
@@ -68,6 +61,19 @@ class QuantisedCandidate:
         if self.stage is Stage.FLOW:
             return opening.open_flow(files, subject.place, blocks_at_once=_BLOCKS_AT_ONCE)
         return opening.open_vocoder(files, subject.checkpoint, subject.place)
+
+
+def calibration_facts(subject: Subject) -> dict[str, str]:
+    """What a calibration depends on beside the weights."""
+    import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+
+    from studio.engines.quantised.building import Effort  # noqa: PLC0415
+
+    return {
+        "onnxruntime": onnxruntime.__version__,
+        "calibration": repr(Effort()),
+        "front end": subject.checkpoint.front_end_key(),
+    }
 
 
 CANDIDATES: tuple[Candidate, ...] = (QuantisedCandidate(Stage.FLOW), QuantisedCandidate(Stage.VOCODER))

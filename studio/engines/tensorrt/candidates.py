@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
 from studio.engines.keys import weight_file
+from studio.engines.quantised.candidates import CALIBRATING_SECONDS, calibration_facts
 from studio.engines.stage import PlaceKind, Stage
 from studio.engines.tensorrt.library import Library, find_library
 from studio.errors import UnsupportedPrecision
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _CODE_VERSION = 1
 _PHASES = ("Writing the network down", "Building the plan")
+_CALIBRATED_PHASES = ("Calibrating on speech", "Building the plan")
 # The longest step seen was of seconds; a large layer on a slow card may take minutes.
 _LONGEST_SILENCE_SECONDS = 900.0
 _CONTEXTS_BYTES, _BUILD_BYTES = 1500 << 20, 2 << 30
@@ -63,7 +65,8 @@ class TensorRTCandidate:
 
         library = _library(subject)
         sizes = f"{profiles.MOST_STREAM_TOKENS} {profiles.MOST_WHOLE_TOKENS}"
-        return {"library": library.name, "version": library.version, "sizes": sizes}
+        facts = {"library": library.name, "version": library.version, "sizes": sizes}
+        return facts | (calibration_facts(subject) if self.precision is Precision.INT8 else {})
 
     def build(self, job: BuildJob) -> None:
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch, onnx and the library, in the child
@@ -126,4 +129,8 @@ CANDIDATES: tuple[Candidate, ...] = (
     TensorRTCandidate(Stage.FLOW, Precision.FLOAT32),
     TensorRTCandidate(Stage.VOCODER, Precision.FLOAT16),
     TensorRTCandidate(Stage.VOCODER, Precision.FLOAT32),
+    *(
+        TensorRTCandidate(stage, Precision.INT8, phases=_CALIBRATED_PHASES, longest_silence_seconds=CALIBRATING_SECONDS)
+        for stage in (Stage.FLOW, Stage.VOCODER)
+    ),
 )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 
 from studio.engines.candidate import BuildJob, Subject
+from studio.engines.machine import processor
 from studio.engines.onnx import flow_files, vocoder_files
 from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.vocoder_decoder import graph_vocoder
+from studio.engines.quantised.building import write_quantised_flow, write_quantised_vocoder
+from studio.engines.stage import Place
 from studio.engines.tensorrt.building import Profile
 from studio.engines.tensorrt.library import Library
 from studio.engines.tensorrt.plan_graph import PlanGraph
@@ -26,7 +29,11 @@ Written = Sequence[tuple[Path, Path, Sequence[Profile]]]
 
 def write_flow_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
     """The flow's graphs into ``graphs``, their description into the job's folder."""
-    flow_files.write_flow(job.subject.checkpoint, graphs, precision, lambda done, total: job.report(phase, done, total))
+    checkpoint, report = job.subject.checkpoint, _reporter(job, phase)
+    if precision is Precision.INT8:
+        write_quantised_flow(checkpoint, graphs, _calibrating_place(job), report)
+    else:
+        flow_files.write_flow(checkpoint, graphs, precision, report)
     shapes = flow_files.read_shapes(graphs)
     shutil.copyfile(graphs / flow_files.SHAPES, job.workspace / flow_files.SHAPES)
     profiles = flow_profiles(shapes)
@@ -36,13 +43,28 @@ def write_flow_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: 
 
 def write_vocoder_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
     """The vocoder's graph into ``graphs``, its description into the job's folder."""
-    checkpoint = job.subject.checkpoint
-    vocoder_files.write_vocoder(checkpoint, graphs, precision, lambda done, total: job.report(phase, done, total))
+    checkpoint, report = job.subject.checkpoint, _reporter(job, phase)
+    if precision is Precision.INT8:
+        write_quantised_vocoder(checkpoint, graphs, _calibrating_place(job), report)
+    else:
+        vocoder_files.write_vocoder(checkpoint, graphs, precision, report)
     shapes = vocoder_files.read_shapes(graphs)
     shutil.copyfile(graphs / vocoder_files.SHAPES, job.workspace / vocoder_files.SHAPES)
     profiles = vocoder_profiles(shapes, checkpoint.vocoder.look_right_frames)
     name = vocoder_files.DECODER
     return [(graphs / name, plan_path(job.workspace, name), profiles)]
+
+
+def _reporter(job: BuildJob, phase: str) -> Callable[[float, float], None]:
+    def report(done: float, total: float) -> None:
+        job.report(phase, done, total)
+
+    return report
+
+
+def _calibrating_place(job: BuildJob) -> Place:
+    """Ranges of activations are those of the weights, wherever they are looked at."""
+    return processor(job.subject.place.num_threads)
 
 
 def open_flow(folder: Path, library: Library, subject: Subject, *, num_contexts: int) -> FlowDecoder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import torch
 
 from studio.engines.tensorrt.building import logger_of
 from studio.engines.tensorrt.library import Library
+from studio.engines.tensorrt.runtime_cache import cache_path, open_runtime_cache
 from studio.errors import DamagedModelFile, OutOfMemory, SequenceTooLong
 
 _MOST_WORDS = 300
@@ -43,10 +45,12 @@ class PlanGraph:
             for index in range(self._num_profiles)
         ]
         self._contexts: queue.LifoQueue[PooledContext] = queue.LifoQueue()
+        self._counting = threading.Lock()
         # Memory for the profile in use, not for the largest: whole utterances are rare, and want gigabytes.
         strategy = library.api.ExecutionContextAllocationStrategy.ON_PROFILE_CHANGE
+        self._compiled = open_runtime_cache(library, self._engine, strategy, cache_path(plan))
         for _ in range(num_contexts):
-            context = self._engine.create_execution_context(strategy)
+            context = self._engine.create_execution_context(self._compiled.config if self._compiled else strategy)
             if context is None:
                 raise _no_memory(file_name)
             self._contexts.put(PooledContext(context))
@@ -63,6 +67,9 @@ class PlanGraph:
             self._run(pooled, profile, inputs, outputs)
         finally:
             self._contexts.put(pooled)
+        if self._compiled is not None:
+            with self._counting:
+                self._compiled.count_run()
 
     def _run(
         self,

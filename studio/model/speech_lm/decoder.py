@@ -41,16 +41,18 @@ def pack_layer(layer: DecoderLayer, config: QwenConfig, precision: Precision, de
     def paired(rows: torch.Tensor) -> torch.Tensor:
         return rows.view(-1, config.head_size, *rows.shape[1:])[:, order].reshape(rows.shape)
 
+    # Attention is an eighth of the weights and the more sensitive part.
+    of_attention = Precision.INT8 if precision is Precision.INT4 else precision
     with torch.no_grad():
         return PackedLayer(
             input_norm=layer.input_layernorm.weight.to(device, copy=True),
             query_key_value=pack(
                 torch.cat((paired(query.weight), paired(key.weight), value.weight)),
                 torch.cat((paired(query.bias), paired(key.bias), value.bias)),
-                precision,
+                of_attention,
                 device,
             ),
-            output=pack(attention.o_proj.weight, None, precision, device),
+            output=pack(attention.o_proj.weight, None, of_attention, device),
             mlp_norm=layer.post_attention_layernorm.weight.to(device, copy=True),
             gate_up=pack(torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight)), None, precision, device),
             down=pack(mlp.down_proj.weight, None, precision, device),

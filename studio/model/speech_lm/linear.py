@@ -12,6 +12,7 @@ float16, ``F.linear``                 35 / 22      chosen; many rows: through fl
 int8, ``_weight_int8pack_mm``         300 (float32 rows), 44 (bfloat16 rows)
 int8, fbgemm, 1 row / 2 rows          19 / 19      chosen with 2 rows, see ``Int8Linear``
 int8, ONNX Runtime MatMulNBits        15 to 21     a second graph of the whole network
+int4, groups of 32, bfloat16 rows     2/3 of int8  in turns with it, on a busy machine; see ``Int4Linear``
 ====================================  ===========  =====================================
 """
 
@@ -38,7 +39,13 @@ def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, 
     """
     if bias is not None:
         bias = bias.to(device, torch.float32, copy=True)
-    if precision is Precision.INT8:
+    if (
+        precision is Precision.INT4
+        and weight.shape[1] % Int4Linear.GROUP == 0
+        and weight.shape[0] % Int4Linear.TILE == 0
+    ):
+        return Int4Linear(weight, bias)
+    if precision in (Precision.INT8, Precision.INT4):
         return Int8Linear(weight, bias)
     if precision is Precision.FLOAT16:
         return HalfLinear(weight, bias, device)
@@ -52,6 +59,8 @@ def describe(precision: Precision, device: torch.device) -> str:
     """The form ``pack`` chooses, in words."""
     if precision is Precision.INT8:
         return "torch int8 weights, 16-bit activations (fbgemm)"
+    if precision is Precision.INT4:
+        return "torch int4 weights in the gated layers, int8 in the others"
     if precision is not Precision.FLOAT16 and device.type == "cpu" and has_onednn(precision):
         return f"torch {precision.value} (oneDNN)"
     return f"torch {precision.value}"
@@ -59,7 +68,7 @@ def describe(precision: Precision, device: torch.device) -> str:
 
 def check_support(precision: Precision, device: torch.device) -> None:
     """Raises ``UnsupportedPrecision`` where ``pack`` could not serve."""
-    if precision is not Precision.INT8:
+    if precision not in (Precision.INT8, Precision.INT4):
         return
     if device.type != "cpu":
         raise UnsupportedPrecision(
@@ -70,6 +79,10 @@ def check_support(precision: Precision, device: torch.device) -> None:
         raise UnsupportedPrecision(
             "This processor has no fast 8-bit arithmetic that we know how to use.",
             remedy="Choose float32 or float16.",
+        )
+    if precision is Precision.INT4 and not hasattr(torch.ops.aten, "_weight_int4pack_mm_for_cpu"):
+        raise UnsupportedPrecision(
+            "This PyTorch does not know weights of 4 bits.", remedy="Choose int8, or install a newer PyTorch."
         )
 
 
@@ -160,6 +173,35 @@ class Int8Linear:
         products = self._multiply(torch.cat((coarse, rest)), 1.0, self._ZERO_POINT, self._weight)
         coarse_product, rest_product = products.chunk(2)
         product = torch.add(coarse_product, rest_product, alpha=1 / self._MAGNIFIER).mul_(unit)
+        return product if self._bias is None else product.add_(self._bias)
+
+
+class Int4Linear:
+    """int4 weights, a scale and an offset for each group of 32 in a row; rows go in as bfloat16.
+
+    A third less time than int8 and ten times its error, so for the gated layers only, which are most of the work;
+    whether that is right for the weights at hand is for whoever chooses to find out.
+    """
+
+    GROUP = 32
+    TILE = 16  # of the kernel, in output channels
+    _STEPS = 15
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+        groups = weight.unflatten(1, (-1, self.GROUP))
+        lowest = groups.amin(dim=2)
+        scales = ((groups.amax(dim=2) - lowest) / self._STEPS).clamp_(min=1e-30).bfloat16().float()
+        # The kernel counts levels from the middle.
+        offsets = (lowest + 8 * scales).bfloat16().float()
+        levels = ((groups - offsets[..., None]) / scales[..., None] + 8).round_().clamp_(0, self._STEPS)
+        self._weight = torch.ops.aten._convert_weight_to_int4pack_for_cpu(levels.flatten(1).int(), 1)
+        self._scales_and_offsets = torch.stack((scales, offsets), dim=2).transpose(0, 1).bfloat16().contiguous()
+        self._bias = bias
+        self._multiply = torch.ops.aten._weight_int4pack_mm_for_cpu.default
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        product: torch.Tensor = self._multiply(rows.bfloat16(), self._weight, self.GROUP, self._scales_and_offsets)
+        product = product.float()
         return product if self._bias is None else product.add_(self._bias)
 
 

@@ -66,8 +66,8 @@ def _assemble(
     config = network.config
     head = network.llm_decoder
     bias = None if head.bias is None else head.bias.detach()
-    # The head decides between near-equal tokens and is 2 % of the work: it keeps 16 bits where layers have 8.
-    head_precision = Precision.FLOAT16 if precision is Precision.INT8 else precision
+    # The head decides between near-equal tokens and is 2 % of the work: it keeps 16 bits where layers have fewer.
+    head_precision = Precision.FLOAT16 if precision in (Precision.INT8, Precision.INT4) else precision
     return TorchSpeechLM(
         config=config,
         inputs=network.inputs.to(device),

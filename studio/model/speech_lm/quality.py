@@ -24,6 +24,7 @@ _ERROR_LIMITS = {
     Precision.FLOAT16: 5e-3,
     Precision.BFLOAT16: 3e-2,
     Precision.INT8: 5e-2,
+    Precision.INT4: 5e-2,
 }
 # What listeners could ever notice depends on the choice of tokens: at this divergence it takes some fifty
 # draws before the odds between the two models have moved by a factor of e.

@@ -123,11 +123,49 @@ class Engine:
         size = self.profiles[profile][name]
         return size.least, size.usual, size.most
 
-    def create_execution_context(self, strategy: str) -> Context:
+    def create_execution_context(self, config: str | RuntimeConfig) -> Context:
+        assert isinstance(config, str) or (config.strategy, config.cache is not None) == ("on profile change", True)
         return Context(self)
 
+    def create_runtime_config(self) -> RuntimeConfig:
+        return RuntimeConfig()
 
-def fake_library(profiles: list[Profile], fixed: dict[str, tuple[int, ...]], engines: list[Engine]) -> Library:
+
+class RuntimeConfig:
+    """That of the edition for desktop cards; ``COMPILED`` is what this machine would have compiled."""
+
+    strategy: str | None = None
+    cache: RuntimeCache | None = None
+
+    def set_execution_context_allocation_strategy(self, strategy: str) -> None:
+        self.strategy = strategy
+
+    def create_runtime_cache(self) -> RuntimeCache:
+        return RuntimeCache()
+
+    def set_runtime_cache(self, cache: RuntimeCache) -> bool:
+        self.cache = cache
+        return True
+
+
+COMPILED = b"compiled here"
+
+
+class RuntimeCache:
+    def __init__(self) -> None:
+        self.is_warm = False
+
+    def deserialize(self, blob: bytes) -> bool:
+        self.is_warm = blob == COMPILED
+        return self.is_warm
+
+    def serialize(self) -> bytes:
+        return COMPILED
+
+
+def fake_library(
+    profiles: list[Profile], fixed: dict[str, tuple[int, ...]], engines: list[Engine], *, is_rtx: bool = False
+) -> Library:
     """One whose runtime makes ``engines`` of plans that begin with ``PREFIX``, and None of all others."""
 
     class Runtime:
@@ -151,7 +189,7 @@ def fake_library(profiles: list[Profile], fixed: dict[str, tuple[int, ...]], eng
         TensorIOMode=TensorIOMode,
         ExecutionContextAllocationStrategy=SimpleNamespace(ON_PROFILE_CHANGE="on profile change"),
     )
-    return Library(api, "fake_tensorrt", "11.0", is_rtx=False)
+    return Library(api, "fake_tensorrt", "11.0", is_rtx=is_rtx)
 
 
 class FakeStream:

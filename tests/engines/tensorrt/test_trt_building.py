@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,9 @@ from graph_cases import CPU, checkpoint_of, flow_folder, vocoder_folder
 
 from studio.engines.candidate import BuildCancelled, Subject, Unusable
 from studio.engines.onnx import flow_files, vocoder_files
+from studio.engines.quantised.building import Effort, write_quantised_flow, write_quantised_vocoder
+from studio.engines.stage import PlaceKind, Stage
+from studio.engines.tensorrt import plan_files
 from studio.engines.tensorrt.building import Listener, Watch, build_plan, keep_timing_cache, read_timing_cache
 from studio.engines.tensorrt.candidates import CANDIDATES
 from studio.engines.tensorrt.library import Library, find_library
@@ -201,6 +205,44 @@ def test_the_vocoders_graph_becomes_a_plan(reference: Path, family: str) -> None
     profiles = vocoder_profiles(vocoder_files.read_shapes(folder), config.look_right_frames)
     listener = Listener(lambda share: None, lambda: True)
     assert build_plan(library(), folder / vocoder_files.DECODER, profiles, listener, workspace_bytes=WORKSPACE_BYTES)
+
+
+@real
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", [Stage.FLOW, Stage.VOCODER], ids=lambda stage: stage.value)
+def test_eight_bit_products_become_a_plan(
+    reference: Path, family: str, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calibrated, held to the gate, built from its quantise and dequantise pairs: the whole of ``build``."""
+    few = Effort(num_clips=4, num_held_out=2)
+    for name, write in (("flow", write_quantised_flow), ("vocoder", write_quantised_vocoder)):
+        monkeypatch.setattr(plan_files, f"write_quantised_{name}", partial(write, effort=few))
+    candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, Precision.INT8))
+    card = replace(CPU, kind=PlaceKind.CUDA, name="a desktop card", compute_capability=(8, 9))
+    job = Job(Subject(checkpoint_of(reference, family), card), tmp_path / "built", tmp_path / "timing")
+    job.workspace.mkdir()
+    candidate.build(job)
+    assert {phase for phase, _, _ in job.reports} == set(candidate.phases)
+    plans = sorted(path.name for path in job.workspace.glob("*.plan"))
+    assert plans == (["flow-encoder.plan", "flow-step.plan"] if stage is Stage.FLOW else ["vocoder-decoder.plan"])
+    assert "num_clips=100" in candidate.key_facts(job.subject)["calibration"]
+
+
+@dataclass
+class Job:
+    """A build that nobody cancels."""
+
+    subject: Subject
+    workspace: Path
+    timing_cache: Path
+    memory_bytes: int = 2 << 30
+    reports: list[tuple[str, float, float]] = field(default_factory=list)
+
+    def report(self, phase: str, done: float, total: float) -> None:
+        self.reports.append((phase, done, total))
+
+    def may_go_on(self) -> bool:
+        return True
 
 
 def test_without_a_card_the_reason_is_told(reference: Path) -> None:

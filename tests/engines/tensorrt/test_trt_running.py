@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
 import onnx
 import pytest
 import torch
-from fake_tensorrt import PREFIX, Engine, fake_library, without_a_card
+from fake_tensorrt import COMPILED, PREFIX, Engine, RuntimeConfig, fake_library, without_a_card
 from flow_cases import PlainFlow, flow_config, grid_cuts, random_prompt, random_tokens, relative_error, streamed_mel
 from graph_cases import checkpoint_of, flow_folder, vocoder_folder
 
@@ -16,6 +17,7 @@ from studio.engines.onnx import flow_files, vocoder_files
 from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.vocoder_decoder import graph_vocoder
+from studio.engines.tensorrt import runtime_cache
 from studio.engines.tensorrt.building import FreeSize
 from studio.engines.tensorrt.plan_graph import PlanGraph
 from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
@@ -104,12 +106,7 @@ def test_a_plan_the_library_refuses_is_a_sentence(plan: bytes) -> None:
 
 def test_more_lines_than_contexts_wait_for_their_turn() -> None:
     """Two contexts, eight threads: each result is that of its own input."""
-    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n"])
-    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n"])
-    graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "x"], ["y"])], "twice", [x], [y])
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
-    library = fake_library([{"n": FreeSize(1, 2, 100)}], {"y": (0,)}, [])
-    twice = PlanGraph(library, PREFIX + model.SerializeToString(), CPU, num_contexts=2, file_name="twice.plan")
+    twice = doubling_graph(is_rtx=False)
     right: list[bool] = []
 
     def run(size: int) -> None:
@@ -125,3 +122,51 @@ def test_more_lines_than_contexts_wait_for_their_turn() -> None:
         thread.join()
     assert len(right) == 160
     assert all(right)
+
+
+def doubling_graph(*, is_rtx: bool) -> PlanGraph:
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n"])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n"])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "x"], ["y"])], "twice", [x], [y])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
+    library = fake_library([{"n": FreeSize(1, 2, 100)}], {"y": (0,)}, [], is_rtx=is_rtx)
+    return PlanGraph(library, PREFIX + model.SerializeToString(), CPU, num_contexts=2, file_name="twice.plan")
+
+
+def test_what_is_compiled_for_a_card_is_there_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each plan its own, and one of another card or driver is made anew."""
+    path = tmp_path / "compiled" / "plan.bin"
+    monkeypatch.setattr("studio.engines.tensorrt.plan_graph.cache_path", lambda plan: path)
+    given, made = torch.ones(3), torch.empty(3)
+    graph = doubling_graph(is_rtx=True)
+    assert graph._compiled is not None
+    assert not graph._compiled._cache.is_warm
+    for _ in range(40):
+        graph.run({"x": given}, {"y": made})
+    assert path.read_bytes() == COMPILED
+    warm = doubling_graph(is_rtx=True)._compiled
+    assert warm is not None
+    assert warm._cache.is_warm
+    path.write_bytes(b"of another driver")
+    refused = doubling_graph(is_rtx=True)._compiled
+    assert refused is not None
+    assert not refused._cache.is_warm
+    assert doubling_graph(is_rtx=False)._compiled is None, "the edition for servers compiles when it builds"
+
+
+def test_the_least_used_of_what_was_compiled_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime_cache, "_MOST_KEPT", 2)
+    for index in range(3):
+        path = tmp_path / f"{index}.bin"
+        path.write_bytes(b"old")
+        os.utime(path, (index, index))
+    cache = runtime_cache.RuntimeCache(RuntimeConfig(), tmp_path / "new.bin")
+    for _ in range(32):
+        cache.count_run()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2.bin", "new.bin"]
+
+
+def test_plans_have_places_of_their_own_for_what_is_compiled() -> None:
+    assert runtime_cache.cache_path(b"a plan") != runtime_cache.cache_path(b"another")
