@@ -85,10 +85,15 @@ class Docks:
         self.bottom = self._dock("bottom", titles[2])
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.bottom.setWidget(self.tabs)
+        self.tabs.tabBar().setAccessibleName(titles[2])
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
         self.reset()
+
+    def fill(self, voices: QWidget, inspector: QWidget) -> None:
+        """In the order in which the tab key goes through them, after the script."""
+        for dock, content in ((self.voices, voices), (self.inspector, inspector), (self.bottom, self.tabs)):
+            dock.setWidget(content)
 
     @property
     def all(self) -> tuple[QDockWidget, ...]:

@@ -125,8 +125,7 @@ class MainWindow(QMainWindow):
         menus = fill_menu_bar(self, self.actions_by_id)
         toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
         self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Take, queue and log")))
-        self.docks.voices.setWidget(self.voices)
-        self.docks.inspector.setWidget(self.inspector)
+        self.docks.fill(self.voices, self.inspector)
         for widget, words, icon_name in (
             (self.take_panel, self.tr("Take"), "speak"),
             (self.queue_panel, self.tr("Queue"), "queue"),

@@ -163,6 +163,16 @@ def test_every_control_has_a_name_for_those_who_hear_it(window: MainWindow) -> N
     ] == []
 
 
+def test_the_tab_key_goes_from_the_script_to_voices_line_and_take(window: MainWindow) -> None:
+    order, control = [], window.nextInFocusChain()
+    while control is not None and control is not window:
+        if control.isVisibleTo(window) and control.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            order.append(control.accessibleName())
+        control = control.nextInFocusChain()
+    wanted = ["Script", "Search voices", "Voices", "Voice", "Speed", "Takes of the line", "Take, queue and log", "Engine"]
+    assert [name for name in order if name in wanted] == wanted
+
+
 def test_everything_has_room_at_twice_the_size(window: MainWindow) -> None:
     """200 % on a laptop's screen leaves 960 by 540 of Qt's points."""
     window.resize(QSize(960, 540))

@@ -59,6 +59,7 @@ class Inspector(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(upper)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the field that has it
         # It scrolls up and down only: what is cut off at the side nobody can reach.
         scroll.setMinimumWidth(upper.minimumSizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
         lower = QWidget()

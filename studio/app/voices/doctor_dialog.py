@@ -110,6 +110,7 @@ class DoctorDialog(QDialog):
         words.setWordWrap(True)
         tools = QHBoxLayout()
         tools.addWidget(self._listen)
+        before: QWidget = self._listen
         for name, tip, action in (
             ("retry", self.tr("Propose the best part again"), self._propose),
             ("zoom-in", self.tr("Zoom in"), self._waveform.zoom_in),
@@ -117,7 +118,10 @@ class DoctorDialog(QDialog):
             ("zoom-selection", self.tr("Show the chosen part"), self._waveform.zoom_to_selection),
             ("zoom-fit", self.tr("Show all"), self._waveform.zoom_to_fit),
         ):
-            tools.addWidget(self._tool(name, tip, action))
+            tool = self._tool(name, tip, action)
+            tools.addWidget(tool)
+            self.setTabOrder(before, tool)
+            before = tool
         tools.addStretch(1)
         tools.addWidget(self._kept)
         left = QWidget(self)
@@ -126,6 +130,8 @@ class DoctorDialog(QDialog):
         left_rows.addWidget(self._findings)
         scroll = QScrollArea(self)
         scroll.setWidget(left)
+        scroll.setAccessibleName(self.tr("What was found"))
+        self.setTabOrder(before, scroll)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -141,7 +147,7 @@ class DoctorDialog(QDialog):
         parts.addLayout(tools)
         parts.addLayout(columns, 2)
         rows = QVBoxLayout(self)
-        rows.addWidget(ScrolledPage(page), 1)
+        rows.addWidget(ScrolledPage(page, self), 1)
         rows.addWidget(self._problem)
         rows.addWidget(self._buttons)
 
