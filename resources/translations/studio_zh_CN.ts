@@ -2014,11 +2014,11 @@
     </message>
     <message>
         <source>Choose int8, or install a newer PyTorch.</source>
-        <translation type="unfinished"></translation>
+        <translation>请选择 int8，或安装较新的 PyTorch。</translation>
     </message>
     <message>
         <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
-        <translation type="unfinished"></translation>
+        <translation>ONNX Runtime 无法使用 {device}：缺少它的 CUDA 库，或版本不符。</translation>
     </message>
     <message>
         <source>Save it again as CSV.</source>
@@ -2638,7 +2638,7 @@
     </message>
     <message>
         <source>This PyTorch does not know weights of 4 bits.</source>
-        <translation type="unfinished"></translation>
+        <translation>此 PyTorch 不支持 4 位权重。</translation>
     </message>
     <message>
         <source>This draft is open in another window.</source>
@@ -3106,7 +3106,7 @@
     </message>
     <message>
         <source>it would run on the processor, not on the graphics card</source>
-        <translation type="unfinished"></translation>
+        <translation>它会在处理器上运行，而不是在显卡上</translation>
     </message>
     <message>
         <source>its results differ by {error:.2%} from plain float32, more than {limit:.2%}</source>
@@ -3350,7 +3350,7 @@
     </message>
     <message>
         <source>vLLM has no attention for heads of {size} channels</source>
-        <translation type="unfinished"></translation>
+        <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
         <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>

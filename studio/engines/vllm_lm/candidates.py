@@ -15,12 +15,14 @@ from studio.model.config import Precision
 from studio.wording import Wording, wording
 
 _CODE_VERSION = 1
+# Of all its ways to compute attention; released models have 64.
+_HEAD_SIZES = range(32, 257, 8)
 _PHASES = ("Writing the weights for vLLM",)
 
 
 @dataclass(frozen=True, slots=True)
 class VllmCandidate:
-    """``start_limit_seconds`` and ``longest_silence_seconds`` of the process are those of ``engine_process``."""
+    """Builds files of weights, which takes seconds; starting vLLM with them takes it half a minute or more."""
 
     precision: Precision
     stage: Stage = Stage.SPEECH_LM
@@ -44,6 +46,9 @@ class VllmCandidate:
         from studio.engines.vllm_lm.model_files import num_file_bytes  # noqa: PLC0415 - torch
 
         config, kind = subject.checkpoint.speech_lm, subject.place.kind
+        head_size = config.backbone.head_size
+        if head_size not in _HEAD_SIZES:
+            return Unusable(wording("vLLM has no attention for heads of {size} channels", size=head_size))
         num_bytes = num_file_bytes(config, self.precision)
         cache_bytes = wanted_capacity(config.backbone, self.precision, kind).kv_cache_bytes
         return Usable(num_bytes + cache_bytes + WORKING_BYTES[kind], build_disk_bytes=num_bytes, opens_slowly=True)

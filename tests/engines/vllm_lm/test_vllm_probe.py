@@ -7,17 +7,19 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import noise_models
 import pytest
 from vllm_cases import CARD, CPU, small_checkpoint, subject_of
 
 from studio.bench.released_sizes import released_plan
-from studio.engines.candidate import Unusable, Usable
+from studio.engines.candidate import Subject, Unusable, Usable
 from studio.engines.stage import Place, PlaceKind, Stage
 from studio.engines.vllm_lm import library
 from studio.engines.vllm_lm.candidates import CANDIDATES, VllmCandidate
 from studio.engines.vllm_lm.capacity import capacity_within, position_bytes, wanted_capacity
 from studio.engines.vllm_lm.opening import surroundings
 from studio.errors import OutOfMemory
+from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 
 CANDIDATE = VllmCandidate(Precision.BFLOAT16)
@@ -62,6 +64,14 @@ def test_an_old_one_and_another_system_are_said(monkeypatch: pytest.MonkeyPatch)
     install(monkeypatch, vllm="0.32.0")
     monkeypatch.setattr(sys, "platform", "win32")
     assert reason_at(CARD) == "vLLM runs on Linux only"
+
+
+def test_heads_it_has_no_kernel_for_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the miniature models: 6 channels."""
+    install(monkeypatch, vllm="0.32.0")
+    found = CANDIDATE.probe(Subject(open_checkpoint(noise_models.V3), CARD))
+    assert isinstance(found, Unusable)
+    assert str(found.reason) == "vLLM has no attention for heads of 6 channels"
 
 
 def test_another_python_is_asked_and_may_be_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from vllm_cases import CPU, OTHER_REQUEST, REQUEST, plain_lm, subject_of
 from studio.engines.candidate import BuildJob, Usable
 from studio.engines.vllm_lm.candidates import VllmCandidate
 from studio.engines.vllm_lm.library import PYTHON_VARIABLE
-from studio.engines.vllm_lm.messages import Ended, Spoken
+from studio.engines.vllm_lm.messages import Ended, Speak, Spoken
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.model.config import Precision, SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
@@ -113,17 +114,41 @@ def test_lines_at_once_are_each_what_they_are_alone(running: Running) -> None:
     alone = [list(running.plain.generate(requests[seed % 4], running.seeded(seed))) for seed in range(8)]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(spoken, range(8))) == alone
+
+
+def test_a_line_that_comes_later_shares_the_steps_of_one_under_way(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is held up at its fourth token until the second is on its way."""
+    process, is_under_way, is_asked_for = running.lm._process, threading.Event(), threading.Event()
+    send = process._send
+
+    def watched(command: Any) -> None:
+        send(command)
+        if isinstance(command, Speak) and is_under_way.is_set():
+            is_asked_for.set()
+
+    class Waiting(GreedySampler):
+        def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
+            if len(history) == 3:
+                is_under_way.set()
+                assert is_asked_for.wait(60)
+            return super().__call__(logits, history, forbid=forbid)
+
+    def later() -> list[int]:
+        assert is_under_way.wait(60)
+        return list(running.lm.generate(OTHER_REQUEST, running.seeded(2)))
+
+    monkeypatch.setattr(process, "_send", watched)
     running.said.clear()
-    first, second = (running.lm.generate(LONG, running.seeded(seed)) for seed in (1, 2))
-    assert [next(first), next(second)] == [alone_token(running, 1), alone_token(running, 2)]
-    list(first)
-    list(second)
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(later)
+        first = list(running.lm.generate(LONG, Waiting()))
+    assert first == list(running.plain.generate(LONG, GreedySampler()))
+    assert second.result() == list(running.plain.generate(OTHER_REQUEST, running.seeded(2)))
     lines = [event.line for event in running.said if isinstance(event, Spoken)]
-    assert lines != sorted(lines), "they shared the steps"
-
-
-def alone_token(running: Running, seed: int) -> int:
-    return next(running.plain.generate(LONG, running.seeded(seed)))
+    assert lines[:4] == [lines[0]] * 4
+    assert lines[4:8].count(lines[0]) == 2, "from then on they take turns"
 
 
 def test_first_tokens_follow_the_law(running: Running) -> None:
