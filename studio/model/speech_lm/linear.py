@@ -188,7 +188,7 @@ class Int4Linear:
     _STEPS = 15
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        groups = weight.unflatten(1, (-1, self.GROUP))
+        groups = weight.reshape(len(weight), -1, self.GROUP)
         lowest = groups.amin(dim=2)
         scales = ((groups.amax(dim=2) - lowest) / self._STEPS).clamp_(min=1e-30).bfloat16().float()
         # The kernel counts levels from the middle.
