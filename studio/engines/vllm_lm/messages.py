@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +12,14 @@ from studio.model.config import Precision, SamplingOptions
 
 @dataclass(frozen=True, slots=True)
 class Serve:
-    """The first thing that is said. ``folder`` as ``model_files`` filled it.
+    """The first thing that is said. ``folder`` as ``model_files`` filled it; no ``Path``: each Python packs its own.
 
     ``max_positions`` of one line, prompt and speech together; ``max_lines`` at once; ``kv_cache_bytes`` for all of them.
     ``memory_share``: of the whole memory of a card at least so much has to be free.
     Ids from ``num_speech_tokens`` up to ``num_rows`` end a line.
     """
 
-    folder: Path
+    folder: str
     precision: Precision
     is_on_card: bool
     max_positions: int

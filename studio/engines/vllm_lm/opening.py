@@ -37,7 +37,7 @@ def open_speech_lm(files: Path, library: VllmLibrary, subject: Subject, precisio
     )
     ready = process.wait_until_ready(
         Serve(
-            folder=files,
+            folder=str(files),
             precision=precision,
             is_on_card=place.kind is PlaceKind.CUDA,
             max_positions=capacity.max_positions,

@@ -175,7 +175,7 @@ def open_engine(wanted: Serve, batch: BatchDraw) -> Any:
     engines: Any = importlib.import_module("vllm.v1.engine.llm_engine")
     return engines.LLMEngine.from_engine_args(
         arguments.EngineArgs(
-            model=str(wanted.folder),
+            model=wanted.folder,
             skip_tokenizer_init=True,
             generation_config="vllm",
             load_format="safetensors",

@@ -15,7 +15,7 @@ from studio.engines.vllm_lm.messages import Serve
 from studio.errors import EngineDied, OutOfMemory
 from studio.model.config import Precision, SamplingOptions
 
-SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 2, 1 << 20, 0.1, 10, 12)
+SERVE = Serve("", Precision.FLOAT32, False, 100, 2, 1 << 20, 0.1, 10, 12)
 EMBEDDINGS = np.zeros((4, 8), np.float32)
 Start = Callable[..., EngineProcess]
 

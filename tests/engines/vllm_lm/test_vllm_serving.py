@@ -6,7 +6,6 @@ import multiprocessing
 import threading
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -23,7 +22,7 @@ from studio.model.speech_lm import RepetitionAwareSampler
 
 NUM_IDS, FIRST_END = 40, 36
 OPTIONS = SamplingOptions()
-SERVE = Serve(Path(), Precision.FLOAT32, False, 100, 3, 1 << 20, 0.1, FIRST_END, NUM_IDS)
+SERVE = Serve("", Precision.FLOAT32, False, 100, 3, 1 << 20, 0.1, FIRST_END, NUM_IDS)
 
 
 class Wire:
