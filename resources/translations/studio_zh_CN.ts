@@ -1477,8 +1477,8 @@
         <translation>请重新复制或导出；需要 zip 或 tar 压缩包。</translation>
     </message>
     <message>
-        <source>Cut out 5 to 15 s in which the voice speaks without a break.</source>
-        <translation>请截取 5 到 15 秒连续说话的部分。</translation>
+        <source>Cut out 3 to 10 s in which the voice speaks without a break.</source>
+        <translation>请截取 3 到 10 秒连续说话的部分。</translation>
     </message>
     <message>
         <source>Cut out the part that is needed and use that.</source>
@@ -2173,8 +2173,8 @@
         <translation>录音中含有不是声音的数值（NaN 或无穷大）。</translation>
     </message>
     <message>
-        <source>The clip holds only {seconds:.2f} s of sound; a voice needs at least {least} s, and 5 to 15 s to be learnt well.</source>
-        <translation>录音只有 {seconds:.2f} 秒声音；至少需要 {least} 秒，5 到 15 秒才能学得好。</translation>
+        <source>The clip holds only {seconds:.2f} s of sound; a voice needs at least {least} s, and 3 to 10 s to be learnt well.</source>
+        <translation>录音只有 {seconds:.2f} 秒声音；至少需要 {least} 秒，3 到 10 秒才能学得好。</translation>
     </message>
     <message>
         <source>The clip is empty.</source>

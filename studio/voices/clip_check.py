@@ -69,7 +69,7 @@ def check_prompt_clip(waveform: Waveform) -> ClipVerdict:
     if waveform.seconds > LONGEST_SECONDS:
         raise ClipTooLong(
             "The clip lasts {seconds:.1f} s; a voice is learnt from at most {longest:.0f} s.",
-            remedy="Cut out 5 to 15 s in which the voice speaks without a break.",
+            remedy="Cut out 3 to 10 s in which the voice speaks without a break.",
             seconds=waveform.seconds,
             longest=LONGEST_SECONDS,
         )
@@ -77,7 +77,7 @@ def check_prompt_clip(waveform: Waveform) -> ClipVerdict:
     speech_seconds = min(float(speech_frames(levels).sum()) * FRAME_SECONDS, waveform.seconds)
     if speech_seconds < LEAST_SOUND_SECONDS:
         raise ClipTooShort(
-            "The clip holds only {seconds:.2f} s of sound; a voice needs at least {least} s, and 5 to 15 s to be learnt well.",
+            "The clip holds only {seconds:.2f} s of sound; a voice needs at least {least} s, and 3 to 10 s to be learnt well.",
             remedy="Choose a longer recording.",
             seconds=speech_seconds,
             least=LEAST_SOUND_SECONDS,
@@ -145,7 +145,7 @@ def _last_sound_seconds(waveform: Waveform, floor_below_speech_db: float) -> flo
 def _warnings(waveform: Waveform, loud_dbfs: float, speech_seconds: float) -> list[str]:
     found = []
     if speech_seconds < _COMFORTABLE_SECONDS:
-        found.append(f"The clip holds only {speech_seconds:.1f} s of speech; 5 to 15 s make a better likeness.")
+        found.append(f"The clip holds only {speech_seconds:.1f} s of speech; 3 to 10 s make a better likeness.")
     elif speech_seconds < _LEAST_SPEECH_SHARE * waveform.seconds:
         found.append("The clip is mostly silence; a voice learnt from it may pause a lot.")
     if loud_dbfs < _QUIET_DBFS:

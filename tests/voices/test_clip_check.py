@@ -49,7 +49,7 @@ def test_thirty_seconds_are_the_limit() -> None:
     assert check_prompt_clip(clip(babble(30.0))).warnings == ()
     with pytest.raises(ClipTooLong, match=r"lasts 30\.1 s; a voice is learnt from at most 30 s") as caught:
         check_prompt_clip(clip(babble(30.1)))
-    assert caught.value.remedy == "Cut out 5 to 15 s in which the voice speaks without a break."
+    assert caught.value.remedy == "Cut out 3 to 10 s in which the voice speaks without a break."
 
 
 def test_half_a_second_of_sound_is_the_least() -> None:
