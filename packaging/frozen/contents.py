@@ -39,6 +39,9 @@ UNUSED_MODULES = (
     "wheel",
 )
 
+# Of onnxruntime.transformers.
+MODULES_BY_BARE_NAME = ("float16.py", "fusion_utils.py", "onnx_model.py")
+
 _UNUSED_FILES = (
     # torch: for building extensions, and its own tests. It does not start without torch_shm_manager and torch.testing.
     "torch/bin/*Test",
@@ -90,7 +93,6 @@ _UNUSED_FILES = (
     "scipy/*/tests/*",
     "onnx/backend/test/*",
     "onnxruntime/tools/*",
-    "onnxruntime/transformers/*",
     "*.pyi",
     "*.h",
     "*.hpp",
