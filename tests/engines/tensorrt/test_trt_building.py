@@ -188,9 +188,16 @@ def test_a_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
 
 @real
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.FLOAT16, Precision.BFLOAT16])
-def test_every_graph_of_the_flow_becomes_a_plan(reference: Path, family: str, precision: Precision) -> None:
-    folder = flow_folder(reference, family, precision)
+@pytest.mark.parametrize(
+    ("generation", "precision"),
+    [
+        ("cosyvoice2", Precision.FLOAT32),
+        ("cosyvoice3", Precision.FLOAT16),
+        ("cosyvoice3", Precision.BFLOAT16),
+    ],
+)
+def test_every_graph_of_the_flow_becomes_a_plan(reference: Path, generation: str, precision: Precision) -> None:
+    folder = flow_folder(reference, generation, precision)
     profiles = flow_profiles(flow_files.read_shapes(folder))
     for name in (flow_files.ENCODER, flow_files.STEP):
         listener = Listener(lambda share: None, lambda: True)
@@ -209,9 +216,9 @@ def test_the_vocoders_graph_becomes_a_plan(reference: Path, family: str) -> None
 
 @real
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", [Stage.FLOW, Stage.VOCODER], ids=lambda stage: stage.value)
+@pytest.mark.parametrize(("generation", "stage"), [("cosyvoice3", Stage.FLOW), ("cosyvoice2", Stage.VOCODER)])
 def test_eight_bit_products_become_a_plan(
-    reference: Path, family: str, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reference: Path, generation: str, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Calibrated, held to the gate, built from its quantise and dequantise pairs: the whole of ``build``."""
     few = Effort(num_clips=4, num_held_out=2)
@@ -219,7 +226,7 @@ def test_eight_bit_products_become_a_plan(
         monkeypatch.setattr(plan_files, f"write_quantised_{name}", partial(write, effort=few))
     candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, Precision.INT8))
     card = replace(CPU, kind=PlaceKind.CUDA, name="a desktop card", compute_capability=(8, 9))
-    job = Job(Subject(checkpoint_of(reference, family), card), tmp_path / "built", tmp_path / "timing")
+    job = Job(Subject(checkpoint_of(reference, generation), card), tmp_path / "built", tmp_path / "timing")
     job.workspace.mkdir()
     candidate.build(job)
     assert {phase for phase, _, _ in job.reports} == set(candidate.phases)
