@@ -169,7 +169,16 @@ def test_the_tab_key_goes_from_the_script_to_voices_line_and_take(window: MainWi
         if control.isVisibleTo(window) and control.focusPolicy() & Qt.FocusPolicy.TabFocus:
             order.append(control.accessibleName())
         control = control.nextInFocusChain()
-    wanted = ["Script", "Search voices", "Voices", "Voice", "Speed", "Takes of the line", "Take, queue and log", "Engine"]
+    wanted = [
+        "Script",
+        "Search voices",
+        "Voices",
+        "Voice",
+        "Speed",
+        "Takes of the line",
+        "Take, queue and log",
+        "Engine",
+    ]
     assert [name for name in order if name in wanted] == wanted
 
 
