@@ -6,6 +6,7 @@ the first paint, because their imports took as long as the rest of the start; no
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -16,9 +17,13 @@ from studio.app.drops import Drops
 from studio.app.engines.engines_desk import EnginesDesk
 from studio.app.models.models_desk import ModelsDesk
 from studio.app.speaking.recordings import Recordings
+from studio.app.voices.background import in_background
+from studio.project.speaking import library_versions
 
 if TYPE_CHECKING:
     from studio.app.window import MainWindow
+
+_WANTED_SOON = ("studio.worker.running", "studio.voices.clip_intake", "studio.project.importing.script_file")
 
 
 class Furnishing(QObject):
@@ -39,6 +44,7 @@ class Furnishing(QObject):
         for panel in (self.models.panel, self.engines.panel):
             column.insertWidget(column.indexOf(script), panel)
         self._connect_signals(window)
+        in_background(self, _prepare_for_the_first_line, done=lambda _: None, failed=lambda _: None)
 
     def _connect_signals(self, window: MainWindow) -> None:
         actions = window.actions_by_id
@@ -55,3 +61,10 @@ class Furnishing(QObject):
         line, field = self._script.current_line, self._script.view.writing_field
         selected = field.textCursor().selectedText() if field is not None else ""
         self.pronunciation.open(line.voice if line else None, selected)
+
+
+def _prepare_for_the_first_line() -> None:
+    """On a thread of its own: on the window's, these imports would be a stall when somebody speaks or imports."""
+    for name in _WANTED_SOON:
+        import_module(name)
+    library_versions()

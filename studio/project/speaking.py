@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 from studio import __version__
 from studio.pipeline.request import ConversionRequest, EngineDescription, Mode, SynthesisRequest, VoiceReference
 from studio.project.dictionary import PronunciationDictionary
@@ -66,12 +69,13 @@ def recipe_of(
         speed=request.speed,
         sampling=None if isinstance(request, ConversionRequest) else request.sampling,
         engine=dict(engine.stages),
-        versions=library_versions(),
+        versions=dict(library_versions()),
     )
 
 
-def library_versions() -> dict[str, str]:
-    """What decides, beside the model, how a take sounds; without loading any of it."""
+@cache
+def library_versions() -> Mapping[str, str]:
+    """What decides, beside the model, how a take sounds; without loading any of it. Looked up once."""
     from importlib import metadata  # noqa: PLC0415 - a fifth of what the window imports for its first picture
 
     found = {"timbre-studio": __version__}
