@@ -6,6 +6,7 @@ In the cache folder, for everything here can be made again::
     engines/building/<key>/     a build at work, held by its lock; whatever nobody holds is swept away
     engines/attempts/<key>.json written before a build begins: so one that kills the machine does not begin for ever
     engines/timing/<name>       what libraries learnt about this machine's speed, kept between builds
+    engines/compiled/<plan>.bin what TensorRT for RTX compiled for the card when a plan first ran there
     engines/recorded/<weights>  inputs and outputs to hold candidates to (``recording.py``)
 """
 

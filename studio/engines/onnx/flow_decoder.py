@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 import torch
 
 from studio.engines.onnx.flow_runner import FlowRunner, GraphVoice, RunCaches
-from studio.errors import OffGridCut
 from studio.model.flow.budget import CacheBudget, Reservation, default_budget_bytes
 from studio.model.flow.model import check_length
-from studio.model.flow.stream import as_mel
+from studio.model.flow.stream import as_mel, check_cut
 from studio.model.stages import FlowPrompt, FlowPromptState
 
 # Raised whenever a stored prompt state means something else than before.
@@ -153,8 +152,9 @@ class GraphFlowStream:
         """See ``stages.FlowStream``; also raises ``SequenceTooLong``. (mel_bins, frames) float32."""
         assert self._is_open, "the stream has ended"
         shapes = self._runner.shapes
-        self._check_cut(tokens, look_ahead)
-        check_length(shapes.frames_per_token * (len(self._voice.tokens) + len(self._spoken) + len(tokens)))
+        num_tokens = len(self._voice.tokens) + len(self._spoken) + len(tokens)
+        check_cut(num_tokens, look_ahead, grid_tokens=shapes.grid_tokens, look_ahead_tokens=shapes.look_ahead_tokens)
+        check_length(shapes.frames_per_token * num_tokens)
         pending = (*self._uncached_prompt, *tokens)
         self._make_room(len(pending))
         self._spoken += tokens
@@ -192,21 +192,6 @@ class GraphFlowStream:
         if reservation is not None:
             self._reservations.append(reservation)
         return reservation is not None
-
-    def _check_cut(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> None:
-        shapes = self._runner.shapes
-        if not look_ahead:
-            return
-        if len(look_ahead) != shapes.look_ahead_tokens:
-            raise ValueError(f"{shapes.look_ahead_tokens} look-ahead tokens are wanted, not {len(look_ahead)}")
-        stop = len(self._voice.tokens) + len(self._spoken) + len(tokens)
-        if beyond := stop % shapes.grid_tokens:
-            raise OffGridCut(
-                "A chunk would end {beyond} tokens beyond the flow's grid of {grid}.",
-                remedy="Cut where prompt and spoken tokens together are a multiple of it.",
-                beyond=beyond,
-                grid=shapes.grid_tokens,
-            )
 
 
 def _bytes_wanted(caches: RunCaches, own: Mapping[str, int]) -> int:

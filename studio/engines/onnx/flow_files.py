@@ -9,10 +9,10 @@ from pathlib import Path
 
 import onnx
 
+from studio.engines.onnx.description import read_description
 from studio.engines.onnx.flow_graphs import encoder_graph, flow_shapes, step_graph
 from studio.engines.onnx.flow_shapes import FlowShapes
 from studio.engines.onnx.mixed_precision import write_mixed_precision
-from studio.errors import DamagedModelFile
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.flow.model import FlowModel
@@ -60,15 +60,7 @@ def halve_flow(folder: Path, precision: Precision) -> None:
 
 def read_shapes(folder: Path) -> FlowShapes:
     """Raises ``DamagedModelFile``."""
-    try:
-        return FlowShapes.from_json((folder / SHAPES).read_text("utf-8"))
-    except OSError as error:
-        raise DamagedModelFile(
-            "{file} of a built engine cannot be read: {reason}.",
-            remedy="Build the engine again.",
-            file=SHAPES,
-            reason=error,
-        ) from error
+    return FlowShapes.from_json(read_description(folder / SHAPES))
 
 
 def _load(checkpoint: Checkpoint) -> FlowModel:

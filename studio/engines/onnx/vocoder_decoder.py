@@ -1,27 +1,16 @@
-"""The vocoder's promise (``stages.Vocoder``) kept with a graph for its decoder."""
+"""The vocoder with a graph in place of its decoder: what its streams want of a network, kept by an engine."""
 
 from __future__ import annotations
-
-from abc import ABC, abstractmethod
-from typing import Generic, TypeVar
 
 import torch
 
 from studio.engines.onnx.graph import Graph
 from studio.engines.onnx.vocoder_shapes import VocoderShapes
-from studio.model.stages import SourceNoise, VocoderStream
-from studio.model.vocoder.causal_stream import CausalStream
-from studio.model.vocoder.centred_stream import CentredStream
 from studio.model.vocoder.history import History
 from studio.model.vocoder.network import CausalHiFT, CentredHiFT, HiFT, sound_of
-from studio.model.vocoder.noise import NormalNoise, UniformTable
-from studio.model.vocoder.source import glide, phase_sums, radians, staircase
+from studio.model.vocoder.source import glide, radians, staircase
 from studio.model.vocoder.spectrum import analyse
-
-# As in the plain vocoder: what a call holds of an utterance that is there as a whole.
-_BLOCK_FRAMES = 100
-
-_Network = TypeVar("_Network", "CentredDecoder", "CausalDecoder")
+from studio.model.vocoder.vocoder import CausalVocoder, CentredVocoder, HiFTVocoder
 
 
 class _Decoder:
@@ -103,73 +92,9 @@ class CausalDecoder(_Decoder):
         return self._sound(made, history)
 
 
-class GraphVocoder(ABC, Generic[_Network]):
-    """What both generations share. Streams leave it unchanged, in any number of threads."""
-
-    def __init__(self, network: _Network, engine: str) -> None:
-        self.network: _Network = network
-        self.engine = engine
-        self.sample_rate = network.config.sample_rate
-        self.samples_per_frame = network.samples_per_frame
-
-    @abstractmethod
-    def noise(self, seed: int) -> SourceNoise: ...
-
-    @abstractmethod
-    def open_stream(self, noise: SourceNoise) -> VocoderStream: ...
-
-    @abstractmethod
-    def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor: ...
-
-
-class CentredGraphVocoder(GraphVocoder[CentredDecoder]):
-    """CosyVoice2's."""
-
-    def noise(self, seed: int) -> SourceNoise:
-        return NormalNoise(seed, self.network.config.num_harmonics + 1)
-
-    def open_stream(self, noise: SourceNoise) -> VocoderStream:
-        return CentredStream(self.network, noise)
-
-    def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
-        """One run of the graph. No frames, no samples."""
-        if mel.shape[-1] == 0:
-            return mel.new_empty(0)
-        network = self.network
-        with torch.inference_mode():
-            mel = mel[None].to(network.conv_pre.weight)
-            columns = noise.columns(0, mel.shape[-1] * self.samples_per_frame)
-            f0 = network.f0_predictor(mel)
-            source = network.m_source(f0, network.phase(phase_sums(f0, network.config), mel.dtype), columns)
-            return network.decode(mel, source)[0]
-
-
-class CausalGraphVocoder(GraphVocoder[CausalDecoder]):
-    """CosyVoice3's."""
-
-    def __init__(self, network: CausalDecoder, engine: str) -> None:
-        super().__init__(network, engine)
-        self._noise = UniformTable(network.config)
-
-    def noise(self, seed: int) -> SourceNoise:  # noqa: ARG002 - this generation's noise is a constant
-        return self._noise
-
-    def open_stream(self, noise: SourceNoise) -> VocoderStream:
-        return CausalStream(self.network, noise)
-
-    def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
-        """A stream that has everything at once. No frames, no samples."""
-        stream = self.open_stream(noise)
-        blocks = torch.split(mel, _BLOCK_FRAMES, dim=-1)
-        sounds = [stream.synthesize(block, is_last=False) for block in blocks[:-1]]
-        return torch.cat([*sounds, stream.synthesize(blocks[-1], is_last=True)])
-
-
-def graph_vocoder(
-    plain: HiFT, graph: Graph, shapes: VocoderShapes
-) -> GraphVocoder[CentredDecoder] | GraphVocoder[CausalDecoder]:
+def graph_vocoder(plain: HiFT, graph: Graph, shapes: VocoderShapes) -> HiFTVocoder:
     """The vocoder whose decoder is ``graph``; of ``plain`` the first layers are used, and moved."""
     if isinstance(plain, CentredHiFT):
-        return CentredGraphVocoder(CentredDecoder(plain, graph, shapes), graph.engine)
+        return CentredVocoder(CentredDecoder(plain, graph, shapes))
     assert isinstance(plain, CausalHiFT)
-    return CausalGraphVocoder(CausalDecoder(plain, graph, shapes), graph.engine)
+    return CausalVocoder(CausalDecoder(plain, graph, shapes))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import onnx
 
+from studio.engines.onnx.description import read_description
 from studio.engines.onnx.mixed_precision import write_mixed_precision
 from studio.engines.onnx.vocoder_graphs import vocoder_graph, vocoder_shapes
 from studio.engines.onnx.vocoder_shapes import VocoderShapes
-from studio.errors import DamagedModelFile
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.vocoder.network import CausalHiFT, CentredHiFT
@@ -45,15 +45,7 @@ def write_vocoder(
 
 def read_shapes(folder: Path) -> VocoderShapes:
     """Raises ``DamagedModelFile``."""
-    try:
-        return VocoderShapes.from_json((folder / SHAPES).read_text("utf-8"))
-    except OSError as error:
-        raise DamagedModelFile(
-            "{file} of a built engine cannot be read: {reason}.",
-            remedy="Build the engine again.",
-            file=SHAPES,
-            reason=error,
-        ) from error
+    return VocoderShapes.from_json(read_description(folder / SHAPES))
 
 
 def plain_network(checkpoint: Checkpoint) -> CausalHiFT | CentredHiFT:

@@ -41,8 +41,9 @@ class GridFlowStream:
         """See ``stages.FlowStream``; also raises ``SequenceTooLong``. (mel_bins, frames) float32."""
         assert self._is_open, "the stream has ended"
         config = self._model.config
-        self._check_cut(tokens, look_ahead)
-        check_length(config.frames_per_token * (len(self._voice.tokens) + len(self._spoken) + len(tokens)))
+        num_tokens = len(self._voice.tokens) + len(self._spoken) + len(tokens)
+        check_cut(num_tokens, look_ahead, grid_tokens=config.grid_tokens, look_ahead_tokens=config.look_ahead_tokens)
+        check_length(config.frames_per_token * num_tokens)
         pending = (*self._uncached_prompt, *tokens)
         if self._caches is not None and not self._caches.make_room(len(pending), self._model, self._budget):
             self._caches = None
@@ -62,20 +63,23 @@ class GridFlowStream:
         self._caches = None
         self._spoken = []
 
-    def _check_cut(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> None:
-        config = self._model.config
-        if not look_ahead:
-            return
-        if len(look_ahead) != config.look_ahead_tokens:
-            raise ValueError(f"{config.look_ahead_tokens} look-ahead tokens are wanted, not {len(look_ahead)}")
-        stop = len(self._voice.tokens) + len(self._spoken) + len(tokens)
-        if beyond := stop % config.grid_tokens:
-            raise OffGridCut(
-                "A chunk would end {beyond} tokens beyond the flow's grid of {grid}.",
-                remedy="Cut where prompt and spoken tokens together are a multiple of it.",
-                beyond=beyond,
-                grid=config.grid_tokens,
-            )
+
+def check_cut(num_tokens: int, look_ahead: Sequence[int], *, grid_tokens: int, look_ahead_tokens: int) -> None:
+    """``num_tokens`` of prompt and speech would be decoded, and ``look_ahead`` follows; the last call may end anywhere.
+
+    Raises ``OffGridCut``, and ``ValueError`` for another number of following tokens.
+    """
+    if not look_ahead:
+        return
+    if len(look_ahead) != look_ahead_tokens:
+        raise ValueError(f"{look_ahead_tokens} look-ahead tokens are wanted, not {len(look_ahead)}")
+    if beyond := num_tokens % grid_tokens:
+        raise OffGridCut(
+            "A chunk would end {beyond} tokens beyond the flow's grid of {grid}.",
+            remedy="Cut where prompt and spoken tokens together are a multiple of it.",
+            beyond=beyond,
+            grid=grid_tokens,
+        )
 
 
 def as_mel(frames: torch.Tensor) -> torch.Tensor:

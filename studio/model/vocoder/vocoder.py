@@ -10,19 +10,23 @@ import torch
 
 from studio.model.config import Precision, VocoderConfig, VocoderKind
 from studio.model.stages import SourceNoise, VocoderStream
-from studio.model.vocoder.causal_stream import CausalStream
-from studio.model.vocoder.centred_stream import CentredStream
-from studio.model.vocoder.network import CausalHiFT, CentredHiFT, HiFT
+from studio.model.vocoder.causal_stream import CausalNetwork, CausalStream
+from studio.model.vocoder.centred_stream import CentredNetwork, CentredStream
+from studio.model.vocoder.network import CausalHiFT, CentredHiFT
 from studio.model.vocoder.noise import NormalNoise, UniformTable
+from studio.model.vocoder.source import phase_sums
 from studio.model.weights import fill, fold_weight_norm, read_tensors, without_weights
 
 _F0 = "f0_predictor."
 
 
 class HiFTVocoder(ABC):
-    """A network in float32 and what its utterances share. Streams leave it unchanged, in any number of threads."""
+    """A network and what its utterances share. Streams leave it unchanged, in any number of threads.
 
-    def __init__(self, network: HiFT) -> None:
+    ``network`` is a ``HiFT`` in float32, or what an engine puts in its place.
+    """
+
+    def __init__(self, network: CentredNetwork | CausalNetwork) -> None:
         self.network = network
         self.sample_rate = network.config.sample_rate
         self.samples_per_frame = network.samples_per_frame
@@ -40,9 +44,9 @@ class HiFTVocoder(ABC):
 class CentredVocoder(HiFTVocoder):
     """CosyVoice2's."""
 
-    network: CentredHiFT
+    network: CentredNetwork
 
-    def __init__(self, network: CentredHiFT) -> None:
+    def __init__(self, network: CentredNetwork) -> None:
         super().__init__(network)
 
     def noise(self, seed: int) -> SourceNoise:
@@ -55,21 +59,23 @@ class CentredVocoder(HiFTVocoder):
         """One run of the network. No frames, no samples."""
         if mel.shape[-1] == 0:
             return mel.new_empty(0)
+        network = self.network
         with torch.inference_mode():
-            mel = mel[None].to(self.network.conv_pre.weight)
+            mel = mel[None].to(network.conv_pre.weight)
             columns = noise.columns(0, mel.shape[-1] * self.samples_per_frame)
-            sound: torch.Tensor = self.network(mel, columns)[0]
-            return sound[0]
+            f0 = network.f0_predictor(mel)
+            source = network.m_source(f0, network.phase(phase_sums(f0, network.config), mel.dtype), columns)
+            return network.decode(mel, source)[0]
 
 
 class CausalVocoder(HiFTVocoder):
     """CosyVoice3's."""
 
-    network: CausalHiFT
+    network: CausalNetwork
     # Blocks of this many frames stay in the processor's cache, and memory does not grow with the utterance.
     _BLOCK_FRAMES: ClassVar[int] = 100
 
-    def __init__(self, network: CausalHiFT) -> None:
+    def __init__(self, network: CausalNetwork) -> None:
         super().__init__(network)
         self._noise = UniformTable(network.config)
 

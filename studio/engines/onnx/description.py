@@ -1,0 +1,20 @@
+"""The small file beside built graphs that says what has to be known of them. No torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from studio.errors import DamagedModelFile
+
+
+def read_description(path: Path) -> str:
+    """Raises ``DamagedModelFile``."""
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise DamagedModelFile(
+            "{file} of a built engine cannot be read: {reason}.",
+            remedy="Build the engine again.",
+            file=path.name,
+            reason=error,
+        ) from error
