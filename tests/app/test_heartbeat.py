@@ -13,8 +13,9 @@ from window_bench import MODEL, Bench
 
 def edit_all_the_time(bench: Bench) -> QTimer:
     """Somebody goes on writing and choosing lines meanwhile."""
-    window, timer, turn = bench.window, QTimer(), [0]
+    window, turn = bench.window, [0]
     assert window is not None
+    timer = QTimer(window)  # it ends with the window, also where the test fails
 
     def write() -> None:
         turn[0] += 1
