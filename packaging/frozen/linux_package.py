@@ -23,7 +23,8 @@ from frozen.linux_libraries import debian_packages, needs_of
 
 _DATA = Path(__file__).with_name("linux")
 _HOUSE = Path(__file__).resolve().parents[2]
-PROGRAM_FOLDER = PurePosixPath("opt", NAME)
+# Not in /opt: Debian's own is nobody's, and would go with the package.
+PROGRAM_FOLDER = PurePosixPath("usr", "lib", NAME)
 _LARGEST_ICON_PIXELS = 512
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _DESCRIPTION = """\

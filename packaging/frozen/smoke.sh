@@ -7,8 +7,8 @@ report() { echo "$*" >>/trial/report.txt; }
 fault() { report "FAULT $*"; }
 
 # Everything the program loads is here.
-missing=$(find /opt/timbre-studio -type f \( -name '*.so*' -o -name timbre \) -print0 |
-  LD_LIBRARY_PATH=/opt/timbre-studio/_internal xargs -0 -n 50 ldd 2>/dev/null | grep 'not found' | sort -u)
+missing=$(find /usr/lib/timbre-studio -type f \( -name '*.so*' -o -name timbre \) -print0 |
+  LD_LIBRARY_PATH=/usr/lib/timbre-studio/_internal xargs -0 -n 50 ldd 2>/dev/null | grep 'not found' | sort -u)
 [ -z "$missing" ] || fault "libraries are missing: $missing"
 
 # Files of its kinds are known, and it is what opens them.
@@ -97,7 +97,7 @@ else
   kill -9 "$window"
 fi
 sleep 1
-pgrep -f -- /opt/timbre-studio >/dev/null && fault "processes are left: $(pgrep -af -- /opt/timbre-studio)"
+pgrep -f -- /usr/lib/timbre-studio >/dev/null && fault "processes are left: $(pgrep -af -- /usr/lib/timbre-studio)"
 kill "$screen" "$server"
 wait
 PERSON

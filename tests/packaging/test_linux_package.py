@@ -139,13 +139,13 @@ def test_the_fields_of_the_package() -> None:
 def test_every_file_has_its_place_and_may_be_read_by_everybody(program: Path, icons: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     lay_out(program, root, icons, RELEASE)
-    assert (root / "usr/bin/timbre").readlink() == Path("/opt/timbre-studio/timbre")
-    assert (root / "opt/timbre-studio/_internal/link").readlink() == Path("data")
-    assert (root / "opt/timbre-studio/timbre").stat().st_mode & 0o777 == 0o755
-    assert (root / "opt/timbre-studio/_internal/data").stat().st_mode & 0o777 == 0o644
+    assert (root / "usr/bin/timbre").readlink() == Path("/usr/lib/timbre-studio/timbre")
+    assert (root / "usr/lib/timbre-studio/_internal/link").readlink() == Path("data")
+    assert (root / "usr/lib/timbre-studio/timbre").stat().st_mode & 0o777 == 0o755
+    assert (root / "usr/lib/timbre-studio/_internal/data").stat().st_mode & 0o777 == 0o644
     assert "NOTICES.txt" in (root / "usr/share/doc/timbre-studio/copyright").read_text()
     inside = {path.relative_to(root).parts[0] for path in root.rglob("*")}
-    assert inside == {"opt", "usr"}, "nothing in folders that belong to persons or the system"
+    assert inside == {"usr"}, "nothing in folders that belong to persons or the system"
 
 
 def test_a_package_that_dpkg_reads(program: Path, icons: Path, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_package_that_dpkg_reads(program: Path, icons: Path, tmp_path: Path) -
     assert not [name for name in ("preinst", "postinst", "prerm", "postrm") if name in told], "nothing runs"
     listed = subprocess.run(["dpkg-deb", "--contents", str(deb)], capture_output=True, text=True, check=True).stdout
     assert "root/root" in listed
-    assert "./usr/bin/timbre -> /opt/timbre-studio/timbre" in listed
+    assert "./usr/bin/timbre -> /usr/lib/timbre-studio/timbre" in listed
 
 
 def test_the_archive_runs_where_it_is_unpacked(program: Path, icons: Path, tmp_path: Path) -> None:
