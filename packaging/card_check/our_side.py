@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -79,7 +80,8 @@ class OurSide:
 
         def speak(seed: int) -> None:
             try:
-                samples.append(len(self._utterance(voice, count, seed).whole().numpy(force=True)))
+                with self._stream_of_its_own():
+                    samples.append(len(self._utterance(voice, count, seed).whole().numpy(force=True)))
             except Exception as error:  # noqa: BLE001 - the border of a thread
                 errors.append(error)
 
@@ -168,7 +170,14 @@ class OurSide:
             )
             flow_prompt = FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
             self._voice = PreparedVoice(prompt, flow_prompt, self._flow.prepare_prompt(flow_prompt))
+            self._synchronize()
         return self._voice
+
+    def _stream_of_its_own(self) -> Any:
+        """So that the work of several lines may lie side by side on a card."""
+        if self.place.kind is PlaceKind.CPU:
+            return nullcontext()
+        return torch.cuda.stream(torch.cuda.Stream(self.place.device))  # type: ignore[no-untyped-call]
 
     def _synchronize(self) -> None:
         if self.place.kind is PlaceKind.CUDA:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import torch
 
 from studio.engines.cuda_graph.device_sampling import DeviceDraw
-from studio.engines.cuda_graph.recorded import Recorded
+from studio.engines.cuda_graph.recorded import Recorded, StreamOrder
 from studio.engines.cuda_graph.static_step import StaticStep
 from studio.engines.memory import is_out_of_memory
 from studio.model.speech_lm.sampling import RepetitionAwareSampler
@@ -50,7 +50,7 @@ class LineBatch:
         self._capacity = capacity
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
-        self._done: torch.cuda.Event | None = None  # what the last turn has queued
+        self._order = StreamOrder(self._device)
         self._make_memory(_NUM_ROWS[0])
 
     def join(self, request: SpeechTokenRequest, sampler: TokenSampler, *, min_tokens: int, max_tokens: int) -> Line:
@@ -93,18 +93,8 @@ class LineBatch:
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
-        """One thread at a time; each may have a stream of its own on the card, so the next waits for what this one queued."""
-        with self._lock:
-            if self._device.type != "cuda":
-                yield
-                return
-            stream = torch.cuda.current_stream(self._device)
-            if self._done is not None:
-                stream.wait_event(self._done)
-            try:
-                yield
-            finally:
-                self._done = stream.record_event()
+        with self._lock, torch.inference_mode(), self._order.turn():
+            yield
 
     def _advance(self) -> None:
         """One token further, every line that has not ended."""

@@ -15,7 +15,7 @@ from math import prod
 import torch
 import torch.nn.functional as F
 
-from studio.engines.cuda_graph.recorded import Recorded
+from studio.engines.cuda_graph.recorded import Recorded, StreamOrder
 from studio.model.flow.budget import Reservation
 from studio.model.flow.caches import PartLayout
 from studio.model.flow.context import CausalConvolution, SelfAttention
@@ -69,21 +69,26 @@ class SolverMemory:
         num_turned = 0 if self._rotary is None else len(self._rotary.inv_freq)
         self._cosine, self._sine = (zeros(block, num_turned) for _ in range(2))
         self._recorded = Recorded(self._compute, device, self._tails)
+        self._order = StreamOrder(device)
 
+    @torch.inference_mode()
     def start_from(self, slabs: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
         """Takes over what a prompt left behind: ``slabs`` and ``tails`` as ``PartCache`` has them."""
-        if slabs is not None:
-            num_frames = slabs["values"].shape[-2]
-            for layer in range(len(self._layout.attentions)):
-                self._keys[layer][..., :num_frames, :] = slabs["keys"][:, layer].transpose(-1, -2)
-                self._values[layer][..., :num_frames, :] = slabs["values"][:, layer]
-        self._take_tails(tails)
+        with self._order.turn():
+            if slabs is not None:
+                num_frames = slabs["values"].shape[-2]
+                for layer in range(len(self._layout.attentions)):
+                    self._keys[layer][..., :num_frames, :] = slabs["keys"][:, layer].transpose(-1, -2)
+                    self._values[layer][..., :num_frames, :] = slabs["values"][:, layer]
+            self._take_tails(tails)
 
+    @torch.inference_mode()
     def continue_from(self, other: SolverMemory, num_frames: int) -> None:
         """Takes over a line that has become longer than ``other``."""
-        for ours, theirs in zip((*self._keys, *self._values), (*other._keys, *other._values), strict=True):
-            ours[..., :num_frames, :] = theirs[..., :num_frames, :]
-        self._take_tails(other._tails)
+        with other._order.turn(), self._order.turn():
+            for ours, theirs in zip((*self._keys, *self._values), (*other._keys, *other._values), strict=True):
+                ours[..., :num_frames, :] = theirs[..., :num_frames, :]
+            self._take_tails(other._tails)
 
     def _take_tails(self, tails: list[torch.Tensor]) -> None:
         for ours, theirs in zip(self._tails, tails, strict=True):
@@ -92,14 +97,23 @@ class SolverMemory:
     @torch.inference_mode()
     def solve(self, voice: Voice, mean: torch.Tensor, start: int) -> torch.Tensor:
         """The mel (frames, mel_bins) of at most one block of frames from ``start`` on; all before have been solved here."""
-        num_frames, block = mean.shape[0], self._layout.block_frames
-        stop = start + num_frames
-        check_length(start + block)
+        with self._order.turn():
+            self._tell(voice, mean, start)
+            self._recorded.run()
+            return self._mel[: mean.shape[0]].clone()
+
+    def _tell(self, voice: Voice, mean: torch.Tensor, start: int) -> None:
+        """What the run is to know; beyond the end of ``mean`` there is nothing."""
+        block = self._layout.block_frames
+        stop = start + mean.shape[0]
+        check_length(stop)
         assert start + block <= self.capacity
-        self._x.copy_(self._model.noise[start : start + block])
-        self._mean.zero_()[:num_frames] = mean
-        known = voice.mel[start:stop]
-        self._prompt_mel.zero_()[: len(known)] = known
+        for place, part in (
+            (self._x, self._model.noise[start : start + block]),
+            (self._mean, mean),
+            (self._prompt_mel, voice.mel[start:stop]),
+        ):
+            place.zero_()[: len(part)] = part
         self._speaker.copy_(voice.speaker)
         torch.arange(start, start + block, out=self._place)
         self._bias.fill_(_HIDDEN)
@@ -108,8 +122,6 @@ class SolverMemory:
             cosine, sine = self._rotary.turns(start, block)
             self._cosine.copy_(cosine)
             self._sine.copy_(sine)
-        self._recorded.run()
-        return self._mel[:num_frames].clone()
 
     def _compute(self) -> None:
         model = self._model
