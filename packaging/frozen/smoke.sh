@@ -72,7 +72,7 @@ sleep 20
 scrot -o window.png
 xdotool windowactivate --sync "$(xdotool search --onlyvisible --name 'Timbre Studio' | head -1)" 2>/dev/null
 listen window.wav
-xdotool key ctrl+shift+Return
+xdotool key ctrl+Return
 plays() { [ -n "$(pactl list short sink-inputs)" ]; }
 wait_for 300 plays || fault "the window plays nothing"
 sleep 5
