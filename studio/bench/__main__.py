@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--threads", type=int, help="instead of the number chosen from the machine")
     parser.add_argument(
-        "--speech-lm-precision", default="auto", help="auto (default), float32, bfloat16, float16, int8"
+        "--speech-lm-precision", default="auto", help="auto (default), float32, bfloat16, float16, int8, int4"
     )
     parser.add_argument("--flow-precision", default="float32", help="float32 (default), bfloat16, float16")
     chosen = parser.parse_args(arguments)
