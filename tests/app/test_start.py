@@ -110,10 +110,17 @@ def test_the_window_stands_within_a_moment_and_imports_no_engine(tmp_path: Path)
 def test_no_engine_is_imported_while_the_window_works(tmp_path: Path) -> None:
     """The worker is started, the model loaded, a text worked out as it will be spoken: all elsewhere."""
     work = (
-        "original(self, path); self.script.set_field('text', 'It is 3 o\\'clock.', 'Edit'); "
-        "QTimer.singleShot(2000, self.session.editor.undo_stack.undo)"  # or it asks whether to save
+        "original(self, path); "
+        "finish = lambda: (self.session.editor.undo_stack.undo(), self.close()); "  # or it asks whether to save
+        "self.as_spoken.ready.connect(lambda words: 'three' in words and (print('spoken', words), finish())); "
+        "self.script.set_field('text', 'It is 3 o\\'clock.', 'Edit')"
     )
-    shown = run(FIRST_PAINT.format(wait_milliseconds=3500, work=work, engines=set(ENGINES), heavy=set(HEAVY)), tmp_path)
+    patience_milliseconds = 100_000
+    shown = run(
+        FIRST_PAINT.format(wait_milliseconds=patience_milliseconds, work=work, engines=set(ENGINES), heavy=set(HEAVY)),
+        tmp_path,
+    )
     assert shown.returncode == 0, shown.stdout + shown.stderr
     lines = dict(line.partition(" ")[::2] for line in shown.stdout.splitlines())
     assert lines["engines"] == ""
+    assert "three" in lines["spoken"]
