@@ -3,12 +3,11 @@
     pip install -r packaging/mini/requirements.txt; apt-get install flite fortunes wamerican-small
     python3 packaging/mini/train.py all --minutes 480          # everything from nothing, on cpu or --device cuda
 
-``all`` makes in order: corpus (synthetic speech), speaker_encoder, f0, tokenizer, vocoder, flow, flow_mels and f0
-again (so that pitch is read from such mels as will come), speech_lm, then ships the model folder, measures it
-(``evaluate.py``) and writes its card; each can be had alone: ``train.py STAGE``, ``ship``, ``card``. A stage is a
-module of ``recipe.trainers`` with ``train(options)``. Interrupting is safe: what was learned is saved, and the same
-command goes on from there. What ships is trained further, stage by stage, by ``train.py STAGE --from
-resources/models/studio-mini``.
+``all`` makes in order: corpus (synthetic speech), speaker_encoder, f0, tokenizer, vocoder, flow, speech_lm, then
+ships the model folder, measures it (``evaluate.py``) and writes its card; each can be had alone: ``train.py STAGE``,
+``ship``, ``card``. A stage is a module of ``recipe.trainers`` with ``train(options)``. Interrupting is safe: what was
+learned is saved, and the same command goes on from there. What ships is trained further, stage by stage, by
+``train.py STAGE --from resources/models/studio-mini``.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from recipe.corpus.utterance import CorpusFailed
 from recipe.trainers.options import TrainingFailed, add_arguments, options_from
 
-STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "flow_mels", "speech_lm")
+STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "speech_lm")
 # What is made rather than trained: commands with options of their own.
 MAKERS = {
     "corpus": "recipe.corpus.build",

@@ -14,7 +14,7 @@ from fakes import fake_corpus
 
 from recipe.corpus.store import Corpus
 from recipe.corpus.tokens import Colour, asked_tokens
-from recipe.trainers import f0, flow, flow_mels
+from recipe.trainers import flow
 from recipe.trainers.flow import official_flow, pair_labels
 from recipe.trainers.flow_batches import FlowBatch, FlowPieces, _doubtful
 from recipe.trainers.flow_loss import FlowDraw, flow_loss
@@ -260,31 +260,6 @@ def test_training_learns_and_leaves_a_flow_the_program_opens(
     assert config.dit is not None
     assert config.dit.size == 64
     assert json.loads((work / "flow.jsonl").read_text().splitlines()[0])["loss"] > 0
-
-
-def test_the_pitch_predictor_learns_from_what_the_flow_makes(
-    corpus_folder: Path, corpus: Corpus, tmp_path: Path
-) -> None:
-    torch.manual_seed(0)
-    write_speaker_onnx(SpeakerNetwork(16, 24).eval(), tmp_path / "speaker_encoder.onnx")
-    small = {"size": "64", "depth": "2", "look_ahead_channels": "32", "frames_per_batch": "100"}
-    small |= {"piece_tokens": "50", "piece_shares": "1.0", "validation_targets": "2"}
-    flow.train(TrainingOptions(corpus_folder, tmp_path, minutes=0.0, settings=small))
-    options = TrainingOptions(corpus_folder, tmp_path, minutes=2.0, settings={"most_utterances": "12"})
-    values = flow_mels.train(options)
-    made = Corpus.open(tmp_path / "flow_mels")
-    assert values["utterances"] == len(made) == 12
-    assert values["seconds"] == pytest.approx(made.num_tokens.sum() / 25)
-    known = {(corpus.entry(n).text, corpus.entry(n).speaker.name, corpus.entry(n).style): n for n in range(len(corpus))}
-    for number in range(len(made)):
-        entry = made.entry(number)
-        original = known[entry.text, entry.speaker.name, entry.style]
-        assert np.array_equal(made.f0_hz(number), corpus.f0_hz(original))
-        assert not np.array_equal(made.mel(number), corpus.mel(original))
-        assert len(set((made.tokens(number) // 729).tolist())) == 1
-    f0_settings = {"channels": "8", "batch": "2", "frames": "20"}
-    of_both = f0.train(TrainingOptions(corpus_folder, tmp_path, minutes=0.01, settings=f0_settings))
-    assert {"gross", "flow_gross"} <= set(of_both)
 
 
 def test_the_validation_decoder_streams_and_decodes_whole() -> None:

@@ -23,15 +23,14 @@ _WORTH_STARTING_MINUTES = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """``share``: of all minutes, those of earlier steps of that name among them. ``name``: of checkpoint and log."""
+    """``share``: of all minutes. ``name`` is that of checkpoint and log."""
 
     name: str
     share: float
     arguments: tuple[str, ...]
 
 
-# A stage follows those it listens through: the vocoder the pitch predictor, the flow the speaker encoder. The pitch
-# predictor learns once more when there is a flow whose mels it will read.
+# A stage follows those it listens through: the vocoder the pitch predictor, the flow the speaker encoder.
 STAGES = (
     Stage("speaker_encoder", 0.05, ("speaker_encoder",)),
     Stage(
@@ -39,13 +38,11 @@ STAGES = (
         0.03,
         ("speaker_encoder", "--name", "judge_encoder", "--speakers", "odd"),
     ),
-    Stage("f0", 0.03, ("f0",)),
+    Stage("f0", 0.04, ("f0",)),
     Stage("tokenizer", 0.13, ("tokenizer",)),
-    Stage("vocoder", 0.31, ("vocoder",)),
+    Stage("vocoder", 0.32, ("vocoder",)),
     Stage("flow", 0.20, ("flow",)),
-    Stage("flow_mels", 0.02, ("flow_mels",)),
-    Stage("f0", 0.06, ("f0",)),
-    Stage("speech_lm", 0.20, ("speech_lm",)),
+    Stage("speech_lm", 0.23, ("speech_lm",)),
 )
 # The judge is of another mind than the encoder it judges.
 _SEED_OF_JUDGE = 7

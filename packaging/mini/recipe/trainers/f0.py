@@ -4,8 +4,6 @@ Together with the vocoder it does not learn: no gradient comes through the phase
 value of a line, in hertz, and below 10 Hz a frame counts as unvoiced (specification G3, G4). So the loss is
 the distance on a scale that is linear up to some 20 Hz and logarithmic above: its best value is the median of
 what is likely, on any such scale, and a wrong voicing costs more than a wrong note.
-
-Where the work folder holds mels of the flow (stage ``flow_mels``), it learns from these too: they are what it will read.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import torch
 from recipe.corpus.store import Corpus
 from recipe.corpus.utterance import MEL_BINS, FloatArray
 from recipe.trainers.crops import CropReader, Crops, open_corpus, training_indices
-from recipe.trainers.flow_mels import FOLDER as FLOW_MELS
 from recipe.trainers.loop import Trainer, begin
 from recipe.trainers.options import TrainingOptions
 from recipe.trainers.vocoder_sizes import FLOOR_LOG_MEL
@@ -33,7 +30,6 @@ VOICED_THRESHOLD_HZ = 10.0
 _LINEAR_UP_TO_HZ = 20.0
 _GROSS = 0.2
 _VALIDATION_CROPS = 160
-_ONE_IN = 10  # utterances of the flow to validate with
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,6 @@ class F0Settings:
     batch: int = 8
     frames: int = 64
     rate: float = 2e-3
-    flow_share: float = 0.6  # of batches, where there are mels of the flow
 
 
 def train(options: TrainingOptions) -> dict[str, float]:
@@ -52,7 +47,6 @@ def train(options: TrainingOptions) -> dict[str, float]:
     corpus = open_corpus(options)
     train_crops = CropReader(corpus, training_indices(corpus), settings.frames, disturb=disturb)
     validation = _validation_crops(corpus, settings)
-    of_flow = _FlowMels.of(options.work / FLOW_MELS, settings)
     predictor = new_predictor(settings.channels).to(options.device)
     optimizer = torch.optim.AdamW(
         [
@@ -71,43 +65,16 @@ def train(options: TrainingOptions) -> dict[str, float]:
         averaged=("f0",),
         facts={"channels": settings.channels},
         cool_down_share=0.6,
-        validate=lambda: (
-            pitch_errors(predictor, validation.to(trainer.device))
-            | (of_flow.errors(predictor, trainer.device) if of_flow else {})
-        ),
+        validate=lambda: pitch_errors(predictor, validation.to(trainer.device)),
         minutes_between_validations=2.0,
         warm_start=lambda folder: load_shipped(predictor, folder),
     )
     for _ in trainer.steps():
-        is_of_flow = of_flow is not None and trainer.random.random() < settings.flow_share
-        reader = of_flow.reader if of_flow is not None and is_of_flow else train_crops
-        crops = reader.draw(trainer.random, settings.batch).to(trainer.device)
+        crops = train_crops.draw(trainer.random, settings.batch).to(trainer.device)
         loss = pitch_distance(predict(predictor, crops.mel), crops.f0_hz)
         trainer.descend(loss, "f0", largest_gradient=1.0)
         trainer.note(loss=loss, heard_seconds=crops.seconds)
     return trainer.finish()
-
-
-@dataclass(frozen=True, slots=True)
-class _FlowMels:
-    reader: CropReader
-    validation: Crops
-
-    @classmethod
-    def of(cls, folder: Path, settings: F0Settings) -> _FlowMels | None:
-        if not folder.is_dir():
-            return None
-        corpus = Corpus.open(folder)
-        numbers = np.arange(len(corpus))
-        is_kept = numbers % _ONE_IN == 0
-        kept = CropReader(corpus, numbers[is_kept], settings.frames)
-        return cls(
-            CropReader(corpus, numbers[~is_kept], settings.frames),
-            kept.draw(np.random.default_rng(0), _VALIDATION_CROPS),
-        )
-
-    def errors(self, predictor: CausalF0Predictor, device: torch.device) -> dict[str, float]:
-        return {f"flow_{name}": each for name, each in pitch_errors(predictor, self.validation.to(device)).items()}
 
 
 def new_predictor(channels: int) -> CausalF0Predictor:
