@@ -62,7 +62,7 @@ class Outcome:
             "name": self.name,
             "says": self.says,
             # JSON knows no "not a number".
-            "value": round(self.value, 6) if self.value == self.value else None,
+            "value": float(f"{self.value:.4g}") if self.value == self.value else None,
             "asked": f"{self.bar.asked.value} {self.bar.limit:g}" if self.bar else None,
             "is_met": self.is_met,
             "aside": self.aside,
