@@ -79,7 +79,7 @@ class BuildPanel(QFrame):
         self._is_paused = overview.is_paused
         self._title.setText(panel_title(overview))
         meanwhile = self.tr("Paused") if overview.is_paused else self.tr("You can work and speak meanwhile")
-        self._words.setText(f"{work_words(work)} · {meanwhile}")
+        self._words.setText(f"{work_words(overview)} · {meanwhile}")
         self._bar.setValue(round(_STEPS * (work.index - 1 + work.share) / work.total))
         self._pause.setText(self.tr("Go on") if overview.is_paused else self.tr("Pause"))
         self.setVisible(not self._is_closed)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from studio.app.error_words import words_of
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.engines.ladder import why_not
-from studio.engines.overview import CandidateView, Overview, StageView, Standing, Work
+from studio.engines.overview import CandidateView, Overview, StageView, Standing
 from studio.engines.stage import Place, PlaceKind, Stage
 from studio.engines.task import LISTENING, TIMING, VERIFYING
 
@@ -146,10 +146,17 @@ def reason_words(view: CandidateView, stage: StageView) -> str:
     return words_of(why_not(view, stage.choice if stage.takes_over else stage.speaking))
 
 
-def work_words(work: Work) -> str:
+def work_words(overview: Overview) -> str:
     """What is being tried, how far, and how long still."""
+    work = overview.work
+    assert work is not None, "asked for while something is tried"
+    tried = (view for stage in overview.stages for view in stage.candidates if view.stage is work.stage)
+    titles = {view.name: engine_title(view) for view in tried}
     words = _said(_T("Engines", "{index} of {total}: {stage}, {name}")).format(
-        index=work.index, total=work.total, stage=stage_title(work.stage), name=work.name
+        index=work.index,
+        total=work.total,
+        stage=stage_title(work.stage),
+        name=titles.get(work.name, work.name),
     )
     if work.step is not None:
         words += " · " + _said(_PHASES.get(work.step.phase, work.step.phase))

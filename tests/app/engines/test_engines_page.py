@@ -95,6 +95,7 @@ def test_the_panel_tells_what_how_far_and_how_long(qtbot: Any) -> None:
     qtbot.addWidget(panel)
     panel.show_overview(engine_pictures.at_work())
     assert "Looking for faster engines for AMD Ryzen 7 5800X: 3 of 5" in panel.words
+    assert "Flow, ONNX Runtime · int8" in panel.words
     assert "Comparing with plain float32 · about 2 min left · You can work and speak meanwhile" in panel.words
     assert panel._bar.value() == round(1000 * (2 + 0.625) / 5)
     panel._close.click()
