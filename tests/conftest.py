@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,10 @@ from pathlib import Path
 import pytest
 
 import studio  # noqa: F401 - before torch: it decides how OpenMP threads wait
+
+# A suite that a shell runs in the background inherits deafness to Ctrl+C, and so would the programs it interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _TESTS = Path(__file__).resolve().parent
 _MODELS = _TESTS / "models"
