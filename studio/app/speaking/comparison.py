@@ -164,7 +164,7 @@ class Comparison(QObject):
         self._heard_ids.clear()
         self._put_in_order()
         was_playing = self.is_playing
-        self._fading = self._run(_fade_out(self._let_go_of_device(), self._sound))
+        self._fading = self._run(_fade_out(self._let_go_of_device(), self._sound, self._fading))
         self._sound = SwitchedSound()
         if was_playing:
             self._play()
@@ -174,7 +174,7 @@ class Comparison(QObject):
         """Silence by a short fade, then the device is given back."""
         self._is_closed = True
         self._tick.stop()
-        await _fade_out(self._let_go_of_device(), self._sound)
+        await _fade_out(self._let_go_of_device(), self._sound, self._fading)
 
     # Inside.
 
@@ -274,8 +274,11 @@ def _gains_of(sounds: list[Waveform]) -> list[float]:
     return matching_gains([loudness_lufs(sound.samples, sound.sample_rate) for sound in sounds])
 
 
-async def _fade_out(output: OutputStream | None, sound: SwitchedSound) -> None:
+async def _fade_out(output: OutputStream | None, sound: SwitchedSound, before: asyncio.Task[None] | None) -> None:
+    """Is over when the fade ``before`` is over as well: a device that is still held cannot be opened again."""
     sound.pause()
+    if before is not None:
+        await before
     if output is None:
         return
     loop = asyncio.get_event_loop()

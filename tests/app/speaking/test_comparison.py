@@ -124,6 +124,21 @@ def test_blind_takes_are_dealt_by_chance_and_dealt_anew(bench: Bench, takes: lis
     assert strength(bench.card.heard[-4_800:], hertz) > 0.03
 
 
+def test_a_change_of_mind_waits_until_the_device_is_free(bench: Bench, takes: list[Take], compare: Any) -> None:
+    """The card of this bench can be had once: whoever closes it late silences what was opened meanwhile."""
+    comparison = compare(takes, is_blind=True)
+    listener = Listener(comparison)
+    bench.until(lambda: len(bench.card.heard) > 4_800)
+    for is_blind in (False, True, False):
+        comparison.set_blind(is_blind)
+    opened = bench.card.num_opened
+    bench.until(lambda: bench.card.num_opened > opened)
+    begin = len(bench.card.heard)
+    bench.until(lambda: len(bench.card.heard) > begin + 12_000)
+    assert comparison.is_playing
+    assert listener.errors == []
+
+
 def test_in_turn_every_take_is_heard(bench: Bench, compare: Any) -> None:
     takes = [bench.add_take(tone(400.0, 0.1, 0.4), seed=number) for number in range(3)]
     comparison = compare(takes, is_blind=False)
