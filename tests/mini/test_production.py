@@ -74,6 +74,12 @@ def test_what_was_trained_is_trained_no_longer_than_its_share(tmp_path: Path) ->
     assert float(flow[flow.index("--minutes") + 1]) == pytest.approx(15.0)
 
 
+def test_however_few_the_minutes_every_network_begins(tmp_path: Path) -> None:
+    run = Recorded()
+    produce(wishes(tmp_path, minutes=1.0), run)
+    assert {stage.arguments[0] for stage in STAGES} <= set(run.names)
+
+
 def test_a_step_that_fails_is_the_last(tmp_path: Path) -> None:
     run = Recorded(fails_at="vocoder")
     assert produce(wishes(tmp_path), run) == 1

@@ -72,8 +72,9 @@ def produce(wishes: Wishes, run: Run) -> int:
     if status := run([*corpus, "--seed", str(wishes.seed)]):
         return status
     for stage in STAGES:
-        minutes = stage.share * wishes.minutes - minutes_trained(wishes.work, stage.name)
-        if minutes < _WORTH_STARTING_MINUTES:
+        trained = minutes_trained(wishes.work, stage.name)
+        minutes = stage.share * wishes.minutes - trained
+        if trained > 0.0 and minutes < _WORTH_STARTING_MINUTES:
             continue
         seed = wishes.seed + (_SEED_OF_JUDGE if stage.name == "judge_encoder" else 0)
         learn = [train, *stage.arguments, "--corpus", str(wishes.corpus), "--work", str(wishes.work)]
