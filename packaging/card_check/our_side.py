@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
@@ -76,24 +76,16 @@ class OurSide:
 
     def lines(self, number: int, prompt: int, count: int) -> Answer:
         """All at once, each in a thread of its own and as a whole; per second of sound."""
-        voice, samples, errors = self._prepared(prompt), list[int](), list[BaseException]()
+        voice = self._prepared(prompt)
 
-        def speak(seed: int) -> None:
-            try:
-                with self._stream_of_its_own():
-                    samples.append(len(self._utterance(voice, count, seed).whole().numpy(force=True)))
-            except Exception as error:  # noqa: BLE001 - the border of a thread
-                errors.append(error)
+        def speak(seed: int) -> int:
+            with self._stream_of_its_own():
+                return len(self._utterance(voice, count, seed).whole().numpy(force=True))
 
-        threads = [threading.Thread(target=speak, args=(seed,)) for seed in range(number)]
         started = time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(number) as pool:
+            samples = list(pool.map(speak, range(number)))
         seconds = time.perf_counter() - started
-        if errors:
-            raise errors[0]
         return {"seconds": seconds * self._vocoder.sample_rate / sum(samples)}
 
     def llm_decode(self, prompt: int, count: int) -> Answer:

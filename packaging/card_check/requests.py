@@ -6,6 +6,7 @@ import statistics
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -136,21 +137,15 @@ def _first_sounds(synthesizer: Synthesizer, voice: VoiceReference, scope: Scope)
 
 def _throughput(synthesizer: Synthesizer, voice: VoiceReference, count: int, scope: Scope) -> float | str:
     """``count`` lines at once, each in a thread of its own."""
-    lengths: list[float] = []
-    errors: list[BaseException] = []
 
-    def line() -> None:
-        try:
-            course = run_request(synthesizer, voice, scope.export_line_seconds, is_streaming=False)
-            lengths.append(sum(length for _, length in course.chunks))
-        except Exception as error:  # noqa: BLE001 - said instead of a figure
-            errors.append(error)
+    def line(_: int) -> float:
+        course = run_request(synthesizer, voice, scope.export_line_seconds, is_streaming=False)
+        return sum(length for _, length in course.chunks)
 
-    threads = [threading.Thread(target=line) for _ in range(count)]
     started = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    seconds = time.perf_counter() - started
-    return str(described(errors[0])["message"]) if errors else sum(lengths) / seconds
+    try:
+        with ThreadPoolExecutor(count) as pool:
+            lengths = list(pool.map(line, range(count)))
+    except Exception as error:  # noqa: BLE001 - said instead of a figure
+        return str(described(error)["message"])
+    return sum(lengths) / (time.perf_counter() - started)
