@@ -3,10 +3,15 @@
     python3 packaging/freeze.py                     the folder: build/frozen/dist/timbre-studio
     python3 packaging/freeze.py --deb --tarball     on Linux, a Debian package and an archive of it
     python3 packaging/freeze.py --environment .venv/bin/python
+    python3 packaging/freeze.py --media             with PyAV, for oneself
 
 It makes an environment of its own with the CPU build of torch, freezes it, gathers the licences of all that is
 inside, starts the result once and tells sizes. ``--environment`` takes the packages of another Python instead,
 which has the program with its extra ``freeze``.
+
+Decided: PyAV stays out. Because: it brings x264 and x265, under the GPL, and PyTorch a part of Intel's whose licence
+does not go with that; without it the program reads m4a, mp4 and webm through the computer's own ffmpeg. Instead of: a
+package that nobody may pass on, which ``--media`` makes.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ from set_up.progress import Progress
 HOUSE = Path(__file__).resolve().parent.parent
 SPECIFICATION = HOUSE / "packaging" / "frozen" / "timbre.spec"
 NAME = "timbre-studio"
-_EXTRAS = frozenset({"freeze", "media"})
+_EXTRAS = frozenset({"freeze"})
 
 
 def main(arguments: list[str]) -> int:
@@ -39,8 +44,9 @@ def main(arguments: list[str]) -> int:
     work = chosen.work.absolute()
     work.mkdir(parents=True, exist_ok=True)
     try:
-        python = chosen.environment or _own_environment(work, progress)
-        folder = freeze(python, work, progress)
+        extras = _EXTRAS | {"media"} if chosen.media else _EXTRAS
+        python = chosen.environment or _own_environment(work, extras, progress)
+        folder = freeze(python, work, progress, with_media=chosen.media)
         packages = _packages(folder, work, chosen, progress)
     except (PackagingFailed, SetUpFailed, LookupError) as error:
         progress.note(f"Nothing was packaged.\n{error}")
@@ -50,17 +56,18 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def freeze(python: Path, work: Path, progress: Progress) -> Path:
+def freeze(python: Path, work: Path, progress: Progress, *, with_media: bool) -> Path:
     """The folder of the program, with ``NOTICES.txt`` in it. Raises ``PackagingFailed``."""
     icons, dist = work / "icons", work / "dist"
     _run([str(python), "-m", "frozen.drawing", str(icons)])
     with progress.stage("Freezing the program (minutes)"):
         command = [str(python), "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN"]
         command += ["--distpath", str(dist), "--workpath", str(work / "pyinstaller"), str(SPECIFICATION)]
-        _run(command, TIMBRE_ICONS=str(icons))
+        _run(command, TIMBRE_ICONS=str(icons), TIMBRE_MEDIA="1" if with_media else "")
     folder = dist / NAME
     with progress.stage("Gathering licences"):
-        _run([str(python), "-m", "frozen.notices", str(dist / f"{NAME}.inventory.json"), str(folder / "NOTICES.txt")])
+        command = [str(python), "-m", "frozen.notices", str(dist / f"{NAME}.inventory.json")]
+        _run([*command, str(folder / "NOTICES.txt"), *(["--media"] if with_media else [])])
     with progress.stage("Starting it once"):
         program = folder / ("timbre.exe" if os.name == "nt" else "timbre")
         _run([str(program), "--version"])
@@ -68,12 +75,12 @@ def freeze(python: Path, work: Path, progress: Progress) -> Path:
     return folder
 
 
-def _own_environment(work: Path, progress: Progress) -> Path:
+def _own_environment(work: Path, extras: frozenset[str], progress: Progress) -> Path:
     """A Python with exactly what the program needs. Raises ``SetUpFailed``."""
     # Whoever installs the program may have any graphics card or none.
     machine = dataclasses.replace(Machine.this(), driver=None)
     environment = Environment(work / "environment")
-    Assembly(HOUSE, machine, progress).provide(environment, wanted_stamp(HOUSE, environment, machine, _EXTRAS))
+    Assembly(HOUSE, machine, progress).provide(environment, wanted_stamp(HOUSE, environment, machine, extras))
     return environment.python
 
 
@@ -131,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--deb", action="store_true", help="also a Debian package (needs dpkg-deb)")
     parser.add_argument("--tarball", action="store_true", help="also an archive for any Linux (needs xz)")
+    parser.add_argument("--media", action="store_true", help="with PyAV, for oneself: not to be passed on")
     parser.add_argument("--environment", type=Path, metavar="PYTHON", help="freeze the packages of this Python")
     parser.add_argument(
         "--work", type=Path, default=HOUSE / "build" / "frozen", metavar="FOLDER", help="where to build"

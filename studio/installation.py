@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 from studio import paths
 from studio.wording import Wording, wording
+
+# By the tools of the Linuxes that install programs.
+_FFMPEG_OF_LINUX = {
+    "apt-get": "sudo apt-get install ffmpeg",
+    "dnf": "sudo dnf install ffmpeg-free",
+    "pacman": "sudo pacman -S ffmpeg",
+    "zypper": "sudo zypper install ffmpeg",
+}
 
 
 def origin_words() -> Wording:
@@ -34,6 +43,20 @@ def how_to_use_card() -> Wording:
     if _is_package():
         return wording("Install the build of PyTorch for the card: https://pytorch.org/get-started/locally/.")
     return wording("Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.")
+
+
+def how_to_read_media() -> Wording:
+    """m4a, mp4 and webm, where nothing here reads them."""
+    if sys.platform == "win32":
+        program = wording("Install ffmpeg (winget install ffmpeg) and start this program again.")
+    elif sys.platform == "darwin":
+        program = wording("Install ffmpeg: brew install ffmpeg (https://brew.sh).")
+    else:
+        command = next((words for tool, words in _FFMPEG_OF_LINUX.items() if shutil.which(tool)), "")
+        program = wording("Install ffmpeg: {command}.", command=command) if command else wording("Install ffmpeg.")
+    if _is_frozen():
+        return program
+    return wording('{program} pip install "timbre-studio[media]" does as well.', program=program)
 
 
 def how_to_show_window() -> Wording:

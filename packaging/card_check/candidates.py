@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
 import time
 import traceback
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
+from card_check.fastest import fastest_in_words
 from studio.engines.candidate import AnyStage, Candidate, Subject, Unusable
 from studio.engines.extent import Extent
 from studio.engines.machine import budget_bytes, free_bytes
-from studio.engines.recording import TOKENS_PER_SECOND, Recording
+from studio.engines.recording import TOKENS_PER_SECOND, Recording, random_tokens, streamed_mel
 from studio.engines.stage import Stage
-from studio.engines.trials import TRIALS, time_in_turns
+from studio.engines.trials import TRIALS, Trial, time_alone
 from studio.engines.trying import references_of
 from studio.model.config import Precision
+from studio.model.stages import FlowDecoder
 
 Entry = dict[str, Any]
 
 
 @dataclass
 class Job:
-    """A build that nobody cancels; what it reports is shown."""
+    """A build that nobody cancels; what it reports goes to the log."""
 
     subject: Subject
     workspace: Path
@@ -35,7 +38,7 @@ class Job:
     memory_bytes: int
 
     def report(self, phase: str, done: float, total: float) -> None:
-        print(f"\r{phase} {done:.2f}/{total:g}   ", end="", file=sys.stderr, flush=True)
+        print(f"{phase} {done:.2f}/{total:g}", file=sys.stderr, flush=True)
 
     def may_go_on(self) -> bool:
         return True
@@ -43,7 +46,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Exam:
-    """What every candidate of a model is put through."""
+    """What every candidate of a model is put through; ``built`` keeps what was built for later."""
 
     subject: Subject
     candidates: tuple[Candidate, ...]
@@ -57,10 +60,12 @@ class Exam:
     def opened(self, candidate: Candidate) -> AnyStage:
         return candidate.open(self.workspace(candidate) if candidate.phases else None, self.subject)
 
+    def candidate(self, stage: Stage, name: str) -> Candidate:
+        return next(candidate for candidate in self.candidates if (candidate.stage, candidate.name) == (stage, name))
+
     def opened_by_name(self, names: Mapping[Stage, str]) -> dict[Stage, AnyStage]:
         """Of each stage the candidate of that name."""
-        wanted = set(names.items())
-        return {c.stage: self.opened(c) for c in self.candidates if (c.stage, c.name) in wanted}
+        return {stage: self.opened(self.candidate(stage, name)) for stage, name in names.items()}
 
     def entry(self, candidate: Candidate) -> Entry:
         """Probe, build, verify, time; whatever goes wrong is said in the entry."""
@@ -69,6 +74,7 @@ class Exam:
             "name": candidate.name,
             "engine": candidate.engine,
             "precision": candidate.precision.value,
+            "is_reference": references_of(self.candidates)[candidate.stage] is candidate,
         }
         forget()
         free_before = free_bytes(self.subject.place)
@@ -80,8 +86,10 @@ class Exam:
             started = time.perf_counter()
             engine = self.opened(candidate)
             entry["open_seconds"] = time.perf_counter() - started
-            entry |= self._verified_and_timed(candidate, engine)
-            entry["memory_bytes_with_reference"] = free_before - free_bytes(self.subject.place)
+            trial = TRIALS[candidate.stage](self.recording, self.subject.checkpoint, self.extent)
+            entry |= _timed(trial, engine)
+            entry["verification"] = _verified(trial, candidate, engine)
+            entry["memory_bytes"] = free_before - free_bytes(self.subject.place)
         except Exception as error:  # noqa: BLE001 - the next candidate is tried all the same
             entry["error"] = described(error)
         return entry
@@ -90,56 +98,50 @@ class Exam:
         if not candidate.phases:
             return {}
         workspace = self.workspace(candidate)
-        workspace.mkdir()
+        shutil.rmtree(workspace, ignore_errors=True)
+        workspace.mkdir(parents=True)
         started = time.perf_counter()
         memory_bytes = budget_bytes(self.subject.place)
         candidate.build(Job(self.subject, workspace, self.built / "timing-cache", memory_bytes))
         seconds = time.perf_counter() - started
         return {"build_seconds": seconds, "built_bytes": sum(path.stat().st_size for path in workspace.iterdir())}
 
-    def _verified_and_timed(self, candidate: Candidate, engine: AnyStage) -> Entry:
-        trial = TRIALS[candidate.stage](self.recording, self.subject.checkpoint, self.extent)
-        verification = trial.verify(engine, candidate.precision)
-        complaint = verification.complaint
-        entry: Entry = {
-            "verification": asdict(verification) | {"complaint": None if complaint is None else str(complaint)}
-        }
-        reference = references_of(self.candidates)[candidate.stage]
-        timing = time_in_turns(trial, engine, engine if candidate is reference else reference.open(None, self.subject))
-        entry["timing"] = asdict(timing) | {"speedup": timing.speedup}
-        if candidate.stage is Stage.SPEECH_LM:
-            entry["tokens_per_second"] = TOKENS_PER_SECOND / timing.seconds_per_audio_second
-        return entry
+    def long_lines(self, name: str, num_tokens: int, num_seeds: int) -> Iterator[Entry]:
+        """Whether a flow stays finite over long lines of random tokens; said after each."""
+        flow = cast("FlowDecoder", self.opened(self.candidate(Stage.FLOW, name)))
+        prompt = self.recording.flow_prompt()
+        with torch.inference_mode():
+            state = flow.prepare_prompt(prompt)
+            for seed in range(num_seeds):
+                tokens = random_tokens(self.subject.checkpoint.speech_lm, num_tokens, seed)
+                line = streamed_mel(flow, state, len(prompt.speech_tokens), tokens)
+                is_finite = all(bool(mel.isfinite().all()) for mel in line)
+                yield {"is_finite": is_finite, "num_seeds": seed + 1, "seconds_each": num_tokens / TOKENS_PER_SECOND}
+                if not is_finite:
+                    return
+
+
+def _timed(trial: Trial, engine: AnyStage) -> Entry:
+    """Alone: plain float32 is timed once, as a candidate like others. Before it is known to be right: time may run out."""
+    first, total = time_alone(trial, engine)
+    seconds = total / trial.audio_seconds
+    timing: Entry = {"timing": {"seconds_per_audio_second": seconds, "first_seconds": first}}
+    if trial.stage is Stage.SPEECH_LM:
+        timing["tokens_per_second"] = TOKENS_PER_SECOND / seconds
+    return timing
+
+
+def _verified(trial: Trial, candidate: Candidate, engine: AnyStage) -> Entry:
+    verification = trial.verify(engine, candidate.precision)
+    complaint = verification.complaint
+    return asdict(verification) | {"complaint": None if complaint is None else str(complaint)}
 
 
 def fastest(entries: Iterable[Entry], *, precisions: Collection[Precision] = tuple(Precision)) -> dict[Stage, str]:
     """Of each stage the name of the fastest that was verified, of those in ``precisions``."""
-    best: dict[Stage, Entry] = {}
-    for entry in entries:
-        if "timing" not in entry or entry["verification"]["complaint"] is not None:
-            continue
-        if Precision(entry["precision"]) not in precisions:
-            continue
-        stage, seconds = Stage(entry["stage"]), entry["timing"]["seconds_per_audio_second"]
-        if stage not in best or seconds < best[stage]["timing"]["seconds_per_audio_second"]:
-            best[stage] = entry
-    return {stage: entry["name"] for stage, entry in best.items()}
-
-
-def reduced_precision(entries: Iterable[Entry], extent: Extent) -> Entry:
-    """E9: every flow that is not plain float32 over long lines of many seeds, and whether it was let through."""
-    rows = [
-        {
-            "name": entry["name"],
-            "precision": entry["precision"],
-            "is_finite": entry["verification"]["is_finite"],
-            "relative_mel_error": entry["verification"]["relative_error"],
-            "refused": entry["verification"]["complaint"],
-        }
-        for entry in entries
-        if entry["stage"] == Stage.FLOW.value and "verification" in entry
-    ]
-    return {"seconds": extent.num_tokens / TOKENS_PER_SECOND, "seeds": extent.num_seeds, "flows": rows}
+    permitted = {precision.value for precision in precisions}
+    names = fastest_in_words(entry for entry in entries if entry["precision"] in permitted)
+    return {Stage(stage): name for stage, name in names.items()}
 
 
 def described(error: BaseException) -> Entry:

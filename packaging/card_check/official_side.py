@@ -20,10 +20,13 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
+# Not this file's folder: names of its modules may be those of packages.
+sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from card_check.material import Material, official_cuts
@@ -189,7 +192,7 @@ def _stand_in_for_what_is_missing() -> None:
         try:
             importlib.import_module(name)
         except (ImportError, OSError):
-            sys.modules[name] = MagicMock()
+            sys.modules[name] = MagicMock(__spec__=ModuleSpec(name, None))  # transformers asks for it
 
 
 def _answered(side: OfficialSide, line: str) -> Answer:

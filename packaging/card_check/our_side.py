@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from studio.engines.stage import Place, PlaceKind, Stage
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.pipeline.card_streams import stream_of_its_own
 from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import Pace
 from studio.pipeline.prompt_store import PreparedVoice
@@ -52,9 +53,10 @@ class OurSide:
         self._flow = cast("FlowDecoder", self.stages[Stage.FLOW])
         self._vocoder = cast("Vocoder", self.stages[Stage.VOCODER])
         self._decoder = Decoder(self._flow, self._vocoder, Pace(self.checkpoint.flow))
+        self._batch_decoder = self._decoder.in_batch(threading.Semaphore(self._flow.lines_at_once))
         self._voice: PreparedVoice | None = None
 
-    def ask(self, measure: str, arguments: dict[str, int]) -> Answer:
+    def measured(self, measure: str, arguments: dict[str, int]) -> Answer:
         answer: Answer = getattr(self, measure)(**arguments)
         return answer
 
@@ -79,8 +81,8 @@ class OurSide:
         voice = self._prepared(prompt)
 
         def speak(seed: int) -> int:
-            with self._stream_of_its_own():
-                return len(self._utterance(voice, count, seed).whole().numpy(force=True))
+            with stream_of_its_own(self.place.device):
+                return len(self._utterance(voice, count, seed, self._batch_decoder).whole().numpy(force=True))
 
         started = time.perf_counter()
         with ThreadPoolExecutor(number) as pool:
@@ -122,17 +124,17 @@ class OurSide:
         """(seconds since the request, samples) of each chunk."""
         voice = self._prepared(prompt)
         started = time.perf_counter()
-        stream = self._utterance(voice, count, seed=0).stream(ChunkSchedule(prompt))
+        stream = self._utterance(voice, count, 0, self._decoder).stream(ChunkSchedule(prompt))
         for samples in stream:
             if len(samples):
                 samples.numpy(force=True)
                 yield time.perf_counter() - started, len(samples)
 
-    def _utterance(self, voice: PreparedVoice, count: int, seed: int) -> Utterance:
+    def _utterance(self, voice: PreparedVoice, count: int, seed: int, decoder: Decoder) -> Utterance:
         control = RequestControl()
         make_feed = InlineFeed if self.place.kind is PlaceKind.CPU else ThreadedFeed  # as ``Synthesizer`` does
         feed = make_feed(self._tokens(voice, count, seed), control)
-        return Utterance(feed, voice, self._decoder, self._vocoder.noise(seed), StageClock(), control)
+        return Utterance(feed, voice, decoder, self._vocoder.noise(seed), StageClock(), control)
 
     def _tokens(self, voice: PreparedVoice, count: int, seed: int) -> Iterator[int]:
         """Exactly ``count``: the end is forbidden before, and reached then."""
@@ -164,12 +166,6 @@ class OurSide:
             self._voice = PreparedVoice(prompt, flow_prompt, self._flow.prepare_prompt(flow_prompt))
             self._synchronize()
         return self._voice
-
-    def _stream_of_its_own(self) -> Any:
-        """So that the work of several lines may lie side by side on a card."""
-        if self.place.kind is PlaceKind.CPU:
-            return nullcontext()
-        return torch.cuda.stream(torch.cuda.Stream(self.place.device))  # type: ignore[no-untyped-call]
 
     def _synchronize(self) -> None:
         if self.place.kind is PlaceKind.CUDA:

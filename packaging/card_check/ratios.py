@@ -6,9 +6,11 @@ may be announced when it was seen, ``stretch`` what nobody has published.
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
@@ -17,7 +19,7 @@ Entry = dict[str, Any]
 
 
 class Side(Protocol):
-    def ask(self, measure: str, arguments: dict[str, int]) -> dict[str, Any]: ...
+    def measured(self, measure: str, arguments: dict[str, int]) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,14 @@ def small(row: Row) -> Row:
     return replace(row, arguments={name: least[name] for name in row.arguments})
 
 
-def compare(row: Row, official: Side, ours: Side, *, rounds: int) -> Entry:
-    """In turns, so that a machine that grows warm or busy does so for both."""
+def compare(row: Row, official: Side, ours: Side, *, rounds: int, most_seconds: float = math.inf) -> Entry:
+    """In turns, so that a machine that grows warm or busy does so for both; none is begun after ``most_seconds``."""
     seconds: dict[str, list[float]] = {"official": [], "ours": []}
-    loads = []
-    for _ in range(rounds):
+    loads: list[float] = []
+    begun = time.monotonic()
+    while len(loads) < rounds and (not loads or time.monotonic() - begun < most_seconds):
         for name, side in (("official", official), ("ours", ours)):
-            answer = side.ask(row.measure, row.arguments)
+            answer = side.measured(row.measure, row.arguments)
             if "error" in answer:
                 return asdict(row) | {"error": f"{name}: {answer['error']}"}
             seconds[name].append(answer["seconds"])

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 _NOT_FOR_PEOPLE = ("studio.app.screenshots",)
 
 # Libraries that some import somewhere could use, and that the program does not.
-UNUSED_MODULES = (
+_UNUSED_MODULES = (
     "IPython",
     "PIL",
     "_curses",
@@ -115,6 +115,11 @@ _PYTHONS_OWN = (
     "libuuid",
 )
 _SYSTEM_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+
+
+def modules_left_out(*, with_media: bool) -> list[str]:
+    """PyAV among them even where it is installed: packages that hold it cannot be passed on (``freeze.py``)."""
+    return [*_UNUSED_MODULES, *(() if with_media else ("av",))]
 
 
 def rooms(house: Path) -> list[str]:

@@ -44,6 +44,8 @@ It needs these libraries, which most desktops have:
 
 {libraries}
 
+With ffmpeg installed it reads m4a, mp4 and webm, too.
+
 share/ holds the files for menus and file types. For the menu of one person:
   mkdir -p ~/.local/bin ~/.local/share && ln -s "$PWD/timbre" ~/.local/bin/timbre && cp -r share/* ~/.local/share/
 
@@ -98,7 +100,7 @@ def control(release: Release, depends: list[str], installed_bytes: int) -> str:
         "Maintainer: The makers of Timbre Studio\n"
         f"Installed-Size: {-(-installed_bytes // 1024)}\n"
         f"Depends: {', '.join(depends)}\n"
-        "Recommends: libasound2-plugins, xdg-utils\n"
+        "Recommends: ffmpeg, libasound2-plugins, xdg-utils\n"
         "Section: sound\n"
         "Priority: optional\n"
         f"Description: {_DESCRIPTION}"

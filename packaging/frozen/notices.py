@@ -1,10 +1,11 @@
 """The licences of everything in the frozen program, from the metadata of what is really inside.
 
-    python -m frozen.notices INVENTORY FILE
+    python -m frozen.notices INVENTORY FILE [--media]
 
 Run by the Python whose packages were frozen. Every file of the inventory that ``timbre.spec`` writes is traced to
 its owner: a package, Python itself, a package of the system, or this project. A file without an owner, and a
-package without the text of its licence, end it with the list of them.
+package without the text of its licence, end it with the list of them. So does what is under the GPL, which could not
+be passed on together with the rest; ``--media`` says that this package is for its maker alone.
 """
 
 from __future__ import annotations
@@ -136,6 +137,8 @@ class Owners:
                 continue  # this project, which comes first anyway
             elif place.startswith(self._python) or name == _STANDARD_LIBRARY:
                 found.setdefault("Python", _python_itself())
+            elif _is_of_windows(place):
+                found.setdefault("Windows", _windows_itself())
             elif package := _debian_package(Path(source)):
                 found.setdefault(package.name, package)
             elif library is None:
@@ -178,13 +181,19 @@ def as_text(components: list[Component], version: str) -> str:
 
 
 def _about_gpl(components: list[Component]) -> list[str]:
-    strict = [one.name for one in components if re.match(r"GPL-[23]\.0-or-later$", one.licence)]
+    strict = under_gpl(components)
     if not strict:
         return []
     return [
-        f"{', '.join(strict)} are under the GNU General Public License: whoever passes this program on as a whole",
-        "does so under its version 3. The source of each part is at the address given with it.",
+        f"{', '.join(strict)} are under the GNU General Public License, which wants the whole to be passed on under it;",
+        "the licences of other parts forbid that. This package was made with --media, for whoever made it: do not pass",
+        "it on.",
     ]
+
+
+def under_gpl(components: list[Component]) -> list[str]:
+    """Without an exception that lets them be part of anything."""
+    return [one.name for one in components if re.match(r"GPL-[23]\.0-or-later$", one.licence)]
 
 
 def _library_in(name: str) -> Vendored | None:
@@ -221,8 +230,21 @@ def _python_itself() -> Component:
     return Component("Python", version, "PSF-2.0", "https://www.python.org", texts)
 
 
+def _is_of_windows(place: str) -> bool:
+    """PyInstaller takes the C runtime of Windows itself along, for an older one that has it not."""
+    root = os.environ.get("SYSTEMROOT", "")
+    return bool(root) and place.lower().startswith(os.path.join(os.path.realpath(root), "").lower())
+
+
+def _windows_itself() -> Component:
+    remark = "Its terms are told with those of Python."
+    return Component("Windows C runtime", "", "Microsoft Distributable Code", remark=remark, told_by="Python")
+
+
 def _debian_package(source: Path) -> Component | None:
     """Of a library of the system that Python was built with."""
+    if os.name != "posix":
+        return None
     for path in dict.fromkeys((source, source.resolve(), Path("/usr") / source.relative_to("/"))):
         try:
             asked = subprocess.run(["dpkg", "-S", str(path)], capture_output=True, text=True, check=False)
@@ -241,7 +263,7 @@ def _debian_package(source: Path) -> Component | None:
 
 
 def main(arguments: list[str]) -> int:
-    inventory_path, target = (Path(argument) for argument in arguments)
+    inventory_path, target = (Path(argument) for argument in arguments[:2])
     sys.path.insert(0, str(_HOUSE))
     import studio  # noqa: PLC0415
 
@@ -250,6 +272,9 @@ def main(arguments: list[str]) -> int:
         components = Owners(distributions()).components(inventory)
     except Incomplete as error:
         print(f"The notices are not complete:\n{error}", file=sys.stderr)
+        return 1
+    if arguments[2:] != ["--media"] and (names := under_gpl(components)):
+        print(f"{', '.join(names)}: under the GPL, and so not to be passed on with the rest.", file=sys.stderr)
         return 1
     card = _HOUSE / "resources" / "models" / "studio-mini" / "MODEL_CARD.md"
     voice = Component("studio-mini, the voice model", "", "Apache-2.0", "", [(card.name, card.read_text("utf-8"))])

@@ -23,11 +23,13 @@ _SCRIPT = Path(__file__).with_name("smoke.sh")
 _TOOLS = (
     "libasound2-plugins", "procps", "pulseaudio", "pulseaudio-utils", "scrot", "shared-mime-info", "desktop-file-utils",
     "gtk-update-icon-cache", "hicolor-icon-theme", "xauth", "xdg-utils", "xdotool", "xvfb", "fonts-dejavu-core",
-    "openbox", "libfile-mimeinfo-perl",
+    "openbox", "libfile-mimeinfo-perl", "ffmpeg",
 )  # fmt: skip
 # The quietest speech of the bundled voices is far louder, and a stream of zeros is not.
 _LEAST_LOUDNESS = 0.005
 _LEAST_SECONDS = 1.0
+# Else apt keeps what came with it and is suggested by a tool of the trial, as PortAudio is by what ffmpeg needs.
+_AS_BEFORE = ("-oAPT::AutoRemove::SuggestsImportant=false", "-oAPT::AutoRemove::RecommendsImportant=false")
 # What any installation of any package leaves in a Debian.
 _OF_APT = (
     "/var/lib/dpkg/",
@@ -91,7 +93,7 @@ def try_in(root: Path, deb: Path) -> list[str]:
         _inside(root, "apt-get", "install", "-y", "--no-install-recommends", "/trial/timbre.deb")
         installed = _files(root)
         _inside(root, "bash", "/trial/smoke.sh", check=False)
-        _inside(root, "apt-get", "purge", "-y", "--autoremove", "timbre-studio")
+        _inside(root, "apt-get", "purge", "-y", "--autoremove", *_AS_BEFORE, "timbre-studio")
         after = _files(root)
     print(
         f"installed: {sum(size for name, size in installed.items() if name not in before) / 1e6:.0f} MB with what it needs"
@@ -104,7 +106,7 @@ def try_in(root: Path, deb: Path) -> list[str]:
     faults += [line.removeprefix("FAULT ") for line in told if line.startswith("FAULT ")]
     if not told or told[-1] != "END":
         faults.append("smoke.sh did not come to its end")
-    for name in ("said.wav", "played.wav", "window.wav"):
+    for name in ("said.wav", "played.wav", "memo.wav", "window.wav"):
         faults += _faults_of_sound(trial / "out" / name)
     return faults
 

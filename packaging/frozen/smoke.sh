@@ -54,11 +54,13 @@ timbre say "The harbour was quiet that morning." --voice Ada -o said.wav 2>say.l
 listen played.wav
 timbre say "The harbour was quiet that morning." --voice Ada --play 2>play.log || fault "timbre say --play: $(tail -1 play.log)"
 heard
+ffmpeg -nostdin -loglevel error -i /usr/lib/timbre-studio/_internal/studio/resources/voices/Ada.wav memo.m4a
+timbre say "The harbour was quiet that morning." --voice memo.m4a -o memo.wav 2>memo.log || fault "a phone's recording: $(tail -1 memo.log)"
 timbre engines list >engines.txt 2>&1 || fault "timbre engines: $(tail -1 engines.txt)"
 
 # In the window, with a text that was double-clicked.
 echo "Good morning, this is the window." >lines.txt
-Xvfb :7 -screen 0 1400x900x24 -nolisten tcp 2>/dev/null &
+Xvfb :7 -screen 0 1400x900x24 -nolisten tcp -noreset 2>/dev/null &
 screen=$!
 wait_for 60 xdotool getmouselocation || fault "no screen"
 openbox 2>/dev/null &

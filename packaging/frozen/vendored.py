@@ -66,6 +66,22 @@ VENDORED = (
         ("Unicode-DFS-2016",),
         "Copyright (c) 1991-2023 Unicode, Inc. All rights reserved.",
     ),
+    Vendored(
+        "Intel oneMKL",  # linked into PyTorch's builds for Linux and Windows
+        ("libtorch_cpu.so", "torch_cpu.dll"),
+        "Intel-Simplified",
+        "https://www.intel.com/content/www/us/en/developer/tools/oneapi/onemkl.html",
+        ("Intel-Simplified",),
+        "Copyright (c) Intel Corporation",
+    ),
+    Vendored(
+        "Intel OpenMP runtime",
+        ("libiomp*",),
+        "Intel-Simplified",
+        "https://www.intel.com/content/www/us/en/developer/tools/oneapi/overview.html",
+        ("Intel-Simplified",),
+        "Copyright (c) Intel Corporation",
+    ),
     Vendored("LAME", ("libmp3lame*",), "LGPL-2.0-or-later", "https://lame.sourceforge.io", ("LGPL-2.1",)),
     Vendored(
         "libdrm",
@@ -110,6 +126,21 @@ VENDORED = (
         "Copyright (C) 2001-2006 Bart Massey, Jamey Sharp, and Josh Triplett; Copyright 1988, 1993, 1994, 1998 The Open Group",
     ),
     Vendored(
+        "LLVM OpenMP runtime",
+        ("libomp*",),
+        "Apache-2.0 WITH LLVM-exception",
+        "https://openmp.llvm.org",
+        ("LLVM-exception", "Apache-2.0"),
+    ),
+    # On Windows; the text that Python brings there has its terms.
+    Vendored(
+        "Microsoft Visual C++ runtime",
+        ("concrt140*", "msvcp140*", "vcomp140*", "vcruntime140*"),
+        "Microsoft Distributable Code",
+        "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist",
+        told_by="Python",
+    ),
+    Vendored(
         "Nettle",
         ("libnettle*", "libhogweed*"),
         "LGPL-3.0-or-later OR GPL-2.0-or-later",
@@ -138,6 +169,14 @@ VENDORED = (
         ("BSD-3-Clause",),
         "Copyright 2001-2023 Xiph.Org, Skype Limited, Octasic, Jean-Marc Valin, Timothy B. Terriberry, CSIRO, "
         "Gregory Maxwell, Mark Borgerding, Erik de Castro Lopo, Mozilla, Amazon",
+    ),
+    Vendored(  # on Windows and macOS, in sounddevice
+        "PortAudio",
+        ("libportaudio*",),
+        "MIT",
+        "https://www.portaudio.com",
+        ("MIT",),
+        "Copyright (c) 1999-2011 Ross Bencina, Phil Burk",
     ),
     Vendored(
         "SVT-AV1",

@@ -3,8 +3,10 @@
     python3 packaging/macos/build.py
     python3 packaging/macos/build.py --identity "Developer ID Application: NAME (TEAM)" --profile PROFILE
 
-It freezes the program (``packaging/freeze.py``, which leaves ``Timbre Studio.app`` beside the folder), adds the notices
-and the Chinese sentences, signs it, and makes ``build/frozen/dist/timbre-studio-VERSION-macos-arm64.dmg``.
+With the Python of python.org: libraries of Homebrew's would be nobody's for the list of licences, which would end it
+with their names. It freezes the program (``packaging/freeze.py``, which leaves ``Timbre Studio.app`` beside the folder),
+adds the notices and the Chinese sentences, signs it, and makes
+``build/frozen/dist/timbre-studio-VERSION-macos-arm64.dmg``.
 
 Without ``--identity`` the signature is one of this computer alone ("ad hoc"): macOS then warns whoever downloaded it.
 PROFILE is what ``xcrun notarytool store-credentials PROFILE`` has stored; with it Apple is asked to notarise the image,

@@ -12,11 +12,13 @@ import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from set_up.environment import Environment, Stamp
 from set_up.failure import SetUpFailed
 from set_up.libraries import AptGet, provide_libraries, require_venv
 from set_up.machine import Machine, require_supported
+from set_up.onnx_build import FOR_PROCESSORS, onnx_build, with_build
 from set_up.pip import Pip
 from set_up.progress import Progress
 from set_up.torch_build import TorchSource, torch_sources
@@ -34,11 +36,13 @@ def wanted_stamp(checkout: Path, environment: Environment, machine: Machine, ext
     project = _project(checkout)
     # Of the project file only what decides about installing: editing a lint rule must not cost a set-up.
     deciding = {"build-system": project.get("build-system"), "project": project["project"]}
+    build = onnx_build(machine)
+    runtime = "" if build == FOR_PROCESSORS else f"; {build}"
     driver = "none" if machine.driver is None else f"nvidia {machine.driver.major or 'of unknown version'}"
     return Stamp(
         # Programs in an environment hold its place in full, so a moved checkout is a new one.
         foundation=f"{checkout} in {environment.folder}; Python {machine.python}; {machine.system} "
-        f"{machine.architecture}; driver {driver}; {_torch_requirement(checkout)}",
+        f"{machine.architecture}; driver {driver}; {_torch_requirement(checkout)}{runtime}",
         requirements=hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest(),
         extras=extras,
     )
@@ -89,13 +93,27 @@ class Assembly:
         # A Windows lock forbids others the file itself, so only elsewhere can pip inherit it.
         held_open = () if os.name == "nt" else (lock,)
         pip = self._make_pip(environment.python, environment.log, self._progress, held_open)
-        if not environment.has_torch:
+        if not environment.has("torch"):
             self._install_torch(pip, environment.folder)
         with self._progress.stage("Installing Timbre Studio and the packages it needs"):
-            pip.install("--editable", f"{self._checkout}[{','.join(sorted(wanted.extras))}]")
+            self._install_program(environment, pip, sorted(wanted.extras))
         provide_libraries(self._machine, self._apt_get, self._progress)
         environment.finish(wanted)
         self._progress.note("Timbre Studio is ready.")
+
+    def _install_program(self, environment: Environment, pip: Pip, extras: list[str]) -> None:
+        build = onnx_build(self._machine)
+        if build != FOR_PROCESSORS:
+            if environment.has(FOR_PROCESSORS):  # what is left of one after the other was taken away is broken
+                pip.remove(FOR_PROCESSORS, build)
+            try:
+                pip.install(*with_build(_requirements(self._checkout, extras), build))
+            except SetUpFailed as failure:
+                self._progress.note(f"  {build} cannot be had ({failure.message}); taking {FOR_PROCESSORS}")
+            else:
+                pip.install("--no-deps", "--editable", str(self._checkout))
+                return
+        pip.install("--editable", f"{self._checkout}[{','.join(extras)}]")
 
     def _needs_new(self, environment: Environment, wanted: Stamp) -> bool:
         if environment.was_interrupted:
@@ -150,11 +168,16 @@ def _require_room(folder: Path, source: TorchSource) -> None:
 
 def _torch_requirement(checkout: Path) -> str:
     """As the project declares it: the set-up may not want another torch than the package does."""
-    dependencies: list[str] = _project(checkout)["project"]["dependencies"]
-    return next(line for line in dependencies if re.match(r"torch\b", line))
+    return next(line for line in _requirements(checkout, []) if re.match(r"torch\b", line))
 
 
-def _project(checkout: Path) -> dict[str, dict[str, list[str]]]:
+def _requirements(checkout: Path, extras: list[str]) -> list[str]:
+    """What pip would find in the project itself."""
+    project = _project(checkout)["project"]
+    return [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
+
+
+def _project(checkout: Path) -> dict[str, Any]:
     with (checkout / "pyproject.toml").open("rb") as file:
         return tomllib.load(file)
 

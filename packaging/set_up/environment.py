@@ -81,9 +81,9 @@ class Environment:
         values = dict(line.partition(" = ")[::2] for line in lines)
         return ".".join(values.get("version", "").split(".")[:2]) if self.python.exists() else None
 
-    @property
-    def has_torch(self) -> bool:
-        return any(self.folder.glob("[Ll]ib/**/site-packages/torch-*.dist-info"))
+    def has(self, package: str) -> bool:
+        """Whether pip has installed it, by its name in lower-case letters."""
+        return any(self.folder.glob(f"[Ll]ib/**/site-packages/{package.replace('-', '_')}-*.dist-info"))
 
     def begin(self) -> None:
         """From here to :meth:`finish` the environment counts as interrupted."""

@@ -12,11 +12,13 @@ from set_up.checks import run_checks
 from set_up.environment import Environment
 from set_up.failure import SetUpFailed
 from set_up.machine import Machine
+from set_up.onnx_build import FOR_PROCESSORS, onnx_build
 from set_up.progress import Progress
 
 SET_UP_FAILED = 20
 _INTERRUPTED = 130
 _PROGRAM_EXTRAS = frozenset({"media"})
+_CARD_EXTRAS = frozenset({"gpu"})
 # With the library for graphics cards: it builds plans on a machine that has none, and 95 MB are fetched once.
 _TEST_EXTRAS = frozenset({"media", "dev", "gpu"})
 
@@ -29,7 +31,7 @@ def launch(arguments: list[str]) -> int:
     is_test = arguments[:1] == ["test"]
     try:
         machine = Machine.this()
-        wanted = wanted_stamp(checkout, environment, machine, _TEST_EXTRAS if is_test else _PROGRAM_EXTRAS)
+        wanted = wanted_stamp(checkout, environment, machine, _TEST_EXTRAS if is_test else _extras_for(machine))
         Assembly(checkout, machine, progress).provide(environment, wanted)
     except SetUpFailed as failure:
         progress.note(f"Timbre Studio could not be set up.\n{failure}")
@@ -40,6 +42,11 @@ def launch(arguments: list[str]) -> int:
     if is_test:
         return run_checks(environment, checkout, arguments[1:], progress)
     return _become(environment, arguments)
+
+
+def _extras_for(machine: Machine) -> frozenset[str]:
+    """TensorRT comes with the ONNX Runtime for cards: both want the same driver."""
+    return _PROGRAM_EXTRAS if onnx_build(machine) == FOR_PROCESSORS else _PROGRAM_EXTRAS | _CARD_EXTRAS
 
 
 def _become(environment: Environment, arguments: list[str]) -> int:

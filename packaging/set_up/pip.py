@@ -32,7 +32,13 @@ class Pip:
         self._held_open = held_open
 
     def install(self, *what: str) -> None:
-        arguments = ["install", "--prefer-binary", "--progress-bar", "off", *what]
+        self._run("install", "--prefer-binary", "--progress-bar", "off", *what)
+
+    def remove(self, *packages: str) -> None:
+        """Those that are not there are none to it."""
+        self._run("uninstall", "--yes", *packages)
+
+    def _run(self, *arguments: str) -> None:
         process = subprocess.Popen(
             [*self._command, *arguments],
             stdin=subprocess.DEVNULL,

@@ -17,7 +17,7 @@ from set_up.machine import Machine, NvidiaDriver
 
 _PYTORCH_INDEX = "https://download.pytorch.org/whl/"
 # The newest torch below 2.14 is 2.13, whose wheels on PyPI are made with CUDA 13.
-_CUDA_ON_PYPI = 13
+CUDA_ON_PYPI = 13
 # The oldest driver each CUDA generation runs with (NVIDIA, CUDA compatibility, "minor version compatibility").
 _OLDEST_DRIVER_OF_CUDA = {12: 525, 13: 580}
 _INDEX_OF_CUDA = {12: f"{_PYTORCH_INDEX}cu126", 13: f"{_PYTORCH_INDEX}cu130"}
@@ -43,16 +43,17 @@ def torch_sources(machine: Machine) -> tuple[TorchSource, ...]:
     is_linux = machine.system == "Linux"
     if machine.driver is None:
         return (CPU_INDEX, _WHATEVER_THERE_IS) if is_linux else (_WHATEVER_THERE_IS,)
-    if is_linux and _drives(machine.driver, _CUDA_ON_PYPI):
-        return (TorchSource(None, f"the CUDA {_CUDA_ON_PYPI} build", _CUDA_BYTES),)
+    if is_linux and drives(machine.driver, CUDA_ON_PYPI):
+        return (TorchSource(None, f"the CUDA {CUDA_ON_PYPI} build", _CUDA_BYTES),)
     cuda_indexes = tuple(
         TorchSource(url, f"the CUDA {cuda} build", _CUDA_BYTES)
         for cuda, url in sorted(_INDEX_OF_CUDA.items(), reverse=True)
-        if _drives(machine.driver, cuda)
+        if drives(machine.driver, cuda)
     )
     # On Windows what there is is the CPU build.
     return (*cuda_indexes, CPU_INDEX, _WHATEVER_THERE_IS) if is_linux else (*cuda_indexes, _WHATEVER_THERE_IS)
 
 
-def _drives(driver: NvidiaDriver, cuda: int) -> bool:
+def drives(driver: NvidiaDriver, cuda: int) -> bool:
+    """Whether programs of that CUDA generation run with it; one of unknown version is taken for new."""
     return driver.major is None or driver.major >= _OLDEST_DRIVER_OF_CUDA[cuda]

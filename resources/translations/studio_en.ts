@@ -190,6 +190,13 @@
 <context>
     <name>TaskReporter</name>
     <message numerus="yes">
+        <source>%n other(s) at the same time</source>
+        <translation>
+            <numerusform>%n other at the same time</numerusform>
+            <numerusform>%n others at the same time</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n waiting</source>
         <translation>
             <numerusform>%n waiting</numerusform>

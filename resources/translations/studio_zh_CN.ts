@@ -283,16 +283,16 @@
         <translation>正在寻找更快的引擎</translation>
     </message>
     <message>
-        <source>Progress</source>
-        <translation>进度</translation>
-    </message>
-    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
     <message>
         <source>Details…</source>
         <translation>详情…</translation>
+    </message>
+    <message>
+        <source>More about the engines</source>
+        <translation>关于引擎的更多内容</translation>
     </message>
     <message>
         <source>Close; it goes on</source>
@@ -1069,10 +1069,6 @@
         <translation>现有：{names}。</translation>
     </message>
     <message>
-        <source>8-bit weights run on the processor only, not on a graphics card.</source>
-        <translation>8 位权重只能在处理器上运行，不能在显卡上运行。</translation>
-    </message>
-    <message>
         <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid}.</source>
         <translation>有一块会超出流模型的网格（{grid}）{beyond} 个 token。</translation>
     </message>
@@ -1327,10 +1323,6 @@
     <message>
         <source>Choose another voice.</source>
         <translation>请另选一个声音。</translation>
-    </message>
-    <message>
-        <source>Choose bfloat16 or float16 for the graphics card.</source>
-        <translation>显卡请选择 bfloat16 或 float16。</translation>
     </message>
     <message>
         <source>Choose float32 for the flow.</source>
@@ -1633,10 +1625,6 @@
         <translation>{file} 中，{key} {what}。</translation>
     </message>
     <message>
-        <source>Install PyAV (pip install av) if you need them.</source>
-        <translation>如有需要，请安装 PyAV（pip install av）。</translation>
-    </message>
-    <message>
         <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or make the voice from a file.</source>
         <translation>请安装它（Debian、Ubuntu：apt-get install libportaudio2），或用文件制作声音。</translation>
     </message>
@@ -1651,10 +1639,6 @@
     <message>
         <source>Install it again: pip install --force-reinstall, or uv tool install --reinstall.</source>
         <translation>请重新安装：pip install --force-reinstall，或 uv tool install --reinstall。</translation>
-    </message>
-    <message>
-        <source>Install it with: pip install &quot;timbre-studio[media]&quot;, or save the sound as WAV, FLAC or MP3.</source>
-        <translation>请安装：pip install &quot;timbre-studio[media]&quot;，或把声音另存为 WAV、FLAC 或 MP3。</translation>
     </message>
     <message>
         <source>Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.</source>
@@ -1783,10 +1767,6 @@
     <message>
         <source>Python</source>
         <translation>Python</translation>
-    </message>
-    <message>
-        <source>Reading {suffix} files such as {file} needs the media extra, which is not installed.</source>
-        <translation>读取 {file} 这样的 {suffix} 文件需要 media 附加组件，它尚未安装。</translation>
     </message>
     <message>
         <source>Record or save it again.</source>
@@ -2013,8 +1993,32 @@
         <translation>请重新保存为 .docx 或文本。</translation>
     </message>
     <message>
+        <source>4-bit weights run on the processor only, not on a graphics card.</source>
+        <translation>4 位权重只能在处理器上运行，不能在显卡上运行。</translation>
+    </message>
+    <message>
+        <source>Choose another, or add a voice of that name; `timbre voices list` shows those there are.</source>
+        <translation>请换一个声音，或添加同名的声音；`timbre voices list` 会列出已有的声音。</translation>
+    </message>
+    <message>
+        <source>Choose bfloat16 or float16.</source>
+        <translation>请选择 bfloat16 或 float16。</translation>
+    </message>
+    <message>
+        <source>Choose int8, bfloat16 or float16 for the graphics card.</source>
+        <translation>显卡请选择 int8、bfloat16 或 float16。</translation>
+    </message>
+    <message>
         <source>Choose int8, or install a newer PyTorch.</source>
         <translation>请选择 int8，或安装较新的 PyTorch。</translation>
+    </message>
+    <message>
+        <source>Install PyTorch for CUDA anew, which brings it along, or choose bfloat16 or float16.</source>
+        <translation>请重新安装 CUDA 版 PyTorch（其中自带该编译器），或选择 bfloat16 或 float16。</translation>
+    </message>
+    <message>
+        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
+        <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
         <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
@@ -2031,10 +2035,6 @@
     <message>
         <source>Save it as WAV, FLAC or MP3 and add it again.</source>
         <translation>请保存为 WAV、FLAC 或 MP3 后重新添加。</translation>
-    </message>
-    <message>
-        <source>Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install the extra media.</source>
-        <translation>请存为 WAV、FLAC 或 MP3；要读 m4a、mp4、webm，请安装附加组件 media。</translation>
     </message>
     <message>
         <source>Save it as an ordinary .docx without password.</source>
@@ -2229,10 +2229,6 @@
         <translation>文件里有不是声音的数值。</translation>
     </message>
     <message>
-        <source>The file is missing, is no sound, or is of a kind that needs PyAV.</source>
-        <translation>文件不存在、不是声音，或是需要 PyAV 的格式。</translation>
-    </message>
-    <message>
         <source>The flow cannot run in {name}.</source>
         <translation>流模型无法以 {name} 运行。</translation>
     </message>
@@ -2363,6 +2359,10 @@
     <message>
         <source>The process that speaks was closed.</source>
         <translation>朗读进程已关闭。</translation>
+    </message>
+    <message>
+        <source>The program ffmpeg, which reads {suffix} files for us, does not start ({reason}).</source>
+        <translation>负责读取 {suffix} 文件的程序 ffmpeg 无法启动（{reason}）。</translation>
     </message>
     <message>
         <source>The program that wrote it failed: export it again, as 16-bit WAV for example.</source>
@@ -2801,6 +2801,10 @@
         <translation>无法写入 {suffix}（{file}）。</translation>
     </message>
     <message>
+        <source>What 8-bit weights need cannot be compiled for this graphics card ({reason}).</source>
+        <translation>无法为这块显卡编译 8 位权重所需的程序（{reason}）。</translation>
+    </message>
+    <message>
         <source>What arrived for {file} is not what was published: {why}.</source>
         <translation>收到的 {file} 与发布的不一致：{why}。</translation>
     </message>
@@ -2925,10 +2929,6 @@
         <translation>`timbre voices list` 会列出声音；请添加或更正名称。</translation>
     </message>
     <message>
-        <source>`timbre voices list` shows those there are.</source>
-        <translation>`timbre voices list` 会列出现有的声音。</translation>
-    </message>
-    <message>
         <source>a file cannot be written or read: {reason}</source>
         <translation>文件无法写入或读取：{reason}</translation>
     </message>
@@ -2947,6 +2947,10 @@
     <message>
         <source>all kinds can be read (PyAV {version})</source>
         <translation>各种格式都能读取（PyAV {version}）</translation>
+    </message>
+    <message>
+        <source>all kinds can be read (ffmpeg {version})</source>
+        <translation>各种格式都能读取（ffmpeg {version}）</translation>
     </message>
     <message>
         <source>another program is using it</source>
@@ -2973,10 +2977,6 @@
         <translation>无法通过这台电脑的代理访问</translation>
     </message>
     <message>
-        <source>cannot be reached; is this computer connected to the internet?</source>
-        <translation>无法访问；这台电脑连上互联网了吗？</translation>
-    </message>
-    <message>
         <source>cannot be used ({reason})</source>
         <translation>无法使用（{reason}）</translation>
     </message>
@@ -2999,6 +2999,10 @@
     <message>
         <source>exit status {status}</source>
         <translation>退出状态 {status}</translation>
+    </message>
+    <message>
+        <source>ffmpeg, which reads {suffix} files for us, got stuck at {file}.</source>
+        <translation>负责读取 {suffix} 文件的 ffmpeg 在处理 {file} 时没有反应。</translation>
     </message>
     <message>
         <source>graphics card</source>
@@ -3089,6 +3093,14 @@
         <translation>它不比普通 float32 快（{factor:.2f} 倍）</translation>
     </message>
     <message>
+        <source>it is slower: what is in use is {best:.2f} times as fast</source>
+        <translation>速度较慢：正在使用的引擎是它的 {best:.2f} 倍</translation>
+    </message>
+    <message>
+        <source>it is slower: {factor:.2f} times as fast as plain float32, and what is in use {best:.2f} times</source>
+        <translation>速度较慢：是普通 float32 的 {factor:.2f} 倍，而正在使用的引擎是 {best:.2f} 倍</translation>
+    </message>
+    <message>
         <source>it needs {needed:.1f} GB of disk, and {free:.1f} GB are free</source>
         <translation>它需要 {needed:.1f} GB 磁盘空间，现有 {free:.1f} GB 可用</translation>
     </message>
@@ -3135,6 +3147,10 @@
     <message>
         <source>logs</source>
         <translation>日志</translation>
+    </message>
+    <message>
+        <source>m4a, mp4 and webm cannot be read: the program ffmpeg is there, but does not start</source>
+        <translation>不能读取 m4a、mp4、webm：程序 ffmpeg 虽在，但无法启动</translation>
     </message>
     <message>
         <source>memory</source>
@@ -3685,6 +3701,10 @@
         <translation>从这里向 {host} 请求得太频繁（状态 {status}）。</translation>
     </message>
     <message>
+        <source>{how} Or save the sound as WAV, FLAC or MP3.</source>
+        <translation>{how}或者把声音另存为 WAV、FLAC 或 MP3。</translation>
+    </message>
+    <message>
         <source>{library} is installed, but its libraries cannot be loaded</source>
         <translation>已安装 {library}，但无法加载它的库</translation>
     </message>
@@ -3733,6 +3753,38 @@
         <translation>无法写入 {folder}（{reason}）。</translation>
     </message>
     <message>
+        <source>Install ffmpeg (winget install ffmpeg) and start this program again.</source>
+        <translation>请安装 ffmpeg（winget install ffmpeg），然后重新启动本程序。</translation>
+    </message>
+    <message>
+        <source>Install ffmpeg.</source>
+        <translation>请安装 ffmpeg。</translation>
+    </message>
+    <message>
+        <source>Install ffmpeg: brew install ffmpeg (https://brew.sh).</source>
+        <translation>请安装 ffmpeg：brew install ffmpeg（https://brew.sh）。</translation>
+    </message>
+    <message>
+        <source>Install ffmpeg: {command}.</source>
+        <translation>请安装 ffmpeg：{command}。</translation>
+    </message>
+    <message>
+        <source>Install it again, or save the sound as WAV, FLAC or MP3.</source>
+        <translation>请重新安装它，或把声音另存为 WAV、FLAC 或 MP3。</translation>
+    </message>
+    <message>
+        <source>Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg.</source>
+        <translation>请存为 WAV、FLAC 或 MP3；要读 m4a、mp4、webm，请安装 ffmpeg。</translation>
+    </message>
+    <message>
+        <source>Save the sound as WAV, FLAC or MP3 and add it again.</source>
+        <translation>请把声音另存为 WAV、FLAC 或 MP3，再重新添加。</translation>
+    </message>
+    <message>
+        <source>The file is missing, is no sound, or is of a kind that ffmpeg would have to read.</source>
+        <translation>文件不存在、不是声音，或是需要由 ffmpeg 读取的格式。</translation>
+    </message>
+    <message>
         <source>Timbre Studio {version}, {origin}, {system}</source>
         <translation>Timbre Studio {version}，{origin}，{system}</translation>
     </message>
@@ -3753,8 +3805,8 @@
         <translation>`timbre models list` 会列出它们；文件夹或压缩包请用 `timbre models import`。</translation>
     </message>
     <message>
-        <source>it is slower: {seconds:.2g} s a second of sound, {factor:.2f} times as fast as plain float32</source>
-        <translation>它较慢：每秒声音用时 {seconds:.2g} 秒，速度是普通 float32 的 {factor:.2f} 倍</translation>
+        <source>cannot be reached, or this computer is not connected to the internet</source>
+        <translation>无法访问，或者这台电脑没有连接互联网</translation>
     </message>
     <message>
         <source>{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.</source>
@@ -3853,6 +3905,10 @@
         <translation>不允许读取 {path}。</translation>
     </message>
     <message>
+        <source>{program} pip install &quot;timbre-studio[media]&quot; does as well.</source>
+        <translation>{program}用 pip install &quot;timbre-studio[media]&quot; 也可以。</translation>
+    </message>
+    <message>
         <source>{reason}; it is tried again at the next start</source>
         <translation>{reason}；下次启动时再试</translation>
     </message>
@@ -3867,6 +3923,10 @@
     <message>
         <source>{size:.1f} GB</source>
         <translation>{size:.1f} GB</translation>
+    </message>
+    <message>
+        <source>{suffix} files such as {file} are read by ffmpeg, which is not installed.</source>
+        <translation>像 {file} 这样的 {suffix} 文件由 ffmpeg 读取，而它没有安装。</translation>
     </message>
     <message>
         <source>{tag} is too long: a pause lasts at most {longest:g} seconds.</source>
@@ -4321,8 +4381,8 @@
         <translation>入门</translation>
     </message>
     <message>
-        <source>Progress</source>
-        <translation>进度</translation>
+        <source>More about the first steps</source>
+        <translation>关于第一步的更多内容</translation>
     </message>
     <message>
         <source>Close</source>
@@ -4331,6 +4391,24 @@
     <message>
         <source>Close the first steps</source>
         <translation>关闭入门面板</translation>
+    </message>
+</context>
+<context>
+    <name>FoldingPanel</name>
+    <message>
+        <source>More…</source>
+        <translation>更多…</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+</context>
+<context>
+    <name>GlobalWords</name>
+    <message>
+        <source>Words of all projects</source>
+        <translation>所有项目的词语</translation>
     </message>
 </context>
 <context>
@@ -4530,8 +4608,16 @@
         <translation>失败</translation>
     </message>
     <message>
+        <source>Stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
         <source>no voice</source>
         <translation>没有声音</translation>
+    </message>
+    <message>
+        <source>The chosen take was stopped before the end of the line.</source>
+        <translation>所选版本在这一行念完之前就停止了。</translation>
     </message>
     <message>
         <source>This line has not been spoken yet.</source>
@@ -4631,6 +4717,10 @@
         <translation>按导出的命名规则</translation>
     </message>
     <message>
+        <source>no voice</source>
+        <translation>没有声音</translation>
+    </message>
+    <message>
         <source>Voice</source>
         <translation>声音</translation>
     </message>
@@ -4701,6 +4791,10 @@
     <message>
         <source>Change seed</source>
         <translation>更改种子</translation>
+    </message>
+    <message>
+        <source>There is no voice called {name} here. Choose another, or add one of this name.</source>
+        <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
     </message>
     <message>
         <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
@@ -4832,11 +4926,11 @@
         <translation>尚不可用</translation>
     </message>
     <message>
-        <source>speaks in the voice of any clip</source>
+        <source>Speaks in the voice of any clip</source>
         <translation>可用任意录音的声音说话</translation>
     </message>
     <message>
-        <source>brings voices of its own</source>
+        <source>Brings voices of its own</source>
         <translation>自带声音</translation>
     </message>
     <message>
@@ -4950,6 +5044,10 @@
     <message>
         <source>trying again in {seconds} s</source>
         <translation>{seconds} 秒后重试</translation>
+    </message>
+    <message>
+        <source>{trouble} Trying again in {seconds} s.</source>
+        <translation>{trouble}{seconds} 秒后重试。</translation>
     </message>
     <message>
         <source>{done} of {all}</source>
@@ -6423,6 +6521,14 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
         <translation>音量</translation>
     </message>
     <message>
+        <source>Pitch</source>
+        <translation>音高</translation>
+    </message>
+    <message>
+        <source>Manner</source>
+        <translation>发声方式</translation>
+    </message>
+    <message>
         <source>Role</source>
         <translation>角色</translation>
     </message>
@@ -6590,6 +6696,12 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
         <translation>{seconds:.0f} 秒后可无间断播放</translation>
     </message>
     <message numerus="yes">
+        <source>%n other(s) at the same time</source>
+        <translation>
+            <numerusform>另有 %n 行同时朗读</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n waiting</source>
         <translation>
             <numerusform>%n 个等待</numerusform>
@@ -6610,6 +6722,10 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
         <translation>已撤销：{step}</translation>
     </message>
     <message>
+        <source>Done again: {step}</source>
+        <translation>已重做：{step}</translation>
+    </message>
+    <message>
         <source>Undo {step}</source>
         <translation>撤销 {step}</translation>
     </message>
@@ -6620,6 +6736,10 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
 </context>
 <context>
     <name>VoiceDelegate</name>
+    <message>
+        <source>There is no voice called {name} here: choose another, or add one of this name.</source>
+        <translation>这里没有名为 {name} 的声音：请另选一个，或添加同名的声音。</translation>
+    </message>
     <message>
         <source>Voice of the line</source>
         <translation>此行的声音</translation>
@@ -6732,6 +6852,10 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     <message>
         <source>Another voice from this recording…</source>
         <translation>用此录音再建一个声音…</translation>
+    </message>
+    <message>
+        <source>Why it could not be prepared</source>
+        <translation>为什么未能准备好</translation>
     </message>
     <message>
         <source>Duplicate</source>

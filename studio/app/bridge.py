@@ -20,7 +20,7 @@ from studio.app.surroundings import Surroundings
 from studio.errors import InternalError, StudioError, WorkerDied
 
 if TYPE_CHECKING:
-    from studio.engines.overview import EngineAction
+    from studio.engines.overview import EngineAction, Overview
     from studio.pipeline.request import (
         ConversionRequest,
         EngineDescription,
@@ -72,12 +72,18 @@ class WorkerBridge(QObject):
         self._engine = Engine(folder)
         self._options = options
         self._client: WorkerClient | None = None
+        self._lines_at_once = 1
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_closed = False
 
     @property
     def engine(self) -> Engine:
         return self._engine
+
+    @property
+    def lines_at_once(self) -> int:
+        """So many lines are sooner spoken together than one after the other; 1 while no model is there."""
+        return self._lines_at_once if self._engine.state is EngineState.READY else 1
 
     # Slots: they return at once.
 
@@ -110,13 +116,14 @@ class WorkerBridge(QObject):
                 self._show(replace(self._engine, state=EngineState.FAILED, description=None, error=error))
             raise
         if client is self._client and self._engine.description is not description:
+            self._lines_at_once = description.lines_at_once
             self._show(Engine(self._engine.folder, EngineState.READY, description))
         return description
 
-    async def speak(self, request: SynthesisRequest, hooks: Hooks) -> RunningRequest:
-        """Begins to speak once the model is there."""
+    async def speak(self, request: SynthesisRequest, hooks: Hooks, *, in_batch: bool = False) -> RunningRequest:
+        """Begins to speak once the model is there; ``in_batch`` beside others, and after what is to be heard now."""
         await self.ready()
-        return self._open_client().synthesize(request, hooks=hooks)
+        return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch)
 
     async def convert(self, request: ConversionRequest, hooks: Hooks) -> RunningRequest:
         """Begins to say a recording in another voice, once the model is there."""
@@ -171,8 +178,12 @@ class WorkerBridge(QObject):
             self._client = WorkerClient(
                 self._engine.folder, self._options, start_worker=self._surroundings.start_worker
             )
-            self._client.watch_engines(self.engines_changed.emit)
+            self._client.watch_engines(self._on_engine_news)
         return self._client
+
+    def _on_engine_news(self, overview: Overview) -> None:
+        self._lines_at_once = overview.lines_at_once
+        self.engines_changed.emit(overview)
 
     def _show(self, engine: Engine) -> None:
         if engine != self._engine:

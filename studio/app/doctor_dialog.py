@@ -23,10 +23,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.error_words import error_words, words_of
+from studio.app.background import in_background
+from studio.app.error_words import words_of
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
-from studio.app.voices.background import in_background
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.room import fitting
 from studio.errors import StudioError
 from studio.health.anonymity import without_names
@@ -66,6 +67,7 @@ class DoctorDialog(QDialog):
         self._report: HealthReport | None = None
         self._verdict = QLabel(wordWrap=True)
         self._verdict.setProperty("role", "title")
+        self._problem = ErrorLine()
         self._bar = QProgressBar(maximum=0)
         self._bar.setTextVisible(False)
         self._bar.setMaximumHeight(_BAR_PIXELS)
@@ -88,7 +90,7 @@ class DoctorDialog(QDialog):
         buttons.addButton(self._again, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self._codes, QDialogButtonBox.ButtonRole.ActionRole)
         column = QVBoxLayout(self)
-        for widget in (self._verdict, self._bar, self._list, buttons):
+        for widget in (self._verdict, self._problem, self._bar, self._list, buttons):
             column.addWidget(widget)
         width = self.fontMetrics().averageCharWidth()
         self.resize(fitting(125 * width, 90 * width))
@@ -101,6 +103,7 @@ class DoctorDialog(QDialog):
     def look(self) -> None:
         """Anew, from the beginning."""
         self._verdict.setText(self.tr("Looking at everything the program needs…"))
+        self._problem.clear()
         self._bar.show()
         for button in (self._copy, self._again):
             button.setEnabled(False)
@@ -137,7 +140,8 @@ class DoctorDialog(QDialog):
             self._list.addTopLevelItem(item)
 
     def _show_error(self, error: StudioError) -> None:
-        self._end_look(error_words(error))
+        self._problem.show_error(error)
+        self._end_look("")
 
     def _end_look(self, words: str) -> None:
         self._verdict.setText(words)

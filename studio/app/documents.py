@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from studio.app.error_words import remedy_of, sentence_of
 from studio.app.session import Session
 from studio.app.translation import language
+from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
@@ -242,6 +243,7 @@ class Documents(QObject):
         box.setText(sentence_of(error))
         box.setInformativeText(remedy_of(error))
         replace = box.addButton(self.tr("Replace it"), QMessageBox.ButtonRole.DestructiveRole)
+        CopyReportButton(box).join(box, error)
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         await _answer(box)
         return box.clickedButton() is replace

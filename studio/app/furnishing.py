@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QVBoxLayout
 
+from studio.app.background import in_background
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drops import Drops
 from studio.app.engines.engines_desk import EnginesDesk
 from studio.app.models.models_desk import ModelsDesk
+from studio.app.shelf import Shelf
 from studio.app.speaking.recordings import Recordings
-from studio.app.voices.background import in_background
+from studio.app.widgets.folding_panel import FoldingPanel
 from studio.project.speaking import library_versions
 
 if TYPE_CHECKING:
@@ -38,13 +40,16 @@ class Furnishing(QObject):
         self.engines = EnginesDesk(session.bridge, window)
         self.recordings = Recordings(session, script, window)
         self.drops = Drops(window.documents, window.voices.new_voices, script, self.recordings, window)
-        centre = script.parentWidget()
-        column = centre.layout() if centre is not None else None
-        assert isinstance(column, QVBoxLayout), "the script stands in the column of the centre"
-        for panel in (self.models.panel, self.engines.panel):
-            column.insertWidget(column.indexOf(script), panel)
+        self._put_over_script(self.models.panel, self.engines.panel)
         self._connect_signals(window)
         in_background(self, _prepare_for_the_first_line, done=lambda _: None, failed=lambda _: None)
+
+    def _put_over_script(self, *panels: FoldingPanel) -> None:
+        centre = self._script.parentWidget()
+        column = centre.layout() if centre is not None else None
+        assert centre is not None, "the script stands in the centre"
+        assert isinstance(column, QVBoxLayout), "of which it is a row"
+        column.insertWidget(column.indexOf(self._script), Shelf(panels, self._script, centre))
 
     def _connect_signals(self, window: MainWindow) -> None:
         actions = window.actions_by_id

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import cast
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QToolBar, QWidget
 
 from studio.app.actions import EDIT, FILE, GROUPS, HELP, PLAY, SPEAK, VIEW, VOICES, Actions
+from studio.app.widgets.room import fitting, room_on_screen
 from studio.errors import StudioError
 from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
 from studio.settings_file import Settings
@@ -16,9 +16,9 @@ from studio.settings_file import Settings
 # Counts up when docks or toolbars are added: an older arrangement is then not taken over.
 _LAYOUT_VERSION = 1
 _SIZE = (1280, 820)
-# Three columns side by side would leave the text no room: a laptop's 1280 pixels at 200 %.
+# Three columns side by side would leave the text no room, and a dock below it but one line: 1280 by 800 at 200 %.
 _NARROW_SCREEN_PIXELS = 720
-_FRAME_PIXELS = 40  # the title bar, which nobody knows before the window is shown
+_SHORT_SCREEN_PIXELS = 440
 _MENUS: dict[str, tuple[str | None, ...]] = {
     FILE: ("file.new", "file.open", "file.save", "file.save_as", None, "file.import", "file.export", None,
            "file.models", "file.engines", "file.settings", None, "file.quit"),
@@ -113,9 +113,12 @@ class Docks:
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
             dock.show()
-        if QGuiApplication.primaryScreen().availableSize().width() < _NARROW_SCREEN_PIXELS:
+        room = room_on_screen()
+        if room.width() < _NARROW_SCREEN_PIXELS:
             self._window.tabifyDockWidget(self.voices, self.inspector)
-            self.voices.raise_()
+        if room.height() < _SHORT_SCREEN_PIXELS:
+            self._window.tabifyDockWidget(self.voices, self.bottom)
+        self.voices.raise_()
         share_out(self._window)
 
     def _dock(self, name: str, title: str) -> QDockWidget:
@@ -130,19 +133,23 @@ def share_out(window: QMainWindow) -> None:
     found = (window.findChild(QDockWidget, name) for name in ("voices", "inspector", "bottom"))
     voices, inspector, bottom = (cast("QDockWidget", dock) for dock in found)
     widths = [min(250, max(180, window.width() * 20 // 100)), min(330, max(264, window.width() * 25 // 100))]
-    window.resizeDocks([voices, inspector], widths, Qt.Orientation.Horizontal)
+    columns = 1 if inspector in window.tabifiedDockWidgets(voices) else 2  # at one place they count once
+    window.resizeDocks([voices, inspector][:columns], widths[:columns], Qt.Orientation.Horizontal)
     window.resizeDocks([bottom], [min(230, max(150, window.height() * 28 // 100))], Qt.Orientation.Vertical)
 
 
-def restore_layout(window: QMainWindow, settings: Settings) -> None:
-    """As the person left it; on a screen it fits on."""
+def restore_layout(window: QMainWindow, docks: Docks, settings: Settings) -> None:
+    """As the person left it; as the program came where that does not fit on this screen."""
     geometry = QByteArray.fromBase64(settings[WINDOW_GEOMETRY].encode())
     if geometry.isEmpty() or not window.restoreGeometry(geometry):
-        room = QGuiApplication.primaryScreen().availableGeometry()
-        window.resize(min(_SIZE[0], room.width()), min(_SIZE[1], room.height() - _FRAME_PIXELS))
+        window.resize(fitting(*_SIZE))
     layout = QByteArray.fromBase64(settings[WINDOW_LAYOUT].encode())
     if layout.isEmpty() or not window.restoreState(layout, _LAYOUT_VERSION):
         share_out(window)
+        return
+    least = window.minimumSizeHint()
+    if least.boundedTo(room_on_screen()) != least:
+        docks.reset()
 
 
 def keep_layout(window: QMainWindow, settings: Settings) -> None:

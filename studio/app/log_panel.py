@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio import paths
+from studio.app.widgets.room import LEAST_LIST_PIXELS
 
 _MOST_LINES = 2_000
 
@@ -41,6 +42,7 @@ class LogPanel(QWidget):
         super().__init__(parent)
         self._text = QPlainTextEdit(readOnly=True)
         self._text.setAccessibleName(self.tr("Log"))
+        self._text.setMinimumHeight(LEAST_LIST_PIXELS)
         self._text.setMaximumBlockCount(_MOST_LINES)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setPlainText("\n".join(handler.lines))

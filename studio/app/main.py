@@ -18,14 +18,17 @@ from studio.app.application import Application
 from studio.app.documents import new_project
 from studio.app.error_words import error_words
 from studio.app.first_paint import once_painted
+from studio.app.garbage import collected_here
 from studio.app.log_panel import LogHandler
 from studio.app.session import Session
 from studio.app.surroundings import Surroundings
 from studio.app.theme.dress import Appearance, dress
 from studio.app.translation import use_language
+from studio.app.unexpected import UnexpectedErrors
+from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.window import MainWindow
 from studio.errors import StudioError
-from studio.health.log_file import write_log
+from studio.health.log_file import note_shown, write_log
 from studio.settings import COLOUR_SCHEME, LANGUAGE
 from studio.settings_file import Settings
 
@@ -46,7 +49,7 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
         try:
             project = new_project(surroundings.drafts, settings)
         except StudioError as error:  # without a place for drafts nothing would be safe
-            QMessageBox.critical(None, "Timbre Studio", error_words(error))
+            tell(error)
             return error.exit_status
         session = Session(project, settings, surroundings)
         window = MainWindow(session, log)
@@ -62,8 +65,20 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
 
         once_painted(window, start_working)
         window.show()
-        loop.run_until_complete(closed)
+        unexpected = UnexpectedErrors()
+        unexpected.failed.connect(window.notices.show_error)
+        loop.set_exception_handler(unexpected.on_loop_error)
+        with unexpected.caught(), collected_here():
+            loop.run_until_complete(closed)
     return 0
+
+
+def tell(error: StudioError) -> None:
+    """Where there is no window to tell it."""
+    note_shown(error)
+    box = QMessageBox(QMessageBox.Icon.Critical, "Timbre Studio", error_words(error), QMessageBox.StandardButton.Ok)
+    CopyReportButton(box).join(box, error)
+    box.exec()
 
 
 def make_application() -> QApplication:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
@@ -17,6 +28,7 @@ from studio.health.log_file import note_shown
 
 _HINT_MILLISECONDS = 8_000
 _ICON_SIDE = 20
+_NARROW_LETTERS = 70
 
 
 class NoticeBar(QFrame):
@@ -28,19 +40,28 @@ class NoticeBar(QFrame):
         self._call: Callable[[], object] | None = None
         self._mark = QLabel()
         self._words = QLabel(wordWrap=True)
-        self._words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._words.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self._offer = QPushButton()
         self._copy = CopyReportButton()
         self._close = QToolButton(autoRaise=True)
         self._close.setIcon(icon("close"))
         self._close.setToolTip(self.tr("Close"))
         self._close.setAccessibleName(self.tr("Close the notice"))
+        buttons = QHBoxLayout()
+        for button in (self._offer, self._copy):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        # Beside the words, or where these would become a narrow column, below them. Aligned, because what is not
+        # may keep a row of a layout as low as itself.
+        self._column = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._column.addWidget(_RoomForWords(self._words), 1)
+        self._column.addLayout(buttons)
+        self._column.setAlignment(buttons, Qt.AlignmentFlag.AlignVCenter)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 6, 6, 6)
-        layout.addWidget(self._mark)
-        layout.addWidget(self._words, 1)
-        for widget in (self._offer, self._copy, self._close):
-            layout.addWidget(widget)
+        layout.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.addLayout(self._column, 1)
+        layout.addWidget(self._close, 0, Qt.AlignmentFlag.AlignVCenter)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.hide)
@@ -50,6 +71,12 @@ class NoticeBar(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._offer.hide()
         self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        direction = QBoxLayout.Direction
+        is_narrow = self.width() < _NARROW_LETTERS * self.fontMetrics().averageCharWidth()
+        self._column.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
+        super().resizeEvent(event)
 
     @property
     def words(self) -> str:
@@ -94,3 +121,33 @@ class NoticeBar(QFrame):
         self.hide()
         if call is not None:
             call()
+
+
+class _RoomForWords(QScrollArea):
+    """As high as its words are in the width there is, and no higher; in a low window two lines that scroll."""
+
+    def __init__(self, words: QLabel) -> None:
+        super().__init__()
+        self._words = words
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.setWidget(words)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(self._words.sizeHint().width(), self._words.heightForWidth(max(1, self.width())))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        metrics = self.fontMetrics()
+        return QSize(16 * metrics.averageCharWidth(), min(2 * metrics.lineSpacing(), self.sizeHint().height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.LayoutRequest:  # there are other words
+            self.updateGeometry()
+        return super().viewportEvent(event)

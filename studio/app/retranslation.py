@@ -39,6 +39,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio import paths
+from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.waveform import Waveform
 
 # Texts that stand beside one another in one label.
@@ -169,7 +170,7 @@ def _say_anew(part: QWidget | QAction, texts: Texts) -> None:
     change(part.accessibleDescription, part.setAccessibleDescription)
     change(part.windowTitle, part.setWindowTitle)
     match part:
-        case QLabel() | QAbstractButton() if not isinstance(part.parent(), QDialogButtonBox):
+        case QLabel() | ElidedLabel() | QAbstractButton() if not isinstance(part.parent(), QDialogButtonBox):
             change(part.text, part.setText)
         case QGroupBox() | QMenu():
             change(part.title, part.setTitle)

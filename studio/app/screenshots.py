@@ -47,6 +47,7 @@ from studio.audio.files import WavWriter
 from studio.audio.output_device import Fill
 from studio.health.check import Check, Verdict
 from studio.health.report import HealthReport
+from studio.installation import how_to_read_media
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
 from studio.project.changes import AddTake, EditDictionary, EditLines, InsertLines, RemoveLines
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
@@ -346,7 +347,7 @@ def _health() -> HealthReport:
                 wording("recordings"),
                 Verdict.LIMITED,
                 wording("WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot"),
-                wording("Install PyAV (pip install av) if you need them."),
+                how_to_read_media(),
             ),
         )
     )

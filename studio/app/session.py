@@ -253,10 +253,13 @@ class Session(QObject):
         heard = self.transport.heard
         self.play_all.stop()
         self.transport.stop()
-        current, is_wanted = self.queue.current, self._heard_order
-        if current is not None and (current is is_wanted or (heard is not None and current.line_id == heard.line_id)):
-            self.queue.cancel(current)
-            was_busy = True
+        for order in self.queue.orders:
+            # Also one that the worker's death has interrupted, and that waits to be spoken once more.
+            if order.state.is_over or order.making is None:
+                continue
+            if order is self._heard_order or (heard is not None and order.making.take_id == heard.take_id):
+                self.queue.cancel(order)
+                was_busy = True
         return was_busy
 
     async def replace_project(self, project: Project, *, keeps_draft: bool = False) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class UndoActions(QObject):
-    told = Signal(str)  # what was undone, for the status bar
+    told = Signal(str)  # what was undone or done again, for the status bar
 
     def __init__(self, stack: QUndoStack, undo: QAction, redo: QAction, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -22,7 +22,7 @@ class UndoActions(QObject):
         self._undo = undo
         self._redo = redo
         undo.triggered.connect(self._on_undo)
-        redo.triggered.connect(stack.redo)
+        redo.triggered.connect(self._on_redo)
         for changed in (stack.canUndoChanged, stack.canRedoChanged, stack.indexChanged):
             changed.connect(self._show)
         language.changed.connect(self._say_anew)
@@ -32,6 +32,12 @@ class UndoActions(QObject):
         if self._stack.canUndo():
             words = self.tr("Undone: {step}").format(step=self._stack.undoText())
             self._stack.undo()
+            self.told.emit(words)
+
+    def _on_redo(self) -> None:
+        if self._stack.canRedo():
+            words = self.tr("Done again: {step}").format(step=self._stack.redoText())
+            self._stack.redo()
             self.told.emit(words)
 
     def _say_anew(self, texts: Texts) -> None:

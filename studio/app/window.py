@@ -141,7 +141,7 @@ class MainWindow(QMainWindow):
             self.inspector.add_takes_action(self.actions_by_id[name])
         self.statusBar().addPermanentWidget(self.status, 1)
         self.statusBar().setSizeGripEnabled(False)
-        restore_layout(self, self.session.settings)
+        restore_layout(self, self.docks, self.session.settings)
 
     def _connect_signals(self) -> None:  # noqa: PLR0915 - the map of the window
         session, script, actions = self.session, self.script, self.actions_by_id
@@ -279,7 +279,7 @@ class MainWindow(QMainWindow):
         takes = self.session.editor.project.takes_of(line.id) if line else ()
         voice = next((voice for voice in self.voices.voices if line and voice.name == line.voice), None)
         self.inspector.show_line(line, takes, has_transcript=bool(voice and voice.transcript))
-        self.as_spoken.show(line.text if line else "")
+        self.as_spoken.show(line, self.session.editor.project.dictionary_in_force)
         self.desk.show_line(line)
         self._show_actions()
 

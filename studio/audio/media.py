@@ -1,7 +1,7 @@
-"""Sound inside m4a, mp4, webm and other containers, through PyAV.
+"""Sound inside m4a, mp4, webm and other containers: through PyAV where it is installed, else through the program ffmpeg.
 
-Decided: an optional extra, imported on demand. Because: PyAV's wheel bundles GPL parts, and most
-clips are WAV, FLAC, OGG or MP3. Instead of: a hard dependency.
+Decided: PyAV is an optional extra, imported on demand. Because: its wheel bundles GPL parts, and most clips are WAV,
+FLAC, OGG or MP3. Instead of: a hard dependency. Packages are made without it, and ask the computer for ffmpeg.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from studio.audio.ffmpeg import find_ffmpeg, no_sound_track, not_a_sound_file, read_with_ffmpeg
 from studio.audio.resampling import Samples
 from studio.errors import UnreadableClip
+from studio.installation import how_to_read_media
 
 MEDIA_SUFFIXES = frozenset(
     {".aac", ".ac3", ".amr", ".ape", ".m4a", ".m4b", ".mka", ".opus", ".wma"}
@@ -21,26 +23,33 @@ MEDIA_SUFFIXES = frozenset(
 
 
 def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
-    """Blocks of mono samples with their rate, from the first sound track. Raises ``UnreadableClip``."""
+    """Blocks of mono samples with their rate, from the first sound track. Raises ``UnreadableClip``, ``ClipTooLong``."""
     try:
-        import av  # noqa: PLC0415 -- an optional extra
+        import av  # noqa: F401, PLC0415 -- an optional extra
     except ImportError as error:
+        program = find_ffmpeg()
+        if program is not None:
+            yield from read_with_ffmpeg(program, path)
+            return
         if path.suffix.lower() in MEDIA_SUFFIXES:
             raise UnreadableClip(
-                "Reading {suffix} files such as {file} needs the media extra, which is not installed.",
-                remedy='Install it with: pip install "timbre-studio[media]", or save the sound as WAV, FLAC or MP3.',
+                "{suffix} files such as {file} are read by ffmpeg, which is not installed.",
+                remedy="{how} Or save the sound as WAV, FLAC or MP3.",
                 suffix=path.suffix,
                 file=path.name,
+                how=how_to_read_media(),
             ) from error
         raise not_a_sound_file(path) from error
+    yield from _read_with_pyav(path)
+
+
+def _read_with_pyav(path: Path) -> Iterator[tuple[Samples, int]]:
+    import av  # noqa: PLC0415 -- an optional extra
+
     try:
         with av.open(str(path), metadata_errors="ignore") as container:
             if not container.streams.audio:
-                raise UnreadableClip(
-                    "{file} holds no sound.",
-                    remedy="Choose a recording, or a film that has a sound track.",
-                    file=path.name,
-                )
+                raise no_sound_track(path)
             track = container.streams.audio[0]
             to_float = av.AudioResampler(format="fltp", layout=track.layout, rate=track.rate)
             for frame in container.decode(track):
@@ -50,11 +59,3 @@ def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
                 yield converted.to_ndarray().mean(axis=0, dtype=np.float32), int(track.rate)
     except av.error.FFmpegError as error:
         raise not_a_sound_file(path) from error
-
-
-def not_a_sound_file(path: Path) -> UnreadableClip:
-    return UnreadableClip(
-        "{file} is not a sound file we can read: it is damaged, or of an unknown kind.",
-        remedy="Save it as WAV, FLAC or MP3 and add it again.",
-        file=path.name,
-    )

@@ -43,7 +43,12 @@ class Course:
 
 
 def run_request(
-    synthesizer: Synthesizer, voice: VoiceReference, speech_seconds: float, *, is_streaming: bool = True
+    synthesizer: Synthesizer,
+    voice: VoiceReference,
+    speech_seconds: float,
+    *,
+    is_streaming: bool = True,
+    in_batch: bool = False,
 ) -> Course:
     """One sentence of forced length."""
     announced: list[float] = []
@@ -55,7 +60,7 @@ def run_request(
         forced_tokens=round(speech_seconds * TOKENS_PER_SECOND),
     )
     started = time.perf_counter()
-    stream = synthesizer.stream(request, control=control)
+    stream = synthesizer.stream(request, control=control, in_batch=in_batch)
     chunks: list[tuple[float, float]] = []
     while True:
         try:

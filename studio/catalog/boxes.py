@@ -84,7 +84,8 @@ def _unpacking(path: Path) -> Iterator[None]:
 def _open(path: Path) -> Box:
     if path.is_dir():
         return _Folder(path)
-    if zipfile.is_zipfile(path):
+    # A tar archive may end with weights, which are zip archives themselves, and zip is recognised by its end.
+    if zipfile.is_zipfile(path) and not tarfile.is_tarfile(path):
         return _Zip(path)
     return _Tar(path)
 

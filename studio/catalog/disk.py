@@ -37,7 +37,7 @@ def require_room(folder: Path, num_bytes: int, *, what: str) -> None:
             "{what} wants {needed} of disk space; {free} are free where models are kept ({folder}).",
             remedy="Free some space, or keep models on a larger disk (Settings, Models).",
             what=what,
-            needed=in_gigabytes(num_bytes),
+            needed=in_gigabytes(num_bytes + _SPARE_BYTES),
             free=in_gigabytes(free),
             folder=folder,
         )

@@ -34,7 +34,7 @@ def _happened(error: httpx2.HTTPError | None) -> Wording:
         case httpx2.ProxyError():
             return wording("cannot be reached through the proxy of this computer")
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
-            return wording("cannot be reached; is this computer connected to the internet?")
+            return wording("cannot be reached, or this computer is not connected to the internet")
         case httpx2.TimeoutException():
             return wording("does not answer any more")
         case _:

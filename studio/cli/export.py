@@ -184,7 +184,7 @@ class _Told:
         if progress.item is None:
             words = "joining the lines" if progress.remaining_seconds else "finishing"
         if progress.speed is not None:
-            words += f", {progress.speed:.1f} s of speech a second"
+            words += f", {progress.speed:.1f} s of sound a second"
         if progress.remaining_seconds is not None:
             words += f", {_duration(progress.remaining_seconds)} left"
         self._words = words
@@ -204,10 +204,11 @@ class _Told:
         for failure in result.failures:
             self.say(f"line {failure.item.index}: {failure.error}")
         kept = len(result.files) - result.num_made
+        speed = f", {result.speed:.1f} s of speech a second" if result.speed else ""
         unchanged = f", {kept} were there already" if kept else ""
         self.say(
             f"made {result.num_made} {'file' if result.num_made == 1 else 'files'} in {plan.folder} "
-            f"in {_duration(result.elapsed_seconds)}{unchanged}"
+            f"in {_duration(result.elapsed_seconds)}{speed}{unchanged}"
         )
 
     def say(self, sentence: str) -> None:
@@ -239,6 +240,7 @@ def _as_json(result: ExportResult, plan: ExportPlan) -> str:
         "num_lines": len(plan.items),
         "audio_seconds": result.audio_seconds,
         "elapsed_seconds": result.elapsed_seconds,
+        "audio_seconds_per_second": result.speed,
         "failures": [
             {"line": failure.item.index, "code": failure.error.code, "message": str(failure.error)}
             for failure in result.failures

@@ -23,7 +23,7 @@ def processor(num_threads: int | None = None) -> Place:
     return Place(
         kind=PlaceKind.CPU,
         name=processor_name(),
-        num_threads=num_threads or psutil.cpu_count(logical=False) or 1,
+        num_threads=num_threads or _num_cores(),
         total_bytes=psutil.virtual_memory().total,
         instructions=torch.backends.cpu.get_cpu_capability(),
     )
@@ -41,7 +41,7 @@ def graphics_cards(num_threads: int | None = None) -> tuple[Place, ...]:
             Place(
                 kind=PlaceKind.CUDA,
                 name=properties.name,
-                num_threads=num_threads or psutil.cpu_count(logical=False) or 1,
+                num_threads=num_threads or _num_cores(),
                 total_bytes=properties.total_memory,
                 index=index,
                 compute_capability=(properties.major, properties.minor),
@@ -90,6 +90,11 @@ def free_bytes(place: Place) -> int:
 def budget_bytes(place: Place) -> int:
     """What an engine may take now: what is free, less what must stay so."""
     return max(0, free_bytes(place) - _KEPT_FREE_BYTES[place.kind])
+
+
+def _num_cores() -> int:
+    """Virtual machines may not tell which of their processors share a core."""
+    return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
 
 
 def _driver_version() -> str:

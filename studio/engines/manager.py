@@ -98,6 +98,7 @@ class EngineManager:
         self._is_cancelled = False
         self._is_closed = False
         self._unfit: set[str] = set()
+        self._too_large_now: set[str] = set()
         self._notes: list[Wording] = []
         store.sweep()
 
@@ -121,7 +122,7 @@ class EngineManager:
         views = [rung.view(rungs[0]) for rung in rungs]
         if self._work is not None and self._work.stage is stage:
             views = [being_tried(view) if view.name == self._work.name else view for view in views]
-        return StageView(stage, choose(views, unfit=frozenset(self._unfit)).name, tuple(views))
+        return StageView(stage, choose(views, unfit=frozenset(self._unfit | self._too_large_now)).name, tuple(views))
 
     def _rungs_of(self, stage: Stage) -> list[Rung]:
         return [rung for rung in self._rungs if rung.candidate.stage is stage]
@@ -192,6 +193,7 @@ class EngineManager:
         mine = {rung.key for rung in self._rungs if rung.key}
         with self._lock:
             self._unfit.clear()
+            self._too_large_now.clear()
             self._notes.clear()
             for rung in self._rungs:
                 rung.failed_now = None
@@ -289,8 +291,10 @@ class EngineManager:
         """The fastest proven engine of ``stage``, opened; None where nothing is proven, so that plain torch speaks.
 
         One whose files are damaged is thrown away, to be made again; one that does not open, or for which memory
-        is too small now, is passed over with a note. Then comes the next.
+        is too small now, is passed over with a note. Then comes the next. Memory is asked anew each time.
         """
+        with self._lock:
+            self._too_large_now -= {rung.key for rung in self._rungs_of(stage)}
         while True:
             with self._lock:
                 view = self._stage_view(stage).choice
@@ -314,7 +318,8 @@ class EngineManager:
         if manifest is None:
             return None
         if (reason := self._no_room_to_open(rung)) is not None:
-            self._unfit.add(rung.key)
+            with self._lock:
+                self._too_large_now.add(rung.key)
             self._note(wording("{engine} does not speak now: {reason}", engine=_title(rung), reason=reason))
             return None
         files = self.store.sound_files(manifest)
@@ -325,9 +330,10 @@ class EngineManager:
             return rung.candidate.open(files if rung.candidate.phases else None, rung.subject)
         except Exception as error:  # noqa: BLE001 - a library's border: whatever it is, the next engine speaks
             _log.exception("%s does not open", rung.key)
+            is_too_large = is_out_of_memory(error)
             with self._lock:
-                self._unfit.add(rung.key)
-            if is_out_of_memory(error):
+                (self._too_large_now if is_too_large else self._unfit).add(rung.key)
+            if is_too_large:
                 self._note(wording("there is not memory enough for {engine} now", engine=_title(rung)))
             else:
                 self._note(
@@ -344,7 +350,8 @@ class EngineManager:
 
     def _note(self, note: Wording) -> None:
         with self._lock:
-            self._notes.append(note)
+            if note not in self._notes:
+                self._notes.append(note)
         self._tell()
 
     def _set_work(self, work: Work | None) -> None:

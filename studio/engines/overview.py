@@ -115,7 +115,10 @@ class EngineAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """``model_name`` at ``place``; ``kept_bytes`` of all built things on this machine, whichever model's, of ``limit_bytes``."""
+    """``model_name`` at ``place``; ``kept_bytes`` of all built things on this machine, whichever model's, of ``limit_bytes``.
+
+    What is in use gains by speaking ``lines_at_once``.
+    """
 
     model_name: str
     place: Place
@@ -125,6 +128,7 @@ class Overview:
     work: Work | None = None
     is_paused: bool = False
     notes: tuple[Wording, ...] = field(default=())
+    lines_at_once: int = 1
 
     @property
     def num_untried(self) -> int:

@@ -57,8 +57,9 @@ class TorchCandidate:
             check_support(self.precision, torch.device(subject.place.device))
         except UnsupportedPrecision as error:
             return Unusable(error.sentence)
-        is_flow_on_cpu = self.stage is Stage.FLOW and subject.place.kind is PlaceKind.CPU
-        if is_flow_on_cpu and self.precision is not Precision.FLOAT32 and not self._is_multiplied_by_processor():
+        # The language model's matrices are read, not multiplied: narrow ones are faster wherever they are widened.
+        is_multiplied_on_cpu = self.stage is not Stage.SPEECH_LM and subject.place.kind is PlaceKind.CPU
+        if is_multiplied_on_cpu and self.precision is not Precision.FLOAT32 and not self._is_multiplied_by_processor():
             return Unusable(wording("this processor does not multiply in {precision}", precision=self.precision.value))
         return Usable(_memory_bytes(self, subject))
 
@@ -101,4 +102,6 @@ CANDIDATES: tuple[Candidate, ...] = (
     TorchCandidate(Stage.FLOW, Precision.BFLOAT16),
     TorchCandidate(Stage.FLOW, Precision.FLOAT16),
     TorchCandidate(Stage.VOCODER, Precision.FLOAT32),
+    TorchCandidate(Stage.VOCODER, Precision.BFLOAT16),
+    TorchCandidate(Stage.VOCODER, Precision.FLOAT16),
 )

@@ -221,6 +221,17 @@ def time_in_turns(trial: Trial, engine: Any, reference: Any, between: Callable[[
     )
 
 
+def time_alone(trial: Trial, engine: Any) -> tuple[float, float]:
+    """Seconds until the first result of a line and until its last, the best of some turns; the first turn warms up."""
+    work = trial.work(engine)
+    begun = time.perf_counter()
+    seconds = [_seconds(work)]
+    while len(seconds) <= trial.extent.num_rounds and time.perf_counter() - begun <= trial.extent.timing_seconds:
+        seconds.append(_seconds(work))
+    counted = seconds[1:] or seconds
+    return min(first for first, _ in counted), min(total for _, total in counted)
+
+
 def _seconds(work: Callable[[], Iterator[object]]) -> tuple[float, float]:
     """Until the first result, and until the last."""
     started = time.perf_counter()

@@ -22,6 +22,14 @@ def title(view: CandidateView) -> str:
     return f"{view.engine} {view.precision}"
 
 
+def _title_in_use(stage: StageView) -> str:
+    choice = stage.choice
+    if stage.stage is Stage.SPEECH_LM and choice.standing is not Standing.PROVEN:
+        # Eight bits, sixteen or thirty-two: whoever loads it compares (studio/pipeline/precision_choice.py).
+        return f"{choice.engine}, precision chosen when it is loaded"
+    return title(choice)
+
+
 def place_in_words(place: Place) -> str:
     memory = f"{place.total_bytes / 2**30:.0f} GB"
     if place.kind is PlaceKind.CPU:
@@ -53,7 +61,7 @@ def _row(stage: StageView) -> tuple[str, ...]:
     timing = view.timing
     return (
         TITLES[stage.stage],
-        title(view),
+        _title_in_use(stage),
         f"{timing.seconds_per_audio_second:.2g}" if timing else "not measured",
         "1" if view.is_reference else f"{view.speedup:.2f}" if timing else "",
         error_in_words(view),
@@ -65,7 +73,7 @@ def _row(stage: StageView) -> tuple[str, ...]:
 def explanation(stage: StageView) -> Iterator[str]:
     """Which engine runs the stage, and why none of the others does."""
     choice = stage.choice
-    yield f"{TITLES[stage.stage]}: {title(choice)}"
+    yield f"{TITLES[stage.stage]}: {_title_in_use(stage)}"
     if choice.timing:
         yield f"  {choice.timing.seconds_per_audio_second:.2g} s a second of sound; {error_in_words(choice)}"
     elif choice.is_reference:

@@ -35,8 +35,9 @@ class LineFailure:
 class ExportResult:
     """``files``: all of the plan that are there now, ``num_made`` of them made by this run.
 
-    ``audio_seconds`` of lines were worked on. With a line missing, a joined file would have a gap that
-    nobody notices: it is not made then, and neither is what describes it.
+    ``audio_seconds`` of lines were worked on, ``spoken_seconds`` of them had to be spoken. With a line
+    missing, a joined file would have a gap that nobody notices: it is not made then, and neither is what
+    describes it.
     """
 
     files: tuple[Path, ...]
@@ -44,6 +45,12 @@ class ExportResult:
     failures: tuple[LineFailure, ...]
     audio_seconds: float
     elapsed_seconds: float
+    spoken_seconds: float = 0.0
+
+    @property
+    def speed(self) -> float:
+        """Seconds of speech spoken a second, loading the model and writing the files among it; 0 where all was there."""
+        return self.spoken_seconds / self.elapsed_seconds if self.elapsed_seconds else 0.0
 
 
 class Exporter:
@@ -74,6 +81,7 @@ class Exporter:
         self._failures: list[LineFailure] = []
         self._num_made = 0
         self._audio_seconds = 0.0
+        self._spoken_seconds = 0.0
 
     def run(self) -> ExportResult:
         """Raises ``DiskFull``, ``CannotWrite``, ``FolderBusy``; ``Cancelled``. Files that are complete stay."""
@@ -96,6 +104,7 @@ class Exporter:
             failures=tuple(self._failures),
             audio_seconds=self._audio_seconds,
             elapsed_seconds=self._pace.elapsed_seconds,
+            spoken_seconds=self._spoken_seconds,
         )
 
     def _look_what_is_there(self, journal: Journal) -> None:
@@ -115,6 +124,7 @@ class Exporter:
             letters_to_speak=sum(len(item.text) for item in waiting if self._source.needs_speaking(item)),
             lines_to_write=len(waiting) + (len(plan.items) if self._must_join else 0),
         )
+        self._source.expect(waiting)
 
     def _needs_sound(self, position: int) -> bool:
         has_file_to_make = bool(self._plan.line_files) and position not in self._records
@@ -138,6 +148,7 @@ class Exporter:
             return
         if must_speak:
             self._pace.spoke(len(item.text))
+            self._spoken_seconds += len(samples) / self._settings.sample_rate
         self._num_samples[position] = len(samples)
         if self._programme:
             is_last = position == len(self._plan.items) - 1

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from studio import paths
@@ -31,6 +32,9 @@ class KeptSpeech:
 
     def needs_speaking(self, item: ExportItem) -> bool:
         return self._source.needs_speaking(item) and not self._path(item).is_file()
+
+    def expect(self, items: Sequence[ExportItem]) -> None:
+        self._source.expect([item for item in items if self.needs_speaking(item)])
 
     def waveform_of(self, item: ExportItem) -> Waveform:
         if not self._source.needs_speaking(item):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from studio.audio.waveform import Waveform
@@ -78,6 +78,10 @@ class TakeSpeech:
 
     def needs_speaking(self, item: ExportItem) -> bool:
         return item.key not in self._take_of_key and self._others is not None and self._others.needs_speaking(item)
+
+    def expect(self, items: Sequence[ExportItem]) -> None:
+        if self._others is not None:
+            self._others.expect([item for item in items if self.needs_speaking(item)])
 
     def waveform_of(self, item: ExportItem) -> Waveform:
         take = self._take_of_key.get(item.key)

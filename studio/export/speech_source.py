@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,6 +33,9 @@ class SpeechSource(Protocol):
 
     def needs_speaking(self, item: ExportItem) -> bool:
         """Whether ``waveform_of`` would take long, because the line has not been spoken yet."""
+
+    def expect(self, items: Sequence[ExportItem]) -> None:
+        """These will be asked for, in this order; whoever can may work ahead."""
 
     def waveform_of(self, item: ExportItem) -> Waveform:
         """The sound of the line; blocks until all of it is there.

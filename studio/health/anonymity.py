@@ -5,19 +5,25 @@ from __future__ import annotations
 import getpass
 import os
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
 from studio.catalog.contents import is_welcome
+from studio.paths import resources
 from studio.wording import Wording
 
 # Names of accounts that say nothing about anybody, and are ordinary words of a path.
 _NOBODY = {"admin", "administrator", "home", "root", "user", "users"}
-# Facts of errors that are the program's, a library's or a server's own words.
+# Facts of errors that are the program's, a library's or a server's own words; what they quote may be a person's.
 _KEPT_FACTS = {
     "c", "engine", "generation", "host", "how", "kind", "known", "library", "model", "oldest", "precision", "reason",
     "setting", "signal", "stage", "status", "variable", "version", "why",
 }  # fmt: skip
+_QUOTED = re.compile(r"""(?<!\w)(?P<mark>['"`])(?P<said>(?:(?!(?P=mark)).)+)(?P=mark)(?!\w)""", re.DOTALL)
+_NAME_OF_CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\[\]-]*")
+_PATH = re.compile(r"(?<![\w~.‹/\\:])(?:[A-Za-z]:[\\/]|[\\/])[^\s'\"`()<>|]*[^\s'\"`()<>|.,:;]")
+_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def without_names(text: str) -> str:
@@ -30,6 +36,25 @@ def without_names(text: str) -> str:
     return text
 
 
+def without_values(text: str) -> str:
+    """Words that are not ours: without passwords, without files but the program's own, without what they quote.
+
+    A name of Python's in quotes stays, but not one that is all there is: a missing key may be a person's word.
+    """
+    if (alone := _QUOTED.fullmatch(text.strip())) is not None:
+        return f"{alone['mark']}…{alone['mark']}"
+
+    def quote(found: re.Match[str]) -> str:
+        said, mark = found["said"], found["mark"]
+        return found[0] if _NAME_OF_CODE.fullmatch(said) or _PATH.fullmatch(said) else f"{mark}…{mark}"
+
+    def path(found: re.Match[str]) -> str:
+        is_programs = any(found[0].startswith(place) for place in {sys.prefix, sys.base_prefix, str(resources())})
+        return found[0] if is_programs else "‹path›"
+
+    return without_names(_PATH.sub(path, _QUOTED.sub(quote, _PASSWORD.sub("", text))))
+
+
 def without_facts(wording: Wording) -> Wording:
     """The sentence as it is for everybody: voices, texts and files of a person's own are only named by their kind."""
     facts: dict[str, str | int | float | Wording] = {}
@@ -37,7 +62,7 @@ def without_facts(wording: Wording) -> Wording:
         if isinstance(value, Wording):
             facts[name] = without_facts(value)
         elif not isinstance(value, str) or name in _KEPT_FACTS or is_welcome(value):
-            facts[name] = without_names(value) if isinstance(value, str) else value
+            facts[name] = without_values(value) if isinstance(value, str) else value
         else:
             facts[name] = f"‹{name}›"
     return Wording(wording.template, facts)

@@ -75,8 +75,8 @@ _MEANINGS: dict[str, tuple[Wording, Wording]] = {
         wording("Choose another name."),
     ),
     "unreadable-clip": (
-        wording("The file is missing, is no sound, or is of a kind that needs PyAV."),
-        wording("Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install the extra media."),
+        wording("The file is missing, is no sound, or is of a kind that ffmpeg would have to read."),
+        wording("Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg."),
     ),
     "clip-too-short": (
         wording("There is too little speech in the recording to learn a voice from."),

@@ -14,7 +14,7 @@ from studio.health.log_file import recent_errors
 from studio.health.machine_checks import in_gibibytes
 from studio.installation import origin_words
 
-_LIBRARIES = ("torch", "onnxruntime", "PySide6-Essentials", "numpy")
+_LIBRARIES = ("torch", "onnxruntime", "onnxruntime-gpu", "PySide6-Essentials", "numpy")
 
 
 def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = look_at_machine) -> str:

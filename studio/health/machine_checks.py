@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 import psutil
 
 import studio
+from studio.audio.ffmpeg import ffmpeg_version, find_ffmpeg
 from studio.audio.portaudio import device_names
 from studio.catalog.machine import MachineFacts
 from studio.errors import StudioError
 from studio.health.check import Check, Verdict
-from studio.installation import how_to_mend, how_to_use_card, origin_words
+from studio.installation import how_to_mend, how_to_read_media, how_to_use_card, origin_words
 from studio.wording import Wording, wording
 
 _ENGINE_SECONDS = 120.0
@@ -137,15 +138,20 @@ def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
 
 
 def check_media() -> Check:
-    if importlib.util.find_spec("av") is None:
-        return Check(
-            wording("recordings"),
-            Verdict.LIMITED,
-            wording("WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot"),
-            wording("Install PyAV (pip install av) if you need them."),
-        )
-    found = wording("all kinds can be read (PyAV {version})", version=importlib.metadata.version("av"))
-    return Check(wording("recordings"), Verdict.FINE, found)
+    """Which of the two reads what libsndfile does not, if any."""
+    subject = wording("recordings")
+    if importlib.util.find_spec("av") is not None:
+        found = wording("all kinds can be read (PyAV {version})", version=importlib.metadata.version("av"))
+        return Check(subject, Verdict.FINE, found)
+    program = find_ffmpeg()
+    if program is None:
+        found = wording("WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot")
+        return Check(subject, Verdict.LIMITED, found, how_to_read_media())
+    version = ffmpeg_version(program)
+    if version is None:
+        found = wording("m4a, mp4 and webm cannot be read: the program ffmpeg is there, but does not start")
+        return Check(subject, Verdict.LIMITED, found, how_to_read_media())
+    return Check(subject, Verdict.FINE, wording("all kinds can be read (ffmpeg {version})", version=version))
 
 
 def in_gibibytes(num_bytes: int) -> Wording:

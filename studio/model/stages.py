@@ -71,6 +71,7 @@ class SpeechLM(Protocol):
 
     sampling: SamplingOptions
     engine: str  # in words: what multiplies, and how exactly
+    lines_at_once: int  # so many gain by being spoken at the same time, each on a thread of its own; one more has room
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         """Speech tokens as they are made; the prompt's are not repeated, stop ids never appear.
@@ -129,6 +130,7 @@ class FlowDecoder(Protocol):
     grid_tokens: int
     look_ahead_tokens: int
     frames_per_token: int
+    lines_at_once: int  # so many of usual length gain by being decoded side by side; one more has room
 
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
         """The voice's constant part, once per voice: caches of every step and layer after the prompt.

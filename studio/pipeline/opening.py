@@ -101,6 +101,7 @@ def open_synthesizer(folder: Path, options: EngineOptions, handed: HandedStages 
         makes_noise=(folder / _NOISE_MARK).is_file(),
         notes=_notes(reason, options),
         weights_key=checkpoint.weights_key(options.variant),
+        lines_at_once=speech_lm.lines_at_once,
     )
     store = PromptStore(
         paths.cache_folder() / "voices",
@@ -108,6 +109,7 @@ def open_synthesizer(folder: Path, options: EngineOptions, handed: HandedStages 
         memory_bytes=options.voice_memory_bytes or int(_VOICE_MEMORY_SHARE * psutil.virtual_memory().available),
         # A GPU rebuilds a voice faster than a disk reads it.
         disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
+        device=options.device,
     )
     return Synthesizer(checkpoint, stages, store, description)
 

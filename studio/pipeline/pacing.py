@@ -61,6 +61,10 @@ class Pace:
         self._vocoder = _Rate(warms_up=True)
         self._speech_per_text = _Rate()
 
+    def unseen(self) -> Pace:
+        """Of the same model, without what was seen of it."""
+        return Pace(self._flow_config)
+
     @property
     def is_settled(self) -> bool:
         """Whether the flow was seen at its usual pace: a prediction can be relied on."""

@@ -14,6 +14,7 @@ import logging
 import mmap
 import os
 import tempfile
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -29,6 +30,7 @@ from safetensors.torch import save_file as save_tensors
 
 from studio.errors import UnreadableClip
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
+from studio.pipeline.card_streams import finish_for_others
 from studio.pipeline.enrolment import feature_arrays, read_features
 from studio.voices.prompt import VoicePrompt
 
@@ -45,22 +47,28 @@ class PreparedVoice:
 
 
 class PromptStore:
-    """Prepared voices of one loaded model.
+    """Prepared voices of one loaded model on ``device``. Lines on several threads may ask; a voice is prepared by the first.
 
     ``memory_bytes`` bounds the flow states held (the one in use is always kept), ``disk_bytes`` the
     state files; 0 switches them off.
     """
 
-    def __init__(self, folder: Path, flow: FlowDecoder, *, memory_bytes: int, disk_bytes: int) -> None:
+    def __init__(
+        self, folder: Path, flow: FlowDecoder, *, memory_bytes: int, disk_bytes: int, device: str = "cpu"
+    ) -> None:
         self._folder = folder
         self._flow = flow
         self._memory_bytes = memory_bytes
         self._disk_bytes = disk_bytes
+        self._device = device
         self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
+        self._lock = threading.Lock()
 
     def for_flow(self, flow: FlowDecoder) -> PromptStore:
         """A store of the same files and limits for another engine of the flow, which makes states of its own."""
-        return PromptStore(self._folder, flow, memory_bytes=self._memory_bytes, disk_bytes=self._disk_bytes)
+        return PromptStore(
+            self._folder, flow, memory_bytes=self._memory_bytes, disk_bytes=self._disk_bytes, device=self._device
+        )
 
     @property
     def num_bytes(self) -> int:
@@ -69,33 +77,43 @@ class PromptStore:
     def features(self, key: str, make: Callable[[], VoicePrompt]) -> VoicePrompt:
         """The stored features of ``key``, else ``make()``, which is then stored."""
         path = self._folder / f"{key}.features.safetensors"
-        if path.is_file():
-            try:
-                return replace(read_features(path), key=key)
-            except UnreadableClip:
-                _log.warning("made again: damaged %s", path.name)
-        prompt = make()
-        self._write(path, lambda temporary: save_arrays(feature_arrays(prompt), temporary))
-        return prompt
+        with self._lock:
+            if path.is_file():
+                try:
+                    return replace(read_features(path), key=key)
+                except UnreadableClip:
+                    _log.warning("made again: damaged %s", path.name)
+            prompt = make()
+            self._write(path, lambda temporary: save_arrays(feature_arrays(prompt), temporary))
+            return prompt
 
     def prepared(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> PreparedVoice:
         """The voice with its flow state: from memory, from disk, or made now."""
+        with self._lock:
+            return self._held(prompt) or self._made(prompt, progress)
+
+    def clear_memory(self) -> None:
+        with self._lock:
+            self._prepared.clear()
+
+    def _held(self, prompt: VoicePrompt) -> PreparedVoice | None:
         held = self._prepared.get(prompt.key)
-        if held is not None:
-            self._prepared.move_to_end(prompt.key)
-            return replace(held, prompt=prompt)
+        if held is None:
+            return None
+        self._prepared.move_to_end(prompt.key)
+        return replace(held, prompt=prompt)
+
+    def _made(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> PreparedVoice:
         flow_prompt = FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
         state = self._read_state(prompt, flow_prompt)
         if state is None:
             state = self._flow.prepare_prompt(flow_prompt, progress=progress)
             self._write_state(prompt, state)
+        finish_for_others(self._device)
         voice = PreparedVoice(prompt, flow_prompt, state)
         self._prepared[prompt.key] = voice
         self._shrink_memory()
         return voice
-
-    def clear_memory(self) -> None:
-        self._prepared.clear()
 
     def _state_path(self, prompt: VoicePrompt) -> Path:
         digest = hashlib.sha256(f"{self._flow.prompt_key()}\0{prompt.key}\0".encode())

@@ -6,6 +6,7 @@ let ``Speech`` turn feeds into chunks, report what it cost.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, TokenSampler, Vocoder
+from studio.pipeline.card_streams import stream_of_its_own
 from studio.pipeline.control import RequestControl
 from studio.pipeline.conversion import split_where_quiet
 from studio.pipeline.enrolment import FrontEnd, enrol, prompt_key, source_tokens
@@ -57,7 +59,7 @@ class Stages:
 
 
 class Synthesizer:
-    """One request at a time; made by ``opening.open_synthesizer``."""
+    """Made by ``opening.open_synthesizer``. One request at a time, and beside it those that are ``in_batch``."""
 
     def __init__(
         self, checkpoint: Checkpoint, stages: Stages, store: PromptStore, description: EngineDescription
@@ -68,6 +70,7 @@ class Synthesizer:
         self._store = store
         self._front_end_key = checkpoint.front_end_key()
         self._decoder = Decoder(stages.flow, stages.vocoder, Pace(checkpoint.flow))
+        self._turns = threading.Semaphore(stages.flow.lines_at_once)
         # On a GPU the language model waits for its host thread, not for the cores: see token_feed.
         self._make_feed: Callable[[Iterator[int], RequestControl], TokenFeed] = (
             InlineFeed if description.device == "cpu" else ThreadedFeed
@@ -94,10 +97,16 @@ class Synthesizer:
         )
         if flow is not None:
             self._store = self._store.for_flow(flow)
+            self._turns = threading.Semaphore(flow.lines_at_once)
         # What the old ones were seen to cost says nothing about the new ones.
         self._decoder = Decoder(self.stages.flow, self.stages.vocoder, Pace(self.checkpoint.flow))
         before = self.description
-        self.description = replace(before, stages={**before.stages, **words}, engines={**before.engines, **names})
+        self.description = replace(
+            before,
+            stages={**before.stages, **words},
+            engines={**before.engines, **names},
+            lines_at_once=self.stages.speech_lm.lines_at_once,
+        )
 
     def prepare_voice(
         self, voice: VoiceReference, *, progress: Callable[[str, float], None] | None = None
@@ -113,9 +122,10 @@ class Synthesizer:
             warnings=prepared.prompt.warnings,
         )
 
-    def stream(self, request: SynthesisRequest, *, control: RequestControl) -> Chunks:
+    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
         """Chunks of sound in order of play; the generator returns the report.
 
+        ``in_batch``: one of many, each on a thread of its own (``EngineDescription.lines_at_once`` of them).
         Raises ``Cancelled``, and ``StudioError`` for everything a person can do something about.
         """
         started = time.perf_counter()
@@ -125,7 +135,14 @@ class Synthesizer:
             tokenizer=self.stages.text_tokenizer,
             normalize=not request.text_is_normalized,
         )
-        return (yield from self._speak(request, items, control, started))
+        if not in_batch:
+            return (yield from self._speak(request, items, control, decoder=self._decoder, started=started))
+        with stream_of_its_own(self.description.device):
+            return (
+                yield from self._speak(
+                    request, items, control, decoder=self._decoder.in_batch(self._turns), started=started
+                )
+            )
 
     def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
         """The same for text that is still being typed: each sentence is spoken as soon as it is complete."""
@@ -135,7 +152,9 @@ class Synthesizer:
             tokenizer=self.stages.text_tokenizer,
             normalize=not request.text_is_normalized,
         )
-        return (yield from self._speak(request, arriving.items(pieces), control, started))
+        return (
+            yield from self._speak(request, arriving.items(pieces), control, decoder=self._decoder, started=started)
+        )
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """The recording's speech tokens spoken by another voice: no text, no language model."""
@@ -147,7 +166,8 @@ class Synthesizer:
         require_sound(recording)
         pieces = split_where_quiet(recording)
         parts = [Part(open_feed=_known(source_tokens(piece, tokenizer))) for piece in pieces]
-        speech = self._speech(voice, SpeechOptions(request.speed, request.is_streaming), request.seed, control, started)
+        options = SpeechOptions(request.speed, request.is_streaming)
+        speech = self._speech(voice, options, request.seed, control, decoder=self._decoder, started=started)
         yield from speech.stream(parts)
         tokens_seconds = time.perf_counter() - started - voice_seconds - speech.clock.flow - speech.clock.vocoder
         return self._report(speech, Mode.CONVERSION, {"voice": voice_seconds, "speech_tokenizer": tokens_seconds})
@@ -156,14 +176,20 @@ class Synthesizer:
         self._store.clear_memory()
 
     def _speak(
-        self, request: SynthesisRequest, items: Iterable[Sentence | Pause], control: RequestControl, started: float
+        self,
+        request: SynthesisRequest,
+        items: Iterable[Sentence | Pause],
+        control: RequestControl,
+        *,
+        decoder: Decoder,
+        started: float,
     ) -> Chunks:
         text_seconds = time.perf_counter() - started
         voice = self._voice(request.voice, control.report_progress)
         voice_seconds = time.perf_counter() - started - text_seconds
         open_part = self._part_opener(request, voice, control)
         options = SpeechOptions(request.speed, request.is_streaming, request.first_hop_tokens)
-        speech = self._speech(voice, options, request.seed, control, started)
+        speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
         parts = (
             [open_part(index, item) for index, item in enumerate(items)]
             if isinstance(items, list)
@@ -222,7 +248,14 @@ class Synthesizer:
         return self._store.prepared(prompt, progress=lambda done: progress("voice", done))
 
     def _speech(
-        self, voice: PreparedVoice, options: SpeechOptions, seed: int, control: RequestControl, started: float
+        self,
+        voice: PreparedVoice,
+        options: SpeechOptions,
+        seed: int,
+        control: RequestControl,
+        *,
+        decoder: Decoder,
+        started: float,
     ) -> Speech:
         if not SLOWEST_SPEED <= options.speed <= FASTEST_SPEED:
             raise UnusableSetting(
@@ -234,7 +267,7 @@ class Synthesizer:
             )
         return Speech(
             voice=voice,
-            decoder=self._decoder,
+            decoder=decoder,
             options=options,
             control=control,
             make_noise=lambda index: self.stages.vocoder.noise(sentence_seed(seed, index)),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -30,11 +32,16 @@ class StageClock:
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """Flow and vocoder of a model, and what they were seen to cost."""
+    """Flow and vocoder of a model, and what they were seen to cost. ``turns``: of the lines of a batch."""
 
     flow: FlowDecoder
     vocoder: Vocoder
     pace: Pace
+    turns: threading.Semaphore | None = None
+
+    def in_batch(self, turns: threading.Semaphore) -> Decoder:
+        """For a line beside others: what it costs there says nothing about a line alone."""
+        return replace(self, pace=self.pace.unseen(), turns=turns)
 
 
 @dataclass
@@ -54,6 +61,13 @@ class Utterance:
 
         Raises ``OffGridCut``, ``NoSpeechMade`` and whatever the stages raise.
         """
+        try:
+            with self._turn():
+                yield from self._decode_chunks(schedule)
+        finally:
+            self.feed.close()
+
+    def _decode_chunks(self, schedule: ChunkSchedule) -> Iterator[torch.Tensor]:
         flow = self.decoder.flow
         flow_stream = flow.open_stream(self.voice.flow_state)
         vocoder_stream = self.decoder.vocoder.open_stream(self.noise)
@@ -79,28 +93,41 @@ class Utterance:
                 yield samples
         finally:
             flow_stream.close()
-            self.feed.close()
 
     def whole(self, speed: float = 1.0) -> torch.Tensor:
-        """All samples (n,) at once, with full attention; ``speed`` stretches the mel (specification H4)."""
+        """All samples (n,) at once, in the host's memory, with full attention; ``speed`` stretches the mel (specification H4)."""
         try:
             self.feed.wait_for(EVERYTHING)
-            tokens = self._tokens(0, len(self.feed.tokens))
-            flow = self.decoder.flow
-            started = time.perf_counter()
-            mel = flow.decode_whole(self.voice.flow_prompt, tokens)
-            self._saw_flow(time.perf_counter() - started, len(tokens))
-            self.control.raise_if_cancelled()
-            if speed != 1.0:
-                num_frames = max(1, int(mel.shape[-1] / speed))
-                mel = F.interpolate(mel[None], size=num_frames, mode="linear")[0]
-            self.decoded_tokens = len(tokens)
-            started = time.perf_counter()
-            samples = self.decoder.vocoder.synthesize_whole(mel, self.noise)
-            self._saw_vocoder(time.perf_counter() - started, mel.shape[-1])
-            return samples
+            with self._turn():
+                return self._decode_whole(self._tokens(0, len(self.feed.tokens)), speed)
         finally:
             self.feed.close()
+
+    def _decode_whole(self, tokens: tuple[int, ...], speed: float) -> torch.Tensor:
+        started = time.perf_counter()
+        mel = self.decoder.flow.decode_whole(self.voice.flow_prompt, tokens)
+        self._saw_flow(time.perf_counter() - started, len(tokens))
+        self.control.raise_if_cancelled()
+        if speed != 1.0:
+            num_frames = max(1, int(mel.shape[-1] / speed))
+            mel = F.interpolate(mel[None], size=num_frames, mode="linear")[0]
+        self.decoded_tokens = len(tokens)
+        started = time.perf_counter()
+        samples = self.decoder.vocoder.synthesize_whole(mel, self.noise).cpu()  # done, not only queued
+        self._saw_vocoder(time.perf_counter() - started, mel.shape[-1])
+        return samples
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """A line of a batch takes memory when all its tokens are there, and gives it to the next one soon."""
+        turns = self.decoder.turns
+        if turns is None:
+            yield
+            return
+        self.feed.wait_for(EVERYTHING)
+        with turns:
+            self.control.raise_if_cancelled()
+            yield
 
     def _tokens(self, start: int, end: int) -> tuple[int, ...]:
         if end == 0:

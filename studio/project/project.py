@@ -156,14 +156,17 @@ class Project:
             return known[1]
 
     def state_of(self, line_id: str) -> LineState:
-        """``DRAFT``, ``STALE`` or ``READY``; what is at work on the line is known to whoever works."""
+        """``DRAFT``, ``STALE`` or ``READY``; what is at work on the line is known to whoever works.
+
+        A take that was stopped says only the beginning of what is written.
+        """
         take = self.chosen_take(line_id)
         if take is None:
             return LineState.DRAFT
         is_fresh = take.recipe.line_fingerprint == self.fingerprint_of(line_id) and is_same_voice(
             self.line(line_id), take.recipe, self.voice_keys
         )
-        return LineState.READY if is_fresh else LineState.STALE
+        return LineState.READY if is_fresh and take.is_complete else LineState.STALE
 
     # What can be done with it.
 
@@ -197,7 +200,7 @@ class Project:
 
     def _add_waiting_takes(self) -> None:
         """Takes that a full disk would not have: there may be room again."""
-        for recorder in [each for each in self._recorders if each.is_waiting]:
+        for recorder in [each for each in tuple(self._recorders) if each.is_waiting]:
             try:
                 self._add_recorded(recorder.end_again())
             except StudioError as error:
@@ -208,7 +211,7 @@ class Project:
         """A take that is now being spoken. Raises ``DiskFull`` and ``CannotWrite``."""
         with self._lock:
             numbers = [take.number for take in self._script.takes_of(self._script.line(line_id).id)]
-            numbers += [recorder.number for recorder in self._recorders if recorder.line_id == line_id]
+            numbers += [recorder.number for recorder in tuple(self._recorders) if recorder.line_id == line_id]
             numbers.append(self._highest_numbers.get(line_id, 0))
             take = Take(
                 id=new_id(),

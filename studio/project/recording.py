@@ -42,7 +42,8 @@ class TakeRecorder:
         self._num_samples = 0
         self._is_open = True
         self._is_refused = False
-        self._waiting_take: Take | None = None
+        self._ended_take: Take | None = None
+        self._is_waiting = False
 
     @property
     def take_id(self) -> str:
@@ -64,7 +65,7 @@ class TakeRecorder:
     @property
     def is_waiting(self) -> bool:
         """It has ended, but the disk would not have it."""
-        return self._is_open and self._waiting_take is not None
+        return self._is_open and self._is_waiting
 
     def append(self, samples: Samples) -> None:
         """What comes next, (n,), at the sample rate of the take. From any thread; does not wait for the disk."""
@@ -118,18 +119,22 @@ class TakeRecorder:
                 first_audio_seconds=report.first_audio_seconds,
                 real_time_factor=report.real_time_factor,
             )
-        self._waiting_take = take
-        return self.end_again()
+        self._ended_take, self._is_waiting = take, False
+        try:
+            return self.end_again()
+        except StudioError:
+            self._is_waiting = True  # not before: while this is tried, nobody else is to try it
+            raise
 
     def end_again(self) -> Take:
         """The take that was waiting for the disk. Raises like ``finish``."""
-        assert self._waiting_take is not None, "it has ended in vain"
+        assert self._ended_take is not None, "it has not ended"
         self._writer.submit(self._write).result()
-        self._storage.put_recording(self._waiting_take)
+        self._storage.put_recording(self._ended_take)
         with self._lock:
             self._is_open = False
         self._on_end(self)
-        return self._waiting_take
+        return self._ended_take
 
     def _write_what_is_possible(self) -> None:
         if self._is_refused:

@@ -286,7 +286,7 @@ class VoiceLibrary:
         near = [names[key] for key in difflib.get_close_matches(name_key(name), names, n=_SUGGESTIONS)]
         return VoiceNotFound(
             "There is no voice named {name}.{did_you_mean}",
-            remedy="`timbre voices list` shows those there are.",
+            remedy="Choose another, or add a voice of that name; `timbre voices list` shows those there are.",
             name=name,
             did_you_mean=did_you_mean(near),
         )

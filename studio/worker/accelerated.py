@@ -39,6 +39,7 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.pipeline.synthesizer import Synthesizer
+from studio.worker.occupancy import Occupancy
 
 _log = logging.getLogger(__name__)
 Chunks = Generator[AudioChunk, None, SynthesisReport]
@@ -69,7 +70,7 @@ class AcceleratedModel:
         self._manager = make_manager(self._hear)
         self._tell: Tell | None = None
         self._told_at = 0.0
-        self._at_work = threading.Lock()  # a request, or the memory being given back
+        self._requests = Occupancy(first_in=self._before_requests, last_out=self._after_requests)
         self._last_used = time.monotonic()
         self._pending: dict[Stage, OpenedStage] = {}
         self._pending_lock = threading.Lock()
@@ -93,9 +94,9 @@ class AcceleratedModel:
         with self._speaking() as synthesizer:
             return synthesizer.prepare_voice(voice, progress=progress)
 
-    def stream(self, request: SynthesisRequest, *, control: RequestControl) -> Chunks:
+    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
         with self._speaking() as synthesizer:
-            return (yield from synthesizer.stream(request, control=control))
+            return (yield from synthesizer.stream(request, control=control, in_batch=in_batch))
 
     def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
         with self._speaking() as synthesizer:
@@ -109,24 +110,33 @@ class AcceleratedModel:
         self._is_closed.set()
         self._wake.set()
         self._manager.close()
-        with self._at_work:
+        with self._requests.shut():
             self._release()
         self._helper.join(_JOIN_SECONDS)
 
     @contextlib.contextmanager
     def _speaking(self) -> Iterator[Synthesizer]:
-        """The model for one request, faster than for the last one if something was found; trials stand still meanwhile."""
-        with self._at_work:
-            self._manager.step_aside()
-            try:
-                if self._synthesizer is None:
-                    self._synthesizer = self._open()
-                self._take_over(self._synthesizer)
-                self._description = self._synthesizer.description
-                yield self._synthesizer
-            finally:
-                self._last_used = time.monotonic()
-                self._manager.step_back()
+        """The model for a request, faster than for the last one if something was found; trials stand still meanwhile.
+
+        Requests at the same time all have the model that the first of them found.
+        """
+        with self._requests.inside():
+            assert self._synthesizer is not None
+            yield self._synthesizer
+
+    def _before_requests(self) -> None:
+        self._manager.step_aside()
+        before = None if self._synthesizer is None else self._description
+        if self._synthesizer is None:
+            self._synthesizer = self._open()
+        self._take_over(self._synthesizer)
+        self._description = self._synthesizer.description
+        if self._description != before:
+            self._hear(self._manager.overview())
+
+    def _after_requests(self) -> None:
+        self._last_used = time.monotonic()
+        self._manager.step_back()
 
     # Engines.
 
@@ -177,7 +187,7 @@ class AcceleratedModel:
     def _with_use(self, overview: Overview) -> Overview:
         in_use = self._description.engines if self._synthesizer is not None else {}
         stages = tuple(replace(view, in_use=in_use.get(_KEYS.get(view.stage, ""), "")) for view in overview.stages)
-        return replace(overview, stages=stages)
+        return replace(overview, stages=stages, lines_at_once=self._description.lines_at_once)
 
     # On the helping thread.
 
@@ -206,7 +216,7 @@ class AcceleratedModel:
         return max(0.05, min(waits))
 
     def _is_quiet(self) -> bool:
-        return not self._at_work.locked() and time.monotonic() - self._last_used >= self._quiet_seconds
+        return self._requests.is_empty and time.monotonic() - self._last_used >= self._quiet_seconds
 
     def _improve(self) -> None:
         again, self._again = self._again, set()
@@ -237,15 +247,14 @@ class AcceleratedModel:
 
     def _release_when_idle(self) -> None:
         seconds = self._options.idle_release_seconds
-        if seconds is None or self._synthesizer is None or time.monotonic() - self._last_used < seconds:
+        if seconds is None or self._synthesizer is None or not self._requests.is_empty:
             return
-        if self._at_work.acquire(blocking=False):
-            try:
-                _log.info("nothing was asked for during %.0f s: the model's memory goes back", seconds)
-                self._release()
-            finally:
-                self._at_work.release()
-            self._hear(self._manager.overview())
+        with self._requests.shut():
+            if time.monotonic() - self._last_used < seconds:
+                return
+            _log.info("nothing was asked for during %.0f s: the model's memory goes back", seconds)
+            self._release()
+        self._hear(self._manager.overview())
 
     # The model itself.
 

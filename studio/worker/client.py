@@ -122,10 +122,18 @@ class WorkerClient:
         return (await self._ask(command, protocol.VoiceReady, on_progress)).summary
 
     def synthesize(
-        self, request: SynthesisRequest, *, pieces: AsyncIterable[str] | None = None, hooks: Hooks | None = None
+        self,
+        request: SynthesisRequest,
+        *,
+        pieces: AsyncIterable[str] | None = None,
+        hooks: Hooks | None = None,
+        in_batch: bool = False,
     ) -> RunningRequest:
-        """Begins to speak; needs a running loop. With ``pieces`` the text is still being written."""
-        command = protocol.Synthesize(next(self._ids), request, text_arrives=pieces is not None)
+        """Begins to speak; needs a running loop. With ``pieces`` the text is still being written.
+
+        ``in_batch``: one of many, worked on together where the engine gains by that; others may pass.
+        """
+        command = protocol.Synthesize(next(self._ids), request, text_arrives=pieces is not None, in_batch=in_batch)
         return self._begin(command, hooks, pieces)
 
     def convert(self, request: ConversionRequest, *, hooks: Hooks | None = None) -> RunningRequest:

@@ -50,11 +50,15 @@ class PrepareVoice:
 
 @dataclass(frozen=True, slots=True)
 class Synthesize:
-    """``text_arrives``: the request's text is empty, and comes in ``FeedText`` until ``EndText``."""
+    """``text_arrives``: the request's text is empty, and comes in ``FeedText`` until ``EndText``.
+
+    ``in_batch``: one of many that nobody waits to hear; may be worked on beside others, and lets others pass.
+    """
 
     request_id: int
     request: SynthesisRequest
     text_arrives: bool = False
+    in_batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The worker's side: commands are read on one thread, requests are worked on by another, one at a time.
 
-Knows the loaded model only by what it promises (``Model``), so that tests can serve a model of a
-dozen lines. A request is an object (``Job``) that lives from its command to its last event.
+Lines of a batch are the exception: where the model says that it gains by it, several are worked on at
+once, each on a thread of its own. Knows the loaded model only by what it promises (``Model``), so that
+tests can serve a model of a dozen lines. A request is an object (``Job``, in ``jobs.py``).
 """
 
 from __future__ import annotations
@@ -12,10 +13,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Generator, Iterator
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Protocol, runtime_checkable
 
 from studio.engines.memory import is_out_of_memory
@@ -34,6 +33,7 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.worker import protocol
+from studio.worker.jobs import Job, JobQueue, Work
 from studio.worker.protocol import Command, Event
 
 _log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Model(Protocol):
 
     def prepare_voice(self, voice: VoiceReference, *, progress: Callable[[str, float], None]) -> VoiceSummary: ...
 
-    def stream(self, request: SynthesisRequest, *, control: RequestControl) -> Chunks: ...
+    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks: ...
 
     def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks: ...
 
@@ -68,45 +68,6 @@ class Accelerable(Protocol):
 
 
 OpenModel = Callable[[Path, EngineOptions], Model]
-Work = (
-    protocol.Load
-    | protocol.Unload
-    | protocol.PrepareVoice
-    | protocol.Synthesize
-    | protocol.Convert
-    | protocol.ImportStoredVoices
-)
-
-
-class ArrivingText:
-    """Text on its way from another process: pieces in order, until it has ended."""
-
-    def __init__(self) -> None:
-        self._pieces: SimpleQueue[str | None] = SimpleQueue()
-
-    def feed(self, text: str) -> None:
-        self._pieces.put(text)
-
-    def end(self) -> None:
-        self._pieces.put(None)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._pieces.get, None)
-
-
-@dataclass
-class Job:
-    """One request, from its command to its last event."""
-
-    command: Work
-    control: RequestControl
-    text: ArrivingText = field(default_factory=ArrivingText)
-    started: float = 0.0
-    _claim: threading.Lock = field(default_factory=threading.Lock)
-
-    def claim(self) -> bool:
-        """True for the first who asks: either it is worked on, or it is cancelled before that."""
-        return self._claim.acquire(blocking=False)
 
 
 class Server:
@@ -122,7 +83,7 @@ class Server:
         self._open_model = open_model
         self._when_abandoned = when_abandoned
         self._model: Model | None = None
-        self._waiting: SimpleQueue[Job | None] = SimpleQueue()
+        self._waiting = JobQueue(self._lines_at_once)
         self._jobs: dict[int, Job] = {}
         self._engine_watcher: int | None = None
         self._send_lock = threading.Lock()  # both threads send, and whoever builds engines
@@ -131,8 +92,18 @@ class Server:
         reader = threading.Thread(target=self._read_commands, name="commands", daemon=True)
         reader.start()
         try:
-            while (job := self._waiting.get()) is not None:
-                self._work_on(job)
+            while (found := self._waiting.next()) is not None:
+                job, is_beside = found
+                if is_beside:
+                    threading.Thread(target=self._work_beside, args=(job,), name="line", daemon=True).start()
+                else:
+                    self._work_on(job)
+        except BaseException:
+            # The process ends of it. Of lines that are at work nothing more is said: they are not cancelled for the client.
+            with self._send_lock:
+                self._connection.close()
+            self._cancel_all()
+            raise
         finally:
             self._close_model()
             self._connection.close()
@@ -150,7 +121,7 @@ class Server:
             _log.exception("commands cannot be read")
         finally:
             self._cancel_all()
-            self._waiting.put(None)
+            self._waiting.end()
 
     def _take(self, command: Command) -> None:
         match command:
@@ -245,7 +216,18 @@ class Server:
         with contextlib.suppress(OSError, ValueError):  # nobody is left to tell
             self._send(event)
 
-    # The working thread.
+    # The working thread, and those of lines in a batch.
+
+    def _lines_at_once(self) -> int:
+        return 1 if self._model is None else self._model.description.lines_at_once
+
+    def _work_beside(self, job: Job) -> None:
+        try:
+            self._work_on(job)
+        except BaseException as error:  # noqa: BLE001 - the border of a thread: nobody would ever hear of the request
+            self._waiting.fail(error)
+        finally:
+            self._waiting.done()
 
     def _work_on(self, job: Job) -> None:
         if not job.claim():
@@ -286,11 +268,12 @@ class Server:
                 return protocol.Unloaded(request_id)
             case protocol.PrepareVoice(request_id, voice):
                 return protocol.VoiceReady(request_id, self._prepare(voice, control))
-            case protocol.Synthesize(request_id, request, text_arrives):
+            case protocol.Synthesize(request_id, request, text_arrives, in_batch):
                 if text_arrives:
                     chunks = self._loaded().stream_pieces(request, iter(job.text), control=control)
                 else:
-                    chunks = self._loaded().stream(request, control=control)
+                    is_beside = in_batch and self._lines_at_once() > 1
+                    chunks = self._loaded().stream(request, control=control, in_batch=is_beside)
                 return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
             case protocol.Convert(request_id, conversion):
                 chunks = self._loaded().convert(conversion, control=control)

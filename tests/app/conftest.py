@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,43 @@ from typing import Any
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+@pytest.fixture(autouse=True)
+def _garbage_is_collected_here() -> Iterator[None]:
+    """As in the program (``studio.app.garbage``): no widget of an earlier test is destroyed on another thread."""
+    from studio.app.garbage import collect_when_due
+
+    gc.disable()
+    yield
+    collect_when_due()
+    gc.enable()
+
+
+@pytest.fixture
+def report_of(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], str]:
+    """Presses the one "Copy report" that is to be seen in a widget, by the keyboard; returns what it copied."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtGui import QGuiApplication
+
+    from studio.app.widgets.copy_report import CopyReportButton
+    from studio.catalog.machine import MachineFacts
+    from studio.health import error_report
+
+    real, machine = error_report.error_report, MachineFacts("A processor", 2, 8 << 30, 5 << 30, 1 << 40, None)
+    monkeypatch.setattr(error_report, "error_report", lambda error: real(error, look=lambda: machine))
+
+    def press(place: Any) -> str:
+        (button,) = [each for each in place.findChildren(CopyReportButton) if each.isVisibleTo(place)]
+        assert button.text() == "Copy report"
+        assert button.isEnabled()
+        assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
+        QGuiApplication.clipboard().clear()
+        qtbot.keyClick(button, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: button.text() == "Copied")
+        return QGuiApplication.clipboard().text()
+
+    return press
 
 
 @pytest.fixture

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
 from window_bench import Bench
 
 from studio.app.doctor_dialog import DoctorDialog
+from studio.errors import DamagedLibrary, StudioError
 from studio.health import machine_checks
 from studio.health.check import Check, Verdict
 from studio.health.report import HealthReport
@@ -59,6 +62,30 @@ def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
     assert dialog._list.topLevelItem(0).text(1) == "8 GB, 1 GB of it free\nDo this."
     dialog._copy.click()
     assert "memory: 8 GB, 1 GB of it free" in QGuiApplication.clipboard().text()
+    dialog.close()
+
+
+def test_a_look_that_fails_says_so_and_can_be_tried_again(bench: Bench, report_of: Callable[[QWidget], str]) -> None:
+    answers: list[HealthReport | StudioError] = [
+        DamagedLibrary("The library is damaged.", remedy="Take it away."),
+        report(Verdict.FINE),
+    ]
+
+    def look() -> HealthReport:
+        answer = answers.pop(0)
+        if isinstance(answer, StudioError):
+            raise answer
+        return answer
+
+    dialog = DoctorDialog(look)
+    dialog.show()
+    bench.until(dialog._again.isEnabled)
+    assert dialog._problem.words == "The library is damaged. Take it away."
+    assert report_of(dialog._problem).startswith("error: damaged-library\n")
+    dialog._again.click()
+    bench.until(dialog._copy.isEnabled)
+    assert dialog._problem.isHidden()
+    assert dialog.verdict == "All is well."
     dialog.close()
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMessageBox, QWidget
 from window_bench import Bench
 
+from studio import app
 from studio.app.codes_dialog import CodesDialog
+from studio.app.main import tell
 from studio.app.notices import NoticeBar
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.catalog.machine import MachineFacts
-from studio.errors import ModelNotFound, VoiceNotFound, type_of_code
+from studio.errors import DiskFull, ModelNotFound, StudioError, VoiceNotFound, type_of_code
 from studio.health import error_report
 
 _MACHINE = MachineFacts("A processor", 2, 8 << 30, 5 << 30, 1 << 40, None)
@@ -49,6 +54,7 @@ def test_the_report_is_worked_out_beside_the_window(bench: Bench, may_look: thre
 
 
 def test_the_next_error_has_a_report_of_its_own(bench: Bench, may_look: threading.Event) -> None:
+    QGuiApplication.clipboard().clear()  # of the same report, from another test
     button = CopyReportButton()
     button.offer_for(VoiceNotFound("There is no voice."))
     button.click()
@@ -59,6 +65,79 @@ def test_the_next_error_has_a_report_of_its_own(bench: Bench, may_look: threadin
     assert button.text() == "Copy report"
     button.click()
     bench.until(lambda: QGuiApplication.clipboard().text().startswith("error: model-not-found"))
+
+
+def test_the_report_that_was_asked_for_last_is_the_one_that_is_copied(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, has_ended = threading.Event(), threading.Event()
+
+    def report(error: StudioError) -> str:
+        if isinstance(error, VoiceNotFound):
+            may_end.wait(10)
+            has_ended.set()
+        return error.code
+
+    monkeypatch.setattr(error_report, "error_report", report)
+    button = CopyReportButton()
+    for error in (VoiceNotFound("There is no voice."), ModelNotFound("There is no model.")):
+        button.offer_for(error)
+        button.click()
+    bench.until(lambda: button.text() == "Copied")
+    may_end.set()
+    bench.until(has_ended.is_set)
+    bench.live(0.05)
+    assert QGuiApplication.clipboard().text() == "model-not-found"
+
+
+@pytest.mark.parametrize("words", ["OK", "Replace it"])
+def test_a_question_stays_open_while_its_report_is_copied(
+    bench: Bench, report_of: Callable[[QWidget], str], words: str
+) -> None:
+    box = QMessageBox()
+    answer = box.addButton(words, QMessageBox.ButtonRole.AcceptRole)
+    CopyReportButton(box).join(box, VoiceNotFound("There is no voice {name}.", name="Aunt Mary"))
+    box.open()
+    assert report_of(box).startswith("error: voice-not-found\n")
+    assert box.isVisible()
+    answer.click()
+    assert not box.isVisible()
+    assert box.clickedButton() is answer
+
+
+def test_without_a_place_for_drafts_the_error_is_told_before_there_is_a_window(
+    bench: Bench,
+    report_of: Callable[[QWidget], str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "studio")
+    reports = []
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: (box.open(), reports.append(report_of(box)), box.close()))
+    tell(DiskFull("The disk is full.", remedy="Free some space."))
+    assert reports[0].startswith("error: disk-full\n")
+    assert "shown: disk-full" in caplog.messages
+
+
+def test_what_an_error_says_has_a_report_beside_it_wherever_it_is_said() -> None:
+    """In tips and lists the same is said again, of what a notice or a line below tells with the button."""
+    again = {
+        "engines/engine_words.py": "reasons of engines, which are no errors",
+        "codes_dialog.py": "what errors mean",
+        "dictionary/word_model.py": "the tip of a row; the page says it below the table",
+        "doctor_dialog.py": "what checks have found; it is itself the report",
+        "error_words.py": "the words themselves",
+        "models/first_run.py": "handed to the panel, with the error",
+        "models/model_words.py": "why a download waits; it goes on by itself",
+        "script/line_model.py": "the tip of a line; the notice came before",
+        "status_strip.py": "the tip of the engine; the notice came before",
+        "voices/voice_model.py": "the tip of a card; its menu tells it in a notice",
+    }
+    folder = Path(app.__path__[0])
+    saying = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")}
+    saying = {name: text for name, text in saying.items() if "app.error_words import" in text or name in again}
+    without = {name for name, text in saying.items() if "CopyReportButton" not in text}
+    assert without == set(again)
 
 
 def test_a_hint_and_no_error_have_nothing_to_report(bench: Bench) -> None:

@@ -12,6 +12,7 @@ from window_bench import Bench
 from studio.app.documents import Wish
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.widgets.drop_overlay import Held
+from studio.errors import ProjectChangedElsewhere
 from studio.project.changes import EditLines
 from studio.project.drafts import recoverable_drafts
 from studio.project.project import Project
@@ -67,6 +68,18 @@ def test_unsaved_work_is_asked_about(bench: Bench) -> None:
         bench.until(task.done)
         answers.append(task.result())
         assert answers[-1] is wish
+
+
+def test_a_script_that_was_changed_elsewhere_is_asked_about(bench: Bench, report_of: Callable[[QDialog], str]) -> None:
+    window = bench.open_window()
+    error = ProjectChangedElsewhere("{file} was changed elsewhere.", remedy="Replace it, or cancel.", file="a.timbre")
+    for words, is_replaced in (("Cancel", False), ("Replace it", True)):
+        task = bench.session.bridge.run(window.documents._ask_to_replace(error))
+        box = dialog_of(bench, QMessageBox)
+        assert report_of(box).startswith("error: project-changed-elsewhere\n")
+        press(box, words)
+        bench.until(task.done)
+        assert task.result() is is_replaced
 
 
 def test_save_asks_where_the_first_time(bench: Bench, tmp_path: Path) -> None:

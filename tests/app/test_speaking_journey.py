@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from window_bench import Bench
 
+from studio.app.script.line_model import Column
 from studio.project.lines import LineState
 from studio.settings import TAKES_AT_ONCE
 
@@ -54,6 +55,9 @@ def test_stop_is_silence_and_the_finished_part_stays_a_take(bench: Bench) -> Non
     (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert not take.is_complete
     assert take.audio_seconds >= 0.3
+    state = bench.window.script.view.model().index(0, Column.STATE)
+    assert state.data() == "Stopped"
+    assert "stopped before the end" in state.data(Qt.ItemDataRole.ToolTipRole)
     bench.live(0.1)
     silent_from = len(bench.card.heard)
     bench.live(0.2)

@@ -16,6 +16,8 @@ from studio.app.speaking.meters import Meters
 from studio.app.window import MainWindow
 from studio.errors import ModelNotFound
 from studio.model.config import SamplingOptions
+from studio.project.changes import EditDictionary
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.settings import SHORTCUTS
 
 
@@ -90,9 +92,39 @@ def test_own_words_are_a_style_and_the_mode_says_why(bench: Bench, window: MainW
     assert "Instruct" in form._mode.text()
 
 
+def test_a_voice_that_is_not_here_is_named_in_the_inspector(bench: Bench, window: MainWindow) -> None:
+    form = window.inspector.form
+    window.script.assign_voice("Bob")
+    assert form._voice.currentIndex() == -1
+    assert form._voice.placeholderText() == "Bob"
+    assert "no voice called Bob" in form._mode.text()
+    window.script.assign_voice("Anna")
+    assert form._voice.currentText() == "Anna"
+    assert "Zero-shot" in form._mode.text()
+
+
 def test_what_will_be_spoken_is_shown(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "It is 3 o'clock.", "Edit")
     bench.until(lambda: "three" in window.inspector.spoken_words, 60)
+
+
+def test_what_the_dictionary_makes_of_a_word_is_shown(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "He lives in Leominster.", "Edit")
+    bench.until(lambda: "Leominster" in window.inspector.spoken_words, 60)
+    entry = DictionaryEntry("Leominster", alias="Lemster")
+    bench.session.editor.do(EditDictionary(PronunciationDictionary((entry,))), "Pronunciation")
+    bench.until(lambda: "Lemster" in window.inspector.spoken_words, 60)
+    bench.trigger("edit.undo")
+    bench.until(lambda: "Leominster" in window.inspector.spoken_words, 60)
+
+
+def test_what_was_taken_back_and_done_again_is_told(bench: Bench, window: MainWindow) -> None:
+    bench.until(lambda: bench.session.is_ready)  # a task would be told instead
+    window.script.set_field("text", "Words.", "Edit")
+    bench.trigger("edit.undo")
+    assert window.status.task_words == "Undone: Edit"
+    bench.trigger("edit.redo")
+    assert window.status.task_words == "Done again: Edit"
 
 
 def test_takes_are_compared_kept_and_removed(bench: Bench, window: MainWindow) -> None:
@@ -139,7 +171,7 @@ def test_the_layout_comes_back(bench: Bench, window: MainWindow) -> None:
     window.docks.voices.show()
     from studio.app.layout import restore_layout
 
-    restore_layout(window, bench.settings)
+    restore_layout(window, window.docks, bench.settings)
     assert window.docks.voices.isHidden()
     bench.trigger("view.reset")
     assert not window.docks.voices.isHidden()

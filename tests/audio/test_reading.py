@@ -13,12 +13,23 @@ import soundfile
 
 from studio.audio.files import read_audio
 from studio.errors import BrokenClip, ClipTooLong, UnreadableClip
+from studio.installation import how_to_read_media
 
 RATE = 24_000
 
 
 def tone(seconds: float = 1.0, hertz: float = 440.0, rate: int = RATE) -> np.ndarray:
     return (0.4 * np.sin(2 * np.pi * hertz * np.arange(int(seconds * rate)) / rate)).astype(np.float32)
+
+
+def write_silent_film(path: Path) -> None:
+    """Pictures, and no sound track."""
+    with av.open(str(path), "w") as container:
+        picture = container.add_stream("mpeg4", rate=5)
+        picture.width = picture.height = 32
+        image = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), format="rgb24")
+        container.mux(picture.encode(image))
+        container.mux(picture.encode())
 
 
 def write_media(path: Path, codec: str, sound: np.ndarray, rate: int, *, extra_video: bool = False) -> None:
@@ -159,22 +170,37 @@ def test_numbers_that_are_not_sound_are_told(tmp_path: Path, number: float) -> N
 
 
 def test_a_film_without_sound_is_told(tmp_path: Path) -> None:
-    with av.open(str(tmp_path / "film.mp4"), "w") as container:
-        picture = container.add_stream("mpeg4", rate=5)
-        picture.width = picture.height = 32
-        image = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), format="rgb24")
-        container.mux(picture.encode(image))
-        container.mux(picture.encode())
+    write_silent_film(tmp_path / "film.mp4")
     with pytest.raises(UnreadableClip, match=r"film\.mp4 holds no sound"):
         read_audio(tmp_path / "film.mp4")
 
 
-def test_without_the_media_extra_its_installation_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="asks for the tools of Linux")
+def test_where_nothing_reads_it_the_remedy_is_that_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_media(tmp_path / "clip.m4a", "aac", tone()[None], RATE)
     (tmp_path / "clip.wav").write_bytes(b"no sound")
     monkeypatch.setitem(sys.modules, "av", None)
-    with pytest.raises(UnreadableClip, match="needs the media extra") as caught:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "dnf").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tools))
+    with pytest.raises(
+        UnreadableClip, match=r"\.m4a files such as clip\.m4a are read by ffmpeg, which is not"
+    ) as caught:
         read_audio(tmp_path / "clip.m4a")
-    assert 'pip install "timbre-studio[media]"' in caught.value.remedy
+    assert caught.value.remedy == (
+        'Install ffmpeg: sudo dnf install ffmpeg-free. pip install "timbre-studio[media]" does as well. '
+        "Or save the sound as WAV, FLAC or MP3."
+    )
     with pytest.raises(UnreadableClip, match="is not a sound file"):
         read_audio(tmp_path / "clip.wav")
+
+
+@pytest.mark.parametrize(("platform", "command"), [("win32", "winget install"), ("darwin", "brew install")])
+def test_an_installed_program_is_not_told_of_pip(monkeypatch: pytest.MonkeyPatch, platform: str, command: str) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert command in str(how_to_read_media())
+    assert "pip install" not in str(how_to_read_media())

@@ -59,6 +59,17 @@ def test_archives_of_a_folder_come_in_too(place: Any, tmp_path: Path, make: Any)
     assert installed_models()["mine-v2"] == place.folder / "mine-v2"
 
 
+def test_a_tar_archive_that_ends_with_weights_is_not_taken_for_the_zip_archive_these_are(
+    place: Any, tmp_path: Path
+) -> None:
+    weights = zip_of({"llm/data.pkl": b"x"}, tmp_path / "weights").read_bytes()
+    folder = write_folder(tmp_path / "mine-v2", place.files | {"llm.pt": weights})
+    with tarfile.open(tmp_path / "model.tar", "w") as archive:
+        for path in sorted(folder.rglob("*"), key=lambda path: path.name == "llm.pt"):
+            archive.add(path, arcname=path.relative_to(tmp_path), recursive=False)
+    assert (import_model(tmp_path / "model.tar") / "llm.pt").read_bytes() == weights
+
+
 def test_an_export_is_the_same_model_on_the_other_computer(place: Any, tmp_path: Path) -> None:
     place.installation().run()
     target = tmp_path / "model.zip"

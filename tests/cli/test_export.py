@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_a_text_becomes_a_file_for_each_sentence(timbre, spoken) -> None:  # typ
     assert frames("001 Anna The harbour was quiet.wav") == 4 * WORD_SAMPLES
     assert spoken() == ["The harbour was quiet.", "Nobody spoke.", "Then the bell rang."]
     assert {(request.seed, request.mode) for request in timbre.opened[0].requests} == {(5, Mode.ZERO_SHOT)}
-    assert "made 3 files in" in ran.err
+    assert re.search(r"made 3 files in .* s, \d+\.\d s of speech a second", ran.err)
 
 
 def test_a_second_time_nothing_is_spoken_or_made(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
@@ -62,8 +63,12 @@ def test_a_second_time_nothing_is_spoken_or_made(timbre, spoken) -> None:  # typ
     ran = export(timbre, "story.txt", "--voice", "Anna", "--json")
     assert len(spoken()) == num_spoken
     assert (ran.json["num_made"], ran.json["num_lines"], len(ran.json["files"])) == (0, 2, 2)
+    assert ran.json["audio_seconds_per_second"] == 0.0
     assert "2 were there already" in ran.err
-    assert export(timbre, "story.txt", "--voice", "Anna", "--rate", "48000").status == 0
+    other_rate = export(timbre, "story.txt", "--voice", "Anna", "--rate", "48000", "--json")
+    assert other_rate.status == 0
+    assert other_rate.json["audio_seconds_per_second"] == 0.0
+    assert "a second" not in other_rate.err, "nothing was spoken"
     assert len(spoken()) == num_spoken, "another rate is no reason to speak again"
     assert frames("002 Anna Nobody spoke.wav") == 2 * 2 * WORD_SAMPLES
     export(timbre, "story.txt", "--voice", "Anna", "--seed", "2")

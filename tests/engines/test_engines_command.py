@@ -46,6 +46,13 @@ def test_before_anything_was_tried_it_says_so(cache: Path, capsys: pytest.Captur
     assert "2 not tried yet: `timbre engines build` tries them." in shown
 
 
+def test_of_an_untried_language_model_no_precision_is_claimed(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever loads it compares eight bits and sixteen with float32 first."""
+    arguments = ["--model", str(MODEL), "--device", "cpu", "--threads", "1", "--stage", "speech-lm"]
+    assert command.main(["why", *arguments]) == 0
+    assert "language model: PyTorch, precision chosen when it is loaded" in capsys.readouterr().out
+
+
 def test_built_listed_explained_and_cleared(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert engines("build") == 0
     heard = capsys.readouterr()

@@ -45,7 +45,9 @@ def test_plain_speaks_while_nothing_is_known() -> None:
 def test_every_other_candidate_has_a_reason() -> None:
     choice = view("b", 3.0)
     assert str(why_not(choice, choice)) == "it is in use"
-    assert "slower: 0.5 s a second of sound, 2.00 times as fast" in str(why_not(view("a", 2.0), choice))
+    slower = str(why_not(view("a", 2.0), choice))
+    assert slower == "it is slower: 2.00 times as fast as plain float32, and what is in use 3.00 times"
+    assert str(why_not(view("plain", 1.0), choice)) == "it is slower: what is in use is 3.00 times as fast"
     assert str(why_not(view("c", standing=Standing.REFUSED, reason="it is noise"), choice)) == "it is noise"
     assert str(why_not(view("d", 4.0), choice)) == "it could not be opened"
     unmeasured = view("e", standing=Standing.UNTRIED)

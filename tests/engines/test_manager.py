@@ -11,6 +11,7 @@ import pytest
 from engine_bench import MakeManager
 from engine_fakes import ThreadTrial
 
+from studio.engines import manager as manager_module
 from studio.engines.candidate import Subject
 from studio.engines.ladder import why_not
 from studio.engines.manager import EngineManager
@@ -199,6 +200,23 @@ def test_want_of_memory_steps_down_and_says_so(make_manager: MakeManager) -> Non
     assert opened.view.name == "slower"
     assert "there is not memory enough for fake in float32 now" in str(manager.overview().notes[0])
     assert chosen(manager) == "slower"
+
+
+def test_when_there_is_memory_again_the_faster_one_is_opened_again(
+    make_manager: MakeManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that gave its memory back, and comes again with the next line, asks anew."""
+    manager = make_manager("ONE_BUILT")
+    manager.improve()
+    assert chosen(manager) == "built"
+    names = []
+    for free in (0, 0, 8 << 30):
+        monkeypatch.setattr(manager_module, "budget_bytes", lambda place, free=free: free)
+        opened = manager.open_choice(ENCODER)
+        assert opened is not None
+        names.append(opened.view.name)
+    assert names == ["plain", "plain", "built"]
+    assert len(manager.overview().notes) == 1, "the same is not said twice"
 
 
 def test_cancelling_leaves_nothing_and_is_not_a_failure(make_manager: MakeManager, store: EngineStore) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from studio.engines.candidate import Subject
+from studio.engines import torch_candidates
+from studio.engines.candidate import Subject, Unusable, Usable
 from studio.engines.distance import distance, mel_distance_db
 from studio.engines.extent import Extent
 from studio.engines.limits import judged
@@ -84,6 +85,26 @@ def test_plain_equals_its_own_recording_and_is_timed(recorded: tuple[Subject, Re
     timing = time_in_turns(trial, engine, engine)
     assert 0 < timing.first_seconds <= timing.seconds_per_audio_second * trial.audio_seconds + 1.0
     assert timing.num_rounds >= 1
+
+
+def test_the_vocoders_sixteen_bits_are_near_and_tried_where_the_processor_has_them(
+    recorded: tuple[Subject, Recording], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject, recording = recorded
+    halves = {
+        candidate.precision: candidate
+        for candidate in torch_candidates.CANDIDATES
+        if candidate.stage is Stage.VOCODER and candidate.precision is not Precision.FLOAT32
+    }
+    bfloat16 = halves[Precision.BFLOAT16]
+    engine = bfloat16.open(None, subject)
+    found = TRIALS[Stage.VOCODER](recording, subject.checkpoint, EXTENT).verify(engine, bfloat16.precision)
+    assert found.complaint is None, str(found.complaint)
+    assert found.relative_error > 1e-6, "it does multiply otherwise"
+    for has_it in (True, False):
+        monkeypatch.setattr(torch_candidates, "has_onednn", lambda precision, has_it=has_it: has_it)
+        assert isinstance(bfloat16.probe(subject), Usable if has_it else Unusable)
+        assert isinstance(halves[Precision.FLOAT16].probe(subject), Unusable)
 
 
 @pytest.mark.parametrize("stage", [Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER])

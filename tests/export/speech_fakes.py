@@ -35,16 +35,22 @@ def items_of(texts: Sequence[str], **changes: object) -> list[ExportItem]:
 
 @dataclass
 class Hums:
-    """A source whose lines last a tenth of a second a letter. ``asked``: texts in the order they were spoken."""
+    """A source whose lines last a tenth of a second a letter. ``asked``: texts in the order they were spoken;
+    ``expected``: those it was told of before.
+    """
 
     sounds: Mapping[str, Samples] = field(default_factory=dict)
     failures: Mapping[str, StudioError] = field(default_factory=dict)
     is_spoken: bool = True
     seconds_a_line: float = 0.0
     asked: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)
 
     def needs_speaking(self, item: ExportItem) -> bool:
         return self.is_spoken
+
+    def expect(self, items: Sequence[ExportItem]) -> None:
+        self.expected = [item.text for item in items]
 
     def waveform_of(self, item: ExportItem) -> Waveform:
         self.asked.append(item.text)

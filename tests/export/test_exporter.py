@@ -213,6 +213,19 @@ def test_what_is_done_is_not_made_again(export: Export) -> None:
     assert {path: path.stat().st_mtime_ns for path in export.target.iterdir()} == before
 
 
+def test_whoever_speaks_is_told_what_will_be_asked_for(export: Export) -> None:
+    export()
+    assert export.source.expected == list(TEXTS)
+    export.source.expected.clear()
+    export()
+    assert export.source.expected == []
+    (export.target / NAMES[2]).unlink()
+    export()
+    assert export.source.expected == [TEXTS[2]]
+    export(joined_name="all")
+    assert export.source.expected == list(TEXTS)
+
+
 def test_only_what_changed_is_made_again(export: Export) -> None:
     export()
     export.items[1] = replace(export.items[1], key="another take")

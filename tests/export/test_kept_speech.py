@@ -32,6 +32,14 @@ def test_the_second_time_nothing_is_spoken_and_the_samples_are_the_same(tmp_path
     assert len(source.asked) == 2
 
 
+def test_what_is_kept_is_not_asked_for_ahead(tmp_path: Path) -> None:
+    source = Hums()
+    kept = KeptSpeech(source, folder=tmp_path)
+    kept.waveform_of(ITEMS[1])
+    kept.expect(ITEMS)
+    assert source.expected == [TEXTS[0], TEXTS[2], TEXTS[3]]
+
+
 def test_a_damaged_file_is_spoken_again(tmp_path: Path) -> None:
     source = Hums()
     kept = KeptSpeech(source, folder=tmp_path)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path, PureWindowsPath
 
 import pytest
 
 from studio.errors import UnreadableClip, VoiceNotFound
 from studio.health import anonymity
-from studio.health.anonymity import without_facts, without_names
+from studio.health.anonymity import without_facts, without_names, without_values
 from studio.wording import wording
 
 
@@ -67,4 +68,23 @@ def test_a_sentence_keeps_what_is_the_programs_and_loses_what_is_a_persons(anna:
     assert str(without_facts(model)) == "llm.pt is damaged, 2.5 GB"
     inner = wording("{host} {happened}", host="hf-mirror.com", happened=wording("broke off at {path}", path=anna))
     assert str(without_facts(inner)) == "hf-mirror.com broke off at ‹path›"
-    assert str(without_facts(wording("no ({reason})", reason=f"cannot open {anna}/x"))) == "no (cannot open ~/x)"
+    assert str(without_facts(wording("no ({reason})", reason=f"cannot open {anna}/x"))) == "no (cannot open ‹path›)"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("'Aunt'", "'…'"),  # a KeyError says no more than that
+        ("no voice 'Aunt Mary' in the list", "no voice '…' in the list"),
+        ("'NoneType' object has no attribute 'numpy'", "'NoneType' object has no attribute 'numpy'"),
+        ("'charmap' can't encode \"你好, Mary\" here", "'charmap' can't encode \"…\" here"),
+        ("[Errno 2] No such file: '/media/usb/Mary/diary.wav'", "[Errno 2] No such file: '‹path›'"),
+        ("cannot open D:\\Mary\\diary.wav: it is busy", "cannot open ‹path›: it is busy"),
+        ("libcudnn.so.9: cannot open shared object file", "libcudnn.so.9: cannot open shared object file"),
+        (f"{sys.prefix}/lib/libtorch.so: undefined symbol", f"{sys.prefix}/lib/libtorch.so: undefined symbol"),
+        ("proxy http://mary:secret@proxy.example:8080 refused", "proxy http://proxy.example:8080 refused"),
+        ("sizes 3/4 and 5/6 do not match", "sizes 3/4 and 5/6 do not match"),
+    ],
+)
+def test_what_a_library_says_is_told_without_what_it_quotes(words: str, told: str) -> None:
+    assert without_values(words) == told

@@ -22,7 +22,8 @@ from flow_cases import (
 
 from studio.model.config import UNetConfig
 from studio.model.flow import CachedFlowDecoder
-from studio.model.flow.budget import CacheBudget, default_budget_bytes
+from studio.model.flow.blocks import FlowCaches
+from studio.model.flow.budget import CacheBudget, default_budget_bytes, lines_side_by_side
 from studio.model.flow.caches import CacheKind, PartCache, PartLayout
 from studio.model.flow.context import SelfAttention
 from studio.model.flow.unet import CausalUNet
@@ -218,3 +219,23 @@ def test_layers_of_a_part_are_numbered(reference: Path, family: str) -> None:
     for layout in (layouts.tokens, layouts.frames, layouts.estimator):
         assert [attention.layer for attention in layout.attentions] == list(range(len(layout.attentions)))
         assert all(isinstance(attention, SelfAttention) for attention in layout.attentions)
+
+
+@pytest.mark.parametrize(
+    ("device", "budget_bytes", "lines"),
+    [("cuda", 100, 1), ("cuda", 1000, 1), ("cuda", 1500, 2), ("cuda", 10**6, 8), ("cpu", 10**6, 1)],
+)
+def test_as_many_lines_are_decoded_side_by_side_as_there_is_memory_for(
+    device: str, budget_bytes: int, lines: int
+) -> None:
+    assert lines_side_by_side(torch.device(device), CacheBudget(budget_bytes), line_bytes=450) == lines
+
+
+def test_what_a_usual_line_takes_is_what_its_caches_take(reference: Path, family: str) -> None:
+    decoder = _decoder(reference, family)
+    config, model = flow_config(reference, family), decoder._model
+    caches = FlowCaches.empty(decoder._layouts, CacheKind.KEYS_VALUES, model.noise, torch.float32)
+    assert caches.make_prompt_room(_EXPECTED_FRAMES // config.frames_per_token, model)
+    slabs = [slab for part in caches.parts().values() for slab in part.slabs]
+    taken = sum(tensor.nbytes for slab in slabs for tensor in slab.tensors.values())
+    assert decoder._bytes_of(CacheKind.KEYS_VALUES) == taken

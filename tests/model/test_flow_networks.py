@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from flow_cases import Golden, flow_config, flow_network, random_prompt, random_tokens
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from studio.model.config import ConformerConfig, DiTConfig, FlowConfig, LookAheadConfig, UNetConfig
+from studio.model.flow.caches import _later_blocks_hidden
 from studio.model.flow.context import WholeSequence
+from studio.model.flow.dit import RotaryPositions
 from studio.model.flow.encoder import EncoderContext, RelativeAttention
 from studio.model.flow.estimator import Conditions
 from studio.model.flow.model import FlowModel
@@ -172,3 +176,32 @@ def test_distance_term_far_from_the_beginning() -> None:
             # The rates are the official float32 ones.
             assert bias[0, :, query, key].numpy() == pytest.approx(expected.numpy(), abs=2e-3)
             assert bias.shape == (1, 2, 50, 6050)
+
+
+def test_what_one_stream_of_a_card_computes_is_not_handed_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be queued there and not computed yet."""
+    stream = 1
+    monkeypatch.setattr("studio.model.flow.dit._stream_of", lambda _device: stream)
+    positions = RotaryPositions(8)
+    cosine, _ = positions.turns(0, 5)
+    assert positions.turns(0, 5)[0] is cosine
+    stream = 2
+    again, _ = positions.turns(0, 5)
+    assert again is not cosine
+    assert torch.equal(again, cosine)
+
+
+def test_what_is_kept_for_every_stream_of_a_card_is_there_when_it_is_handed_out() -> None:
+    """On the device nothing is computed, only copied to: of a copy, torch waits for the end."""
+    seen = []
+
+    class Watching(TorchDispatchMode):
+        def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            made = operation(*args, **(kwargs or {}))
+            if isinstance(made, torch.Tensor) and made.device.type == "meta":
+                seen.append(str(operation))
+            return made
+
+    with Watching():
+        _later_blocks_hidden(100, 50, torch.float32, torch.device("meta"))
+    assert seen == ["aten._to_copy.default"]

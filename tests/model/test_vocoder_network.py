@@ -63,18 +63,32 @@ def test_every_spelling_of_a_file_gives_the_same_sound(tmp_path: Path, kind: Voc
     if spelling == "trained with discriminators":
         tensors = {f"generator.{name}": tensor for name, tensor in tensors.items()}
     torch.save(tensors, tmp_path / "hift.pt")
-    vocoder = load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.BFLOAT16, "cpu")
+    vocoder = load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT32, "cpu")
     assert (one_run(vocoder.network) - wanted).abs().max() < 1e-5
 
 
 def test_a_loaded_vocoder_is_float32_and_its_causal_pitch_float64(tmp_path: Path, kind: VocoderKind) -> None:
     torch.save(small_network(kind, torch.float32).state_dict(), tmp_path / "hift.pt")
-    network = load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT16, "cpu").network
+    network = load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT32, "cpu").network
     of_pitch = {parameter.dtype for parameter in network.f0_predictor.parameters()}
     of_others = {parameter.dtype for name, parameter in network.named_parameters() if "f0_predictor" not in name}
     assert of_pitch == {torch.float64 if kind is VocoderKind.CAUSAL else torch.float32}
     assert of_others == {torch.float32}
     assert not any(parameter.requires_grad for parameter in network.parameters())
+
+
+def test_in_sixteen_bits_only_residual_blocks_multiply_so(tmp_path: Path, kind: VocoderKind) -> None:
+    torch.save(small_network(kind, torch.float32).state_dict(), tmp_path / "hift.pt")
+    plain, half = (
+        load_vocoder(tmp_path / "hift.pt", small_config(kind), precision, "cpu").network
+        for precision in (Precision.FLOAT32, Precision.BFLOAT16)
+    )
+    narrow = {name for name, parameter in half.named_parameters() if parameter.dtype is torch.bfloat16}
+    assert narrow == {name for name in dict(half.named_parameters()) if "resblocks" in name and ".convs" in name}
+    wanted, found = one_run(plain), one_run(half)
+    assert found.dtype is torch.float32
+    assert 1e-6 < (found - wanted).norm() / wanted.norm() < 0.1
+    assert not any(parameter.requires_grad for parameter in half.parameters())
 
 
 def test_a_file_of_the_other_generation_is_named(tmp_path: Path, kind: VocoderKind) -> None:

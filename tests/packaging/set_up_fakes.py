@@ -24,8 +24,14 @@ class FakePip:
         if self._fails_on and self._fails_on in call:
             raise SetUpFailed("The package index cannot be reached.", remedy="Connect.")
         if arguments[-1].startswith("torch"):
-            site_packages = self._environment.folder / "lib" / "python3.11" / "site-packages"
-            (site_packages / "torch-2.13.0.dist-info").mkdir(parents=True)
+            self.put("torch")
+
+    def remove(self, *packages: str) -> None:
+        self.calls.append(f"without {' '.join(packages)}")
+
+    def put(self, package: str) -> None:
+        site_packages = self._environment.folder / "lib" / "python3.11" / "site-packages"
+        (site_packages / f"{package}-2.13.0.dist-info").mkdir(parents=True, exist_ok=True)
 
 
 class QuietProgress(Progress):
@@ -50,7 +56,10 @@ def write_project(folder: Path, *, requirement: str = "torch>=2.6,<2.14", line_l
         f"""
         [project]
         name = "x"
-        dependencies = ["torchless>=1", "{requirement}"]
+        dependencies = ["torchless>=1", "onnxruntime>=1.20", "onnx>=1.17", "{requirement}"]
+        [project.optional-dependencies]
+        media = ["av>=13"]
+        gpu = ["tensorrt-rtx-cu13-libs>=1.5; sys_platform == 'linux'"]
         [tool.ruff]
         line-length = {line_length}
         """

@@ -18,6 +18,10 @@ def test_rooms_that_are_imported_by_name_are_there() -> None:
     assert "studio.app.screenshots" not in rooms
 
 
+def test_pyav_goes_in_only_where_it_is_asked_for() -> None:
+    assert set(contents.modules_left_out(with_media=False)) - set(contents.modules_left_out(with_media=True)) == {"av"}
+
+
 def test_resources_lie_where_the_program_looks() -> None:
     places = {
         Path(source).relative_to(HOUSE / "resources").as_posix(): place for source, place in contents.resources(HOUSE)

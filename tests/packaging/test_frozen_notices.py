@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import sysconfig
 from collections.abc import Callable
 from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
 
 import pytest
-from frozen.notices import Component, Incomplete, Owners, as_text, component_of, text_of
+from frozen import notices
+from frozen.notices import Component, Incomplete, Owners, as_text, component_of, main, text_of
 from frozen.vendored import VENDORED, vendored
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -105,7 +108,39 @@ def test_every_text_that_is_named_is_here() -> None:
         for name in library.texts:
             assert len(text_of(name)) > 500
     assert vendored("libavcodec-5e6b81c2.so.62.28.102") is not None
-    assert vendored("libtorch_cpu.so") is None
+    assert vendored("libtorch_python.so") is None
+
+
+def test_what_is_linked_into_torch_is_told(package: Package, tmp_path: Path) -> None:
+    library = "torch/lib/libtorch_cpu.so"
+    found = Owners([package("torch", library=library)]).components([entry(tmp_path, library)])
+    assert [one.name for one in found] == ["Intel oneMKL", "torch"]
+    assert "Intel Simplified Software License" in found[0].texts[0][1]
+
+
+def test_what_windows_brings_is_known(package: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, library = tmp_path / "Windows", "numpy.libs/msvcp140-a4c2229b.dll"
+    (root / "System32").mkdir(parents=True)
+    (root / "System32" / "ucrtbase.dll").touch()
+    monkeypatch.setenv("SYSTEMROOT", str(root).upper() if sys.platform == "win32" else str(root))
+    inventory = [entry(root, "System32/ucrtbase.dll"), entry(tmp_path, library)]
+    found = Owners([package("numpy", library=library)]).components(inventory)
+    assert [one.name for one in found] == ["Microsoft Visual C++ runtime", "numpy", "Windows C runtime"]
+
+
+def test_what_is_under_the_gpl_is_not_packaged_but_for_its_maker(
+    package: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = "av.libs/libx264-0123.so.165"
+    installed = [package("av", library=library)]
+    monkeypatch.setattr(notices, "distributions", lambda: installed)
+    inventory, target = tmp_path / "inventory.json", tmp_path / "NOTICES.txt"
+    inventory.write_text(json.dumps([entry(tmp_path, library)]))
+    assert main([str(inventory), str(target)]) == 1
+    assert "x264: under the GPL" in capsys.readouterr().err
+    assert not target.exists()
+    assert main([str(inventory), str(target), "--media"]) == 0
+    assert "do not pass\nit on." in target.read_text()
 
 
 def test_texts_that_several_share_are_printed_once_and_strict_licences_are_said() -> None:

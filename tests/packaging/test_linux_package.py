@@ -133,6 +133,7 @@ def test_the_fields_of_the_package() -> None:
     assert fields["Version"] == studio.__version__
     assert fields["Installed-Size"] == "9766"
     assert fields["Depends"] == "libc6 (>= 2.36), libgl1"
+    assert "ffmpeg" in fields["Recommends"].split(", "), "it reads what a phone records"
     assert all(line.startswith(" ") for line in fields["Description"].splitlines()[1:])
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections import namedtuple
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from set_up.assembly import Assembly, environment_of, wanted_stamp
 from set_up.environment import Environment
 from set_up.failure import SetUpFailed
+from set_up.launch import _extras_for
 from set_up.libraries import AptGet
 from set_up.machine import Machine, NvidiaDriver
+from set_up.onnx_build import onnx_build, with_build
 from set_up_fakes import FakePip, QuietProgress, machine, write_project
 
 PROGRAM = frozenset({"media"})
@@ -105,7 +108,7 @@ def test_another_foundation_needs_a_new_environment(house: House, change: str) -
         write_project(house.checkout, requirement="torch>=2.6,<2.20")
     else:
         house.environment.python.unlink()  # the system's Python went away
-    assert len(house.start(computer)) == 2
+    assert house.start(computer)[0].endswith("torch>=2.6,<2.20" if change == "torch" else "torch>=2.6,<2.14")
     assert house.venvs_made == 2
 
 
@@ -134,6 +137,55 @@ def test_a_damaged_stamp_counts_as_none(house: House) -> None:
     for damage in ("", "[]", '{"foundation": 1}', "{}"):
         (house.environment.folder / "set-up.json").write_text(damage)
         assert house.start() == [f"--editable {house.checkout}[media]"]
+
+
+CARD = machine(driver=NvidiaDriver(580))
+
+
+def test_with_a_card_its_onnx_runtime_takes_the_place_of_the_other(house: House) -> None:
+    _, packages, program = house.start(CARD, extras=frozenset({"media", "gpu"}))
+    assert packages.split() == [
+        *("torchless>=1", "onnxruntime-gpu>=1.20", "onnx>=1.17", "torch>=2.6,<2.14"),
+        *("tensorrt-rtx-cu13-libs>=1.5;", "sys_platform", "==", "'linux'", "av>=13"),
+    ]
+    assert program == f"--no-deps --editable {house.checkout}"
+    assert house.start(CARD, extras=frozenset({"media", "gpu"})) == []
+
+
+def test_one_that_is_there_already_goes_first(house: House) -> None:
+    house.environment.folder.mkdir()
+    house._make_venv(house.environment.folder)
+    FakePip(house.environment).put("onnxruntime")
+    assert house.start(CARD)[1] == "without onnxruntime onnxruntime-gpu"
+
+
+def test_where_it_cannot_be_had_the_one_for_processors_does(house: House) -> None:
+    house.fails_on = "onnxruntime-gpu"
+    assert house.start(CARD)[-1] == f"--editable {house.checkout}[media]"
+    assert any("onnxruntime-gpu cannot be had" in told for told in house.progress.told)
+
+
+@pytest.mark.parametrize(
+    ("computer", "build"),
+    [
+        (machine(), "onnxruntime"),
+        (CARD, "onnxruntime-gpu"),
+        (machine(driver=NvidiaDriver(None)), "onnxruntime-gpu"),  # WSL
+        (machine(driver=NvidiaDriver(550)), "onnxruntime"),  # too old for the CUDA it was made with
+        (machine("Darwin"), "onnxruntime"),
+        (replace(machine("Windows", NvidiaDriver(None)), architecture="AMD64"), "onnxruntime-gpu"),
+        (replace(CARD, architecture="aarch64"), "onnxruntime"),
+    ],
+)
+def test_the_build_of_onnx_runtime_is_that_of_the_machine(computer: Machine, build: str) -> None:
+    assert onnx_build(computer) == build
+    assert ("gpu" in _extras_for(computer)) == (build == "onnxruntime-gpu")
+
+
+def test_only_onnx_runtime_itself_is_exchanged() -> None:
+    lines = ["onnx>=1", "onnxruntime", "onnxruntime>=1.20; python_version > '3'", "onnxruntime-extensions"]
+    exchanged = ["onnx>=1", "onnxruntime-gpu", "onnxruntime-gpu>=1.20; python_version > '3'", "onnxruntime-extensions"]
+    assert with_build(lines, "onnxruntime-gpu") == exchanged
 
 
 def test_torch_comes_from_the_index_that_has_the_fitting_build(house: House) -> None:

@@ -188,3 +188,16 @@ def test_a_full_disk_costs_only_time_and_leaves_nothing_half_written(
     assert kept.features("k" * 64, lambda: prompt(4)).num_tokens == 4
     assert kept.prepared(prompt(4)).prompt.num_tokens == 4
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_voice_on_a_card_is_computed_before_a_line_on_another_stream_may_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished: list[str] = []
+    monkeypatch.setattr(prompt_store, "finish_for_others", finished.append)
+    on_card = PromptStore(tmp_path, FakeFlow(), memory_bytes=1 << 20, disk_bytes=0, device="cuda:1")  # type: ignore[arg-type]
+    on_card.prepared(prompt(5))
+    assert finished == ["cuda:1"]
+    on_card.prepared(prompt(5))
+    on_card.for_flow(FakeFlow("another")).prepared(prompt(5))  # type: ignore[arg-type]
+    assert finished == ["cuda:1", "cuda:1"]

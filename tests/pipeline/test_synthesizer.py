@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +26,7 @@ from studio.errors import (
     UnreadableClip,
     UnusableSetting,
 )
+from studio.model.stages import FlowPromptState, FlowStream, SpeechTokenRequest, TokenSampler
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.opening import open_synthesizer
 from studio.pipeline.request import (
@@ -305,3 +309,75 @@ def test_a_model_of_random_weights_says_so(reference: Path, tmp_path: Path) -> N
     assert not open_synthesizer(folder, options).description.makes_noise or (folder / "random.json").is_file()
     (folder / "random.json").write_text("{}")
     assert open_synthesizer(folder, options).description.makes_noise
+
+
+@pytest.mark.parametrize("is_streaming", [True, False])
+def test_lines_of_a_batch_sound_as_each_does_alone(
+    synthesizer: Synthesizer,
+    voice: VoiceReference,
+    reference: Path,
+    is_streaming: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On threads of their own, two voices among them that nobody has prepared before."""
+    voices = (replace(voice, transcript="Of a batch."), VoiceReference(reference / "inputs" / "prompt_b.wav", name="b"))
+    requests = [short(voices[seed % 2], seed=seed, text="One.", is_streaming=is_streaming) for seed in range(6)]
+
+    def line(request: SynthesisRequest) -> np.ndarray:
+        chunks, _ = run(synthesizer.stream(request, control=RequestControl(), in_batch=True))
+        return np.concatenate([chunk.samples for chunk in chunks])
+
+    monkeypatch.setattr(synthesizer, "_turns", threading.Semaphore(len(requests)))  # as on a large card
+    synthesizer.close()  # forgets its voices, stays usable
+    with ThreadPoolExecutor(len(requests)) as pool:
+        together = list(pool.map(line, requests))
+    alone = [speak(synthesizer, request)[0] for request in requests]
+    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(together, alone, strict=True))
+    assert not np.array_equal(alone[0], alone[2]), "each line has its seed"
+
+
+def test_lines_of_a_batch_take_memory_in_turns_and_when_their_tokens_are_there(
+    synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow, speech_lm = synthesizer.stages.flow, synthesizer.stages.speech_lm
+    assert flow.lines_at_once == speech_lm.lines_at_once == 1, "one line keeps a processor busy"
+    open_stream, generate = flow.open_stream, speech_lm.generate
+    num_complete = num_open = most_open = 0
+
+    def opened(state: FlowPromptState) -> FlowStream:
+        nonlocal num_open, most_open
+        num_open += 1
+        most_open = max(most_open, num_open)
+        assert num_complete, "no line has all its tokens yet"
+        stream = open_stream(state)
+        close = stream.close
+
+        def closed() -> None:
+            nonlocal num_open
+            num_open -= 1
+            close()
+
+        monkeypatch.setattr(stream, "close", closed)
+        return stream
+
+    def generated(request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        nonlocal num_complete
+        yield from generate(request, sampler)
+        num_complete += 1
+
+    monkeypatch.setattr(flow, "open_stream", opened)
+    monkeypatch.setattr(speech_lm, "generate", generated)
+
+    def line(seed: int) -> None:
+        run(synthesizer.stream(short(voice, seed=seed, text="One."), control=RequestControl(), in_batch=True))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(line, range(4)))
+    assert (most_open, num_open, num_complete) == (1, 0, 4)
+
+
+def test_what_a_batch_costs_says_nothing_about_a_line_alone(synthesizer: Synthesizer, voice: VoiceReference) -> None:
+    speak(synthesizer, short(voice))
+    before = synthesizer._decoder.pace.speech_lm_seconds(100), synthesizer._decoder.pace.tokens_for(100)
+    run(synthesizer.stream(short(voice), control=RequestControl(), in_batch=True))
+    assert (synthesizer._decoder.pace.speech_lm_seconds(100), synthesizer._decoder.pace.tokens_for(100)) == before

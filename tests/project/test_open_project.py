@@ -412,6 +412,18 @@ def test_a_line_is_a_draft_then_ready_then_stale_and_ready_again(project: Projec
     assert project.state_of(line_id) is LineState.DRAFT
 
 
+def test_a_take_that_was_stopped_does_not_say_the_line(project: Project) -> None:
+    (line_id,) = insert(project, "Hello.")
+    recorder = project.begin_take(line_id, recipe(project.fingerprint_of(line_id)), RATE)
+    recorder.append(sound(0.5, 0))
+    stopped = recorder.stop()
+    assert stopped is not None
+    project.apply(AddTake(stopped))
+    assert project.state_of(line_id) is LineState.STALE
+    speak(project, line_id)
+    assert project.state_of(line_id) is LineState.READY
+
+
 def test_a_new_word_in_a_dictionary_makes_the_lines_stale_that_use_it(project: Project) -> None:
     chinese, english = insert(project, "重庆很大。", "A big city.")
     for line_id in (chinese, english):

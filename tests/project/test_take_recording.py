@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +161,40 @@ def test_a_take_that_the_disk_refused_comes_with_the_next_change(project: Projec
     project.apply(undo)
     assert project.takes_of("a") == (take,)
     assert not recorder.is_waiting
+
+
+def test_a_take_that_is_just_ending_is_added_once_whatever_else_is_edited(
+    project: Project, recorder: TakeRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two lines that end at the same time, say."""
+    storage, is_writing, may_write = project._storage, threading.Event(), threading.Event()
+    add_sound = storage.add_sound
+
+    def add_sound_slowly(*arguments: object) -> None:
+        is_writing.set()
+        assert may_write.wait(10)
+        add_sound(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(storage, "add_sound", add_sound_slowly)
+    recorder.append(sound(0.5))
+    with ThreadPoolExecutor(2) as pool:
+        ending = pool.submit(recorder.finish, report())
+        assert is_writing.wait(10)
+        while not recorder._ended_take:
+            threading.Event().wait(0.001)
+        editing = pool.submit(project.apply, RenameProject("another"))
+        editing_waits = not _ends(editing, 0.2)
+        may_write.set()
+        take = ending.result(10)
+        editing.result(10)
+    assert project.takes_of("a") == ()
+    assert not editing_waits, "an edit waits for the disk"
+    project.apply(AddTake(take))
+    assert project.takes_of("a") == (take,)
+
+
+def _ends(work: Future[object], seconds: float) -> bool:
+    return not wait([work], timeout=seconds).not_done
 
 
 def test_a_line_may_go_while_it_is_spoken(project: Project, recorder: TakeRecorder) -> None:

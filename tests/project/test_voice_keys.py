@@ -64,9 +64,7 @@ def test_a_project_knows_it_after_it_was_saved_and_opened(tmp_path: Path) -> Non
         project.apply(InsertLines(0, (LINE,)))
         take = project.begin_take("a", replace(SPOKEN, line_fingerprint=project.fingerprint_of("a")), RATE)
         take.append(np.ones(100, np.float32))
-        kept = take.stop()
-        assert kept is not None
-        project.apply(AddTake(kept))
+        project.apply(AddTake(take.finish()))
         project.save(tmp_path / "a.timbre")
     with Project.open(tmp_path / "a.timbre", tmp_path / "drafts") as project:
         assert project.state_of("a") is LineState.READY

@@ -180,6 +180,8 @@ def test_it_speaks_plainly_at_first_and_faster_from_the_next_line_on(
     open_model: Callable[..., tuple[AcceleratedModel, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, manager = open_model(quiet_seconds=600.0)
+    heard: list[Overview] = []
+    model.watch_engines(heard.append)
     chunks = model.stream(request_of, control=RequestControl())
     assert np.abs(next(chunks).samples).max() > 0
     model._improve()  # what the helping thread does; here in the middle of a line
@@ -189,7 +191,7 @@ def test_it_speaks_plainly_at_first_and_faster_from_the_next_line_on(
     assert set(loudness(model, request_of)) == {0.0}
     assert model.description.engines["vocoder"] == "mute"
     assert model.description.stages["vocoder"] == "a vocoder float32"
-    in_use = {stage.stage: stage.in_use for stage in model.engines().stages}
+    in_use = {stage.stage: stage.in_use for stage in heard[-1].stages}
     assert in_use == {Stage.FLOW: "torch-float32", Stage.VOCODER: "mute"}
 
 
@@ -254,10 +256,16 @@ def test_memory_goes_back_when_idle_and_the_model_returns_with_the_next_line(
     open_model: Callable[..., tuple[AcceleratedModel, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, _ = open_model(replace(OPTIONS, engines="plain", idle_release_seconds=0.1))
+    heard: list[Overview] = []
+    model.watch_engines(heard.append)
     wait_for(lambda: model._synthesizer is None)
     assert {stage.in_use for stage in model.engines().stages} == {""}
-    assert min(loudness(model, request_of)) > 0
+    wait_for(lambda: {stage.in_use for stage in heard[-1].stages} == {""})
+    chunks = model.stream(request_of, control=RequestControl())
+    assert np.abs(next(chunks).samples).max() > 0
     assert model._synthesizer is not None
+    assert {stage.in_use for stage in heard[-1].stages} == {"torch-float32"}
+    chunks.close()
 
 
 def test_a_person_may_ask_for_it_and_clear_it(

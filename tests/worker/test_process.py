@@ -59,8 +59,9 @@ def run(work: Callable[[WorkerClient, Workers], Awaitable[None]], *, folder: str
     return workers.made
 
 
-async def heard(client: WorkerClient, words: str) -> int:
-    return len([chunk async for chunk in client.synthesize(SynthesisRequest(words, VOICE))])
+async def heard(client: WorkerClient, words: str, *, in_batch: bool = False) -> int:
+    request = SynthesisRequest(words, VOICE)
+    return len([chunk async for chunk in client.synthesize(request, in_batch=in_batch)])
 
 
 def test_killed_in_mid_stream_then_between_requests_then_well(logs: Path) -> None:
@@ -124,6 +125,18 @@ def test_a_worker_that_leaves_by_itself_says_how() -> None:
             await heard(client, "one exit")
 
     run(work)
+
+
+def test_a_line_of_a_batch_that_leaves_takes_the_worker_along() -> None:
+    """As any other does; else nobody would ever hear of it again."""
+
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        lines = [asyncio.create_task(heard(client, words, in_batch=True)) for words in ("one wait", "one exit")]
+        for ended in await asyncio.gather(*lines, return_exceptions=True):
+            assert isinstance(ended, WorkerDied)
+            assert "exit status 3" in str(ended)
+
+    run(work, folder="three-at-once")
 
 
 def test_what_libraries_print_is_in_the_log_and_nowhere_else(logs: Path, capfd: pytest.CaptureFixture[str]) -> None:

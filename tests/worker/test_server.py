@@ -259,3 +259,78 @@ def test_engines_are_watched_and_managed_beside_the_request_at_work() -> None:
     worker.send(protocol.Cancel(3))
     assert worker.receive() == protocol.Cancelled(3)
     worker.send(protocol.Shutdown())
+
+
+def line_of_a_batch(request_id: int, text: str) -> protocol.Synthesize:
+    return protocol.Synthesize(request_id, SynthesisRequest(text, VOICE), in_batch=True)
+
+
+@pytest.fixture
+def three_at_once(caller: Caller) -> Caller:
+    caller.say(protocol.Load(1, Path("three-at-once"), EngineOptions()))
+    event = caller.hear()
+    assert isinstance(event, protocol.Ready)
+    assert event.description.lines_at_once == 3
+    return caller
+
+
+def ids_of_sound(caller: Caller, count: int) -> set[int]:
+    """The first ``count`` requests that are heard."""
+    heard: set[int] = set()
+    while len(heard) < count:
+        event = caller.hear()
+        if isinstance(event, protocol.AudioReady):
+            heard.add(event.request_id)
+    return heard
+
+
+def test_lines_of_a_batch_are_spoken_beside_each_other(three_at_once: Caller) -> None:
+    three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 6)))
+    assert ids_of_sound(three_at_once, 3) == {2, 3, 4}
+    three_at_once.say(protocol.Cancel(3))
+    assert isinstance(three_at_once.hear_until_end_of(3)[-1], protocol.Cancelled)
+    assert ids_of_sound(three_at_once, 1) == {5}
+
+
+def test_what_is_to_be_heard_now_passes_a_batch(three_at_once: Caller) -> None:
+    three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 7)), synthesize(7, "one two"))
+    assert isinstance(three_at_once.hear_until_end_of(7)[-1], protocol.Finished)
+    assert len(three_at_once.opened[0].requests) <= 4, "it has passed two of the batch at least"
+
+
+def test_another_model_is_loaded_when_the_batch_has_ended(three_at_once: Caller) -> None:
+    three_at_once.say(line_of_a_batch(2, "one wait"), protocol.Load(3, Path("fake"), EngineOptions()))
+    assert ids_of_sound(three_at_once, 1) == {2}
+    three_at_once.say(protocol.Ping(4))
+    assert three_at_once.hear_until_end_of(4) == [protocol.Pong(4)]
+    assert not three_at_once.opened[0].is_closed
+    three_at_once.say(protocol.Cancel(2))
+    assert isinstance(three_at_once.hear_until_end_of(3)[-1], protocol.Ready)
+    assert three_at_once.opened[0].is_closed
+
+
+def test_a_failure_is_of_its_line_alone(three_at_once: Caller) -> None:
+    three_at_once.say(line_of_a_batch(2, "one bug"), line_of_a_batch(3, "one rest two"))
+    ends: dict[int, Event] = {}
+    while len(ends) < 2:
+        event = three_at_once.hear()
+        if isinstance(event, protocol.Failed | protocol.Finished):
+            ends[event.request_id] = event
+    assert isinstance(ends[2], protocol.Failed)
+    assert isinstance(ends[3], protocol.Finished)
+
+
+def test_a_client_that_goes_ends_the_whole_batch(three_at_once: Caller) -> None:
+    three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 7)))
+    ids_of_sound(three_at_once, 3)
+    three_at_once.connection.close()
+    three_at_once.thread.join(10)
+    assert three_at_once.opened[0].is_closed
+
+
+def test_a_model_that_gains_nothing_speaks_a_batch_line_by_line(loaded: Caller) -> None:
+    loaded.say(line_of_a_batch(2, "one wait"), line_of_a_batch(3, "one"), protocol.Ping(4))
+    assert loaded.hear_until_end_of(4) == [protocol.Pong(4)]
+    assert len(loaded.opened[0].requests) <= 1
+    loaded.say(protocol.Cancel(2))
+    assert isinstance(loaded.hear_until_end_of(3)[-1], protocol.Finished)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTabWidget, QVBoxLayout, QWidget
 
 from studio.app.dictionary.global_words import GlobalWords
 from studio.app.dictionary.word_model import Row
 from studio.app.dictionary.word_page import WordPage
-from studio.app.error_words import error_words
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.room import fitting
 from studio.errors import StudioError
 from studio.project.changes import EditDictionary
@@ -34,10 +34,7 @@ class DictionaryDialog(QDialog):
         self.tabs.setAccessibleName(self.tr("Pronunciation"))
         self.tabs.addTab(self.project_page, self.tr("This project"))
         self.tabs.addTab(self.global_page, self.tr("All projects"))
-        self._complaint = QLabel()
-        self._complaint.setProperty("role", "bad")
-        self._complaint.setWordWrap(True)
-        self._complaint.hide()
+        self._complaint = ErrorLine()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         layout = QVBoxLayout(self)
         layout.addWidget(self.tabs, 1)
@@ -49,7 +46,7 @@ class DictionaryDialog(QDialog):
         self.resize(fitting(100 * width, 64 * width))
         # rows
         for page in self.pages:
-            page.model.edited.connect(self._complaint.hide)
+            page.model.edited.connect(self._complaint.clear)
             page.hear_clicked.connect(self.hear_clicked)
         # buttons
         self.buttons.accepted.connect(self.accept)
@@ -71,7 +68,7 @@ class DictionaryDialog(QDialog):
             if number is not None:
                 self.tabs.setCurrentWidget(page)
                 page.go_to(number)
-                self._complain(page.model.problem(number))
+                self._complaint.show_error(page.model.problem(number))
                 return
         try:
             self._global_words.change(self.global_page.model.dictionary())
@@ -79,13 +76,9 @@ class DictionaryDialog(QDialog):
             if dictionary != self._editor.project.dictionary:
                 self._editor.do(EditDictionary(dictionary), self.tr("Pronunciation"))
         except StudioError as error:
-            self._complain(error)
+            self._complaint.show_error(error)
             return
         super().accept()
-
-    def _complain(self, error: StudioError | None) -> None:
-        self._complaint.setText(error_words(error) if error is not None else "")
-        self._complaint.show()
 
     def _count_lines(self, entry: DictionaryEntry) -> int:
         return len(lines_using(((line.id, line.text) for line in self._editor.script.lines), entry))

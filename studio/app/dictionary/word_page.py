@@ -18,9 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD, WordModel
-from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
-from studio.errors import BadPronunciation
+from studio.app.widgets.error_line import ErrorLine
 from studio.project.dictionary import DictionaryEntry
 
 # How many lines use an entry.
@@ -58,6 +57,8 @@ class WordPage(QWidget):
         self._remark = QLabel()
         self._remark.setWordWrap(True)
         self._remark.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._remark.setProperty("role", "quiet")
+        self._problem = ErrorLine()
         self._lay_out()
         # in the table
         self.model.edited.connect(self._remark_row)
@@ -108,34 +109,30 @@ class WordPage(QWidget):
         layout = QVBoxLayout(self)
         layout.addWidget(self.table, 1)
         layout.addWidget(self._remark)
+        layout.addWidget(self._problem)
         layout.addLayout(buttons)
         # Two lines, so that the table does not jump when there is more to say.
         self._remark.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self._problem.setMinimumHeight(self._remark.minimumHeight())
         self._remark.setAlignment(Qt.AlignmentFlag.AlignTop)
 
     def _remark_row(self) -> None:
         number = self.table.currentIndex().row()
         entry = self.current_entry()
         problem = self.model.problem(number) if number >= 0 else None
-        self._say(self._words_about(entry, problem), is_bad=problem is not None)
+        self._problem.show_error(problem)
+        self._remark.setVisible(problem is None)
+        self._remark.setText(self._words_about(entry))
         self.remove_button.setEnabled(self.table.selectionModel().hasSelection())
         self.hear_button.setEnabled(entry is not None)
 
-    def _words_about(self, entry: DictionaryEntry | None, problem: BadPronunciation | None) -> str:
-        if problem is not None:
-            return error_words(problem)
+    def _words_about(self, entry: DictionaryEntry | None) -> str:
         if entry is None:
             return self.tr("A word that is read wrongly: write how it should be said.")
         sent = [words for words in (entry.alias, entry.spoken(speaks_phones=True)) if words]
         return self.tr(
             "Sent to the model as {words}. In %n line(s) of this script.", "", self._count_lines(entry)
         ).format(words=" / ".join(dict.fromkeys(sent)))
-
-    def _say(self, words: str, *, is_bad: bool) -> None:
-        self._remark.setText(words)
-        self._remark.setProperty("role", "bad" if is_bad else "quiet")
-        self._remark.style().unpolish(self._remark)
-        self._remark.style().polish(self._remark)
 
     def _hear(self) -> None:
         entry = self.current_entry()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.bridge import WorkerBridge
 from studio.app.engines.build_panel import BuildPanel
+from studio.app.translation import language
 from studio.engines.overview import EngineAction, Overview
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class EnginesDesk(QObject):
         self.panel.details_wanted.connect(self.open_page)
         self.panel.action_wanted.connect(lambda action: self._manage(action, ()))
         bridge.engines_changed.connect(self.show)
+        language.changed.connect(self._say_anew)
 
     @property
     def page(self) -> EnginesPage | None:
@@ -54,6 +56,9 @@ class EnginesDesk(QObject):
             self.panel.show_overview(overview)
         if self._page is not None:
             self._page.show_overview(overview)
+
+    def _say_anew(self) -> None:
+        self.show(self._overview)
 
     def _manage(self, action: EngineAction, keys: tuple[str, ...]) -> None:
         self._bridge.run(self._bridge.manage_engines(action, keys))

@@ -17,6 +17,7 @@ _BAR_PIXELS = 12.0
 _PLAIN_PIXELS = 4.0
 _ROW_PIXELS = 30
 _MARGIN_PIXELS = 8
+_HEADING_PIXELS = 22
 _LEGEND_PIXELS = 22
 _RADIUS = 2.0
 # Those of the front end work once per voice, not for every second of speech.
@@ -64,7 +65,9 @@ class StageChart(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(420, 2 * _MARGIN_PIXELS + _LEGEND_PIXELS + _ROW_PIXELS * max(1, len(self._times)))
+        return QSize(
+            420, 2 * _MARGIN_PIXELS + _HEADING_PIXELS + _LEGEND_PIXELS + _ROW_PIXELS * max(1, len(self._times))
+        )
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(240, self.sizeHint().height())
@@ -78,14 +81,22 @@ class StageChart(QWidget):
         left = _MARGIN_PIXELS + max((metrics.horizontalAdvance(name) for name in names), default=0) + 10
         right = self.width() - _MARGIN_PIXELS - metrics.horizontalAdvance("0.0000 s/s")
         scale = (right - left) / self._longest()
+        self._draw_heading(painter, colours)
         self._draw_real_time(painter, colours, left + scale, right)
         for row, (name, time) in enumerate(zip(names, self._times, strict=True)):
-            top = _MARGIN_PIXELS + row * _ROW_PIXELS
+            top = _MARGIN_PIXELS + _HEADING_PIXELS + row * _ROW_PIXELS
             painter.setPen(colours.text)
             box = QRectF(_MARGIN_PIXELS, top, left - _MARGIN_PIXELS, _BAR_PIXELS + _PLAIN_PIXELS + 2)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
             self._draw_bars(painter, time, QPointF(left, top), scale)
-        self._draw_legend(painter, colours, left)
+        self._draw_legend(painter, colours, _MARGIN_PIXELS)
+
+    def _draw_heading(self, painter: QPainter, colours: Colours) -> None:
+        painter.setPen(colours.faint_text)
+        box = QRectF(_MARGIN_PIXELS, 0, self.width() - 2 * _MARGIN_PIXELS, _HEADING_PIXELS)
+        words = self.tr("seconds of work for a second of sound")
+        shown = self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(box.width()))
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shown)
 
     def _draw_bars(self, painter: QPainter, time: StageTime, corner: QPointF, scale: float) -> None:
         colours = Colours.of(self.palette())
@@ -112,7 +123,7 @@ class StageChart(QWidget):
         if x > right or not self._times:
             return
         painter.setPen(QPen(colours.line, 1.0, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(x, 2), QPointF(x, self.height() - _LEGEND_PIXELS))
+        painter.drawLine(QPointF(x, _HEADING_PIXELS), QPointF(x, self.height() - _LEGEND_PIXELS))
 
     def _draw_legend(self, painter: QPainter, colours: Colours, left: float) -> None:
         baseline = self.height() - _LEGEND_PIXELS
@@ -130,10 +141,8 @@ class StageChart(QWidget):
         painter.drawLine(QPointF(left, baseline + 4), QPointF(left, baseline + _LEGEND_PIXELS - 4))
         painter.setPen(colours.faint_text)
         words = self.tr("as fast as it is heard")
-        painter.drawText(QRectF(left + 8, baseline, self.width(), _LEGEND_PIXELS), Qt.AlignmentFlag.AlignVCenter, words)
-        left += 8 + self.fontMetrics().horizontalAdvance(words) + 22
-        box = QRectF(left, baseline, self.width() - left - _MARGIN_PIXELS, _LEGEND_PIXELS)
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, self.tr("seconds of work for a second of sound"))
+        box = QRectF(left + 8, baseline, self.width() - left - 8, _LEGEND_PIXELS)
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
 
     def _longest(self) -> float:
         figures = [value for time in self._times for value in (time.seconds, time.plain_seconds) if value]

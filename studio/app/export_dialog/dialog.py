@@ -8,12 +8,12 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from studio import settings as declared
-from studio.app.error_words import error_words
 from studio.app.export_dialog.export_run import ExportRun
 from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.name_preview import NamePreview
 from studio.app.export_dialog.outcome_page import OutcomePage
 from studio.app.export_dialog.progress_page import ProgressPage
+from studio.app.export_dialog.spoken_first import SpokenFirst
 from studio.app.export_dialog.wishes import (
     REMEMBERED,
     LineOfScript,
@@ -60,9 +60,8 @@ class ExportDialog(QDialog):
         self._selected_ids = tuple(selected_ids)
         self._provenance = provenance or Provenance()
         self._lines: tuple[LineOfScript, ...] | None = None  # None: to be looked up again
-        self._waiting_for: dict[str, None] = {}
-        self._num_to_speak = 0
-        self._failures: list[str] = []
+        self._spoken_first: SpokenFirst | None = None
+        self._failures: list[StudioError] = []
         self._run: ExportRun | None = None
         self._closes_when_over = False
         self.setWindowTitle(self.tr("Export sound"))
@@ -97,16 +96,19 @@ class ExportDialog(QDialog):
             self._preview_timer.start()
 
     def on_line_spoken(self, line_id: str) -> None:
-        self._no_longer_waiting_for(line_id)
+        if self._spoken_first and line_id in self._spoken_first:
+            self._spoken_first.spoke(line_id)
+            self._wait_on(self._spoken_first)
 
     def on_line_failed(self, line_id: str, error: StudioError) -> None:
-        if line_id in self._waiting_for:
-            self._failures.append(error_words(error))
-            self._no_longer_waiting_for(line_id)
+        if self._spoken_first and line_id in self._spoken_first:
+            self._failures.append(error)
+            self._spoken_first.failed(line_id)
+            self._wait_on(self._spoken_first)
 
     def on_line_cancelled(self, line_id: str) -> None:
         """Somebody took the line out of the queue: then this export is off as well."""
-        if line_id in self._waiting_for:
+        if self._spoken_first and line_id in self._spoken_first:
             self._give_up()
 
     # The form.
@@ -124,7 +126,7 @@ class ExportDialog(QDialog):
                 raise UnusableSetting("No folder is chosen.", remedy="Choose where the files go.")
             names = preview_names(items, self._export_settings(), self.form.wishes.folder)
         except StudioError as error:
-            self.preview.show_problem(error_words(error))
+            self.preview.show_problem(error)
             self.export_button.setEnabled(False)
         else:
             self.preview.show_names(names)
@@ -188,9 +190,8 @@ class ExportDialog(QDialog):
         self._failures = []
         self.pages.setCurrentWidget(self.progress)
         if unspoken := self._unspoken():
-            self._waiting_for = dict.fromkeys(unspoken)
-            self._num_to_speak = len(unspoken)
-            self.progress.show_speaking(0, self._num_to_speak)
+            self._spoken_first = SpokenFirst(self._project, unspoken)
+            self.progress.show_speaking(self._spoken_first)
             self.speak_wanted.emit(unspoken)
         else:
             self._export()
@@ -202,18 +203,18 @@ class ExportDialog(QDialog):
         try:
             self._settings.change(values)
         except StudioError as error:  # no reason not to export
-            self.preview.show_problem(error_words(error))
+            self.preview.show_problem(error)
 
-    def _no_longer_waiting_for(self, line_id: str) -> None:
-        if line_id not in self._waiting_for:
-            return
-        del self._waiting_for[line_id]
+    def _wait_on(self, lines: SpokenFirst) -> None:
         self._lines = None
-        if self._waiting_for:
-            self.progress.show_speaking(self._num_to_speak - len(self._waiting_for), self._num_to_speak)
-        elif self._failures:
+        if lines.waiting:
+            self.progress.show_speaking(lines)
+            return
+        self._spoken_first = None
+        if self._failures:
             sentence = self.tr("%n line(s) could not be spoken, so nothing was exported.", "", len(self._failures))
-            self._show_problem(sentence, "\n".join(dict.fromkeys(self._failures)))
+            self.outcome.show_unspoken(sentence, self._failures, self.form.wishes.folder)
+            self._be_over()
         elif unspoken := self._unspoken():
             sentence = self.tr("%n line(s) changed while they were spoken.", "", len(unspoken))
             self._show_problem(sentence, self.tr("Export again."))
@@ -237,8 +238,8 @@ class ExportDialog(QDialog):
         run.start()
 
     def _give_up(self) -> None:
-        if self._waiting_for:
-            unwanted, self._waiting_for = list(self._waiting_for), {}
+        if self._spoken_first:
+            unwanted, self._spoken_first = self._spoken_first.waiting, None
             self.speaking_unwanted.emit(unwanted)
             self._on_cancelled()
         elif self._run is not None:
@@ -276,7 +277,7 @@ class ExportDialog(QDialog):
 
     @property
     def is_at_work(self) -> bool:
-        return self._run is not None or bool(self._waiting_for)
+        return self._run is not None or self._spoken_first is not None
 
     def reject(self) -> None:
         """Esc and the window's button: what is at work is given up first, and the dialog closes when it has ended."""

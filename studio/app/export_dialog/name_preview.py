@@ -6,6 +6,8 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtWidgets import QLabel, QListView, QVBoxLayout, QWidget
 
 from studio.app.export_dialog.wishes import PreviewedNames
+from studio.app.widgets.error_line import ErrorLine
+from studio.errors import StudioError
 
 _ROOT = QModelIndex()
 
@@ -42,23 +44,21 @@ class NamePreview(QWidget):
         self.list.setAccessibleName(self.tr("Names of the files"))
         self.label = QLabel()
         self.label.setWordWrap(True)
+        self.problem = ErrorLine()
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.addWidget(self.label)
+        rows.addWidget(self.problem)
         rows.addWidget(self.list, 1)
 
     def show_names(self, names: PreviewedNames) -> None:
-        self._set_role("")
+        self.problem.clear()
+        self.label.show()
         self.label.setText(self.tr("%n file(s):", "", names.num_files))
         more = (self.tr("… and %n more line(s)", "", names.num_more),) if names.num_more else ()
         self._names.show((*map(str, names.line_files), *more, *map(str, names.script_files)))
 
-    def show_problem(self, sentence: str) -> None:
-        self._set_role("bad")
-        self.label.setText(sentence)
+    def show_problem(self, error: StudioError) -> None:
+        self.label.hide()
+        self.problem.show_error(error)
         self._names.show(())
-
-    def _set_role(self, role: str) -> None:
-        if self.label.property("role") != role:
-            self.label.setProperty("role", role)
-            self.label.style().polish(self.label)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QUrl, Signal
@@ -9,13 +10,18 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QVBoxLayout, QWidget
 
 from studio.app.error_words import error_words, remedy_of, sentence_of
+from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.errors import StudioError
 from studio.export.exporter import ExportResult
+from studio.health.log_file import note_shown
 
 
 class OutcomePage(QWidget):
-    """Signals out: ``back_clicked``, ``close_clicked``. In: ``show_result``, ``show_error``, ``show_cancelled``."""
+    """Signals out: ``back_clicked``, ``close_clicked``. In: the methods that show something.
+
+    Of several errors the report is that of the chosen one.
+    """
 
     back_clicked = Signal()
     close_clicked = Signal()
@@ -23,6 +29,7 @@ class OutcomePage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._folder = Path()
+        self._errors: Sequence[StudioError] = ()
         self.title = QLabel()
         self.title.setProperty("role", "title")
         self.title.setWordWrap(True)
@@ -32,6 +39,7 @@ class OutcomePage(QWidget):
         self.failures = QListWidget()
         self.failures.setAccessibleName(self.tr("Lines without sound"))
         self.failures.setWordWrap(True)
+        self.copy_report = CopyReportButton()
         self.open_folder = QPushButton(self.tr("Open the folder"))
         self.back = QPushButton(self.tr("Back"))
         self.close_button = QPushButton(self.tr("Close"))
@@ -46,8 +54,10 @@ class OutcomePage(QWidget):
         for button in (self.open_folder, self.back, self.close_button):
             button.setAutoDefault(button is self.close_button)
             buttons.addWidget(button)
-        buttons.insertStretch(1)
+        buttons.insertWidget(1, self.copy_report)
+        buttons.insertStretch(2)
         rows.addLayout(buttons)
+        self.failures.currentRowChanged.connect(self._offer_report)
         self.open_folder.clicked.connect(self._open_folder)
         self.back.clicked.connect(self.back_clicked)
         self.close_button.clicked.connect(self.close_clicked)
@@ -61,17 +71,25 @@ class OutcomePage(QWidget):
             self._show(self.tr("%n line(s) could not be exported", "", len(result.failures)), " ".join(details), folder)
         else:
             self._show(self.tr("The export is done"), " ".join(details), folder)
-        for failure in result.failures:
-            words = self.tr("Line {number}: {error}")
-            self.failures.addItem(words.format(number=failure.item.index, error=error_words(failure.error)))
-        self.failures.setVisible(bool(result.failures))
+        words = self.tr("Line {number}: {error}")
+        self._list(
+            [words.format(number=each.item.index, error=error_words(each.error)) for each in result.failures],
+            [each.error for each in result.failures],
+        )
 
     def show_error(self, error: StudioError, folder: Path) -> None:
-        self.show_problem(sentence_of(error), remedy_of(error), folder)
+        self._show(sentence_of(error), remedy_of(error), folder)
+        self._list([], [error])
 
     def show_problem(self, title: str, details: str, folder: Path) -> None:
         """In the words of the window."""
         self._show(title, details, folder)
+
+    def show_unspoken(self, title: str, errors: Sequence[StudioError], folder: Path) -> None:
+        """Lines that were to be spoken first, and could not be; the same error of many is told once."""
+        self._show(title, "", folder)
+        different = {error_words(error): error for error in errors}
+        self._list(list(different), list(different.values()))
 
     def show_cancelled(self, folder: Path) -> None:
         self._show(
@@ -86,8 +104,20 @@ class OutcomePage(QWidget):
         self.details.setText(details)
         self.place.setText(str(folder))
         self.open_folder.setEnabled(folder.is_dir())
+        self._list([], [])
+
+    def _list(self, sentences: list[str], errors: Sequence[StudioError]) -> None:
+        self._errors = errors
+        for error in errors:
+            note_shown(error)
         self.failures.clear()
-        self.failures.hide()
+        self.failures.addItems(sentences)
+        self.failures.setVisible(bool(sentences))
+        self.failures.setCurrentRow(0)
+        self._offer_report(0)
+
+    def _offer_report(self, row: int) -> None:
+        self.copy_report.offer_for(self._errors[row] if 0 <= row < len(self._errors) else None)
 
     def _open_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from studio.app.export_dialog.spoken_first import SpokenFirst
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.export.progress import ExportProgress
 
@@ -40,15 +41,16 @@ class ProgressPage(QWidget):
         buttons.addWidget(self.cancel)
         rows.addLayout(buttons)
 
-    def show_speaking(self, num_done: int, num_lines: int) -> None:
+    def show_speaking(self, lines: SpokenFirst) -> None:
         """Before anything can be written."""
+        num_done, num_lines = lines.num_done, lines.num_lines
         self.cancel.setEnabled(True)
         self.title.setText(
             self.tr("Speaking line {number} of {count} first").format(number=num_done + 1, count=num_lines)
         )
         self.bar.setValue(_STEPS * num_done // max(1, num_lines))
         self.line.setText("")
-        self.figures.setText("")
+        self._show_figures(lines.speed, lines.remaining_seconds)
 
     def show_progress(self, progress: ExportProgress) -> None:
         self.bar.setValue(round(_STEPS * progress.share))
@@ -59,16 +61,19 @@ class ProgressPage(QWidget):
         else:
             self.title.setText(self.tr("Joining the lines"))
             self.line.setText("")
-        figures = []
-        if progress.speed is not None:
-            figures.append(self.tr("{speed} times as fast as it is spoken").format(speed=f"{progress.speed:.1f}"))
-        if progress.remaining_seconds is not None:
-            figures.append(self.tr("{time} left").format(time=clock_time(progress.remaining_seconds)))
-        self.figures.setText(" · ".join(figures))
+        self._show_figures(progress.speed, progress.remaining_seconds)
 
     def show_cancelling(self) -> None:
         self.title.setText(self.tr("Cancelling…"))
         self.cancel.setEnabled(False)
+
+    def _show_figures(self, speed: float | None, remaining_seconds: float | None) -> None:
+        figures = []
+        if speed is not None:
+            figures.append(self.tr("{speed} times as fast as it is spoken").format(speed=f"{speed:.1f}"))
+        if remaining_seconds is not None:
+            figures.append(self.tr("{time} left").format(time=clock_time(remaining_seconds)))
+        self.figures.setText(" · ".join(figures))
 
 
 def clock_time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What the model will really read: the text with numbers and signs in words, worked out in the worker."""
+"""What the model will really read: the words of the dictionary in their places, numbers and signs in words."""
 
 from __future__ import annotations
 
@@ -6,32 +6,47 @@ import asyncio
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.bridge import WorkerBridge
-from studio.app.error_words import error_words
+from studio.app.bridge import Engine, EngineState, WorkerBridge
 from studio.errors import StudioError
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.lines import Line
+from studio.project.speaking import text_to_send
 
 _PATIENCE_MILLISECONDS = 300
 
 
 class AsSpoken(QObject):
-    """``show`` asks, ``ready`` answers, for the last text only."""
+    """``show`` asks, ``ready`` answers, for the last text only: the words, or why there are none."""
 
-    ready = Signal(str)
+    ready = Signal(object)  # str or StudioError
 
     def __init__(self, bridge: WorkerBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._wanted = ""
+        self._line: Line | None = None
+        self._dictionary = PronunciationDictionary()
         self._working: asyncio.Task[None] | None = None
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MILLISECONDS)
         self._patience.timeout.connect(self._begin)
+        bridge.engine_changed.connect(self._on_engine_changed)
 
-    def show(self, text: str) -> None:
+    def show(self, line: Line | None, dictionary: PronunciationDictionary) -> None:
         """Answers a moment after the last key."""
-        self._wanted = text
+        self._line, self._dictionary = line, dictionary
         self._patience.start()
+
+    def _on_engine_changed(self, engine: Engine) -> None:
+        """Another model may be told otherwise; for one that goes to sleep no process is woken."""
+        if engine.state is EngineState.READY:
+            self._patience.start()
+
+    @property
+    def _wanted(self) -> str:
+        engine = self._bridge.engine.description
+        generation = engine.generation if engine is not None else ""
+        return "" if self._line is None else text_to_send(self._line, self._dictionary, generation)
 
     def _begin(self) -> None:
         if self._working is None:
@@ -44,10 +59,11 @@ class AsSpoken(QObject):
     async def _work(self) -> None:
         while True:
             text = self._wanted
+            answer: str | StudioError
             try:
-                words = await self._bridge.spell_out(text) if text.strip() else ""
+                answer = await self._bridge.spell_out(text) if text.strip() else ""
             except StudioError as error:
-                words = error_words(error)
+                answer = error
             if text == self._wanted:
-                self.ready.emit(words)
+                self.ready.emit(answer)
                 return

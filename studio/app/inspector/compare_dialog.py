@@ -22,12 +22,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.error_words import error_words
 from studio.app.speaking.comparison import Comparison, Contender
 from studio.app.theme.icons import icon
 from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.room import fitting
-from studio.errors import StudioError
 
 _STEPS = 1000
 _LETTER_WIDTH = 76
@@ -54,6 +53,7 @@ class CompareDialog(QDialog):
         self._blind = QCheckBox(self.tr("Hide which take is which until I prefer one"))
         self._levels = _quiet(self.tr("Reading the takes…"))
         self._outcome = QLabel(wordWrap=True)
+        self._problem = ErrorLine()
         self._buttons = QDialogButtonBox()
         self._prefer = QPushButton(icon("state-ready"), self.tr("Prefer this one"))
         self._close = QPushButton(self.tr("Close"))
@@ -98,6 +98,7 @@ class CompareDialog(QDialog):
         column.addWidget(self._blind)
         column.addWidget(self._levels)
         column.addWidget(self._outcome)
+        column.addWidget(self._problem)
         column.addStretch(1)
         column.addWidget(_quiet(self._keys_in_words()))
         column.addWidget(self._buttons)
@@ -132,7 +133,7 @@ class CompareDialog(QDialog):
         comparison.ready.connect(self._show_levels)
         comparison.changed.connect(self._show_heard)
         comparison.moved.connect(self._show_place)
-        comparison.failed.connect(self._show_error)
+        comparison.failed.connect(self._problem.show_error)
 
     def _on_key(self, key: str, call: Callable[[], object]) -> None:
         QShortcut(QKeySequence(key), self).activated.connect(call)
@@ -188,6 +189,7 @@ class CompareDialog(QDialog):
         self._play.setIcon(icon(picture))
         if comparison.is_playing:
             self._outcome.clear()
+            self._problem.clear()
         letter_of_current = comparison.contenders[comparison.current].letter
         self._prefer.setText(self.tr("Prefer {letter}").format(letter=letter_of_current))
         self._show_contenders()
@@ -207,9 +209,6 @@ class CompareDialog(QDialog):
                 )
             )
         self._show_contenders()
-
-    def _show_error(self, error: StudioError) -> None:
-        self._outcome.setText(error_words(error))
 
     # What a person does.
 

@@ -20,7 +20,9 @@ from PySide6.QtWidgets import (
 from studio.app.inspector.manner_form import MannerForm
 from studio.app.inspector.takes_list import TakesList
 from studio.app.script.style_list import StyleList
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.peaks import Outline
+from studio.errors import StudioError
 from studio.project.lines import Line
 from studio.project.takes import Take
 
@@ -46,6 +48,8 @@ class Inspector(QWidget):
         self._spoken.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._spoken.setContentsMargins(10, 0, 10, 8)
         self._spoken.setAccessibleName(self.tr("As spoken"))
+        self._unspoken = ErrorLine()
+        self._unspoken.setContentsMargins(10, 0, 10, 8)
         self._takes_title = _title(self.tr("Takes"))
         upper = QWidget()
         column = QVBoxLayout(upper)
@@ -54,6 +58,7 @@ class Inspector(QWidget):
         column.addWidget(self.form)
         column.addWidget(_title(self.tr("As spoken")))
         column.addWidget(self._spoken)
+        column.addWidget(self._unspoken)
         column.addStretch(1)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -100,8 +105,9 @@ class Inspector(QWidget):
         self._takes.show_takes(takes, line.chosen_take if line else None)
         self._takes_title.setText(self.tr("Takes") if not takes else self.tr("%n take(s)", "", len(takes)))
 
-    def show_spoken(self, words: str) -> None:
-        self._spoken.setText(words)
+    def show_spoken(self, answer: str | StudioError) -> None:
+        self._spoken.setText(answer if isinstance(answer, str) else "")
+        self._unspoken.show_error(answer if isinstance(answer, StudioError) else None)
 
     @property
     def spoken_words(self) -> str:

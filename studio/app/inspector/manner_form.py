@@ -89,6 +89,7 @@ class MannerForm(QWidget):
         if line is None:
             return
         self._is_showing = True
+        self._voice.setPlaceholderText(line.voice or self.tr("no voice"))  # of one that is not here
         self._voice.setCurrentIndex(self._voice.findText(line.voice) if line.voice else -1)
         wants_own_words = self._style.currentData() == OWN_WORDS and not is_other and line.style.is_plain
         if not wants_own_words:
@@ -196,6 +197,10 @@ class MannerForm(QWidget):
             self._tell("seed", min(int(self._seed.text() or 0), LARGEST_SEED), self.tr("Change seed"))
 
     def _mode_words(self, line: Line, has_transcript: bool) -> str:
+        if line.voice is not None and self._voice.findText(line.voice) < 0:
+            return self.tr("There is no voice called {name} here. Choose another, or add one of this name.").format(
+                name=line.voice
+            )
         if line.style.instruct:
             return self.tr("Instruct mode: the model follows your words, and takes the voice's sound as it is.")
         if line.style.preset:

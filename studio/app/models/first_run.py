@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,11 +19,13 @@ from studio.app.models.model_work import ModelWork, WorkKind
 from studio.app.models.trial import Trial, Trials, compare
 from studio.app.session import Session
 from studio.app.speaking.sound import GrowingSound
+from studio.app.translation import language
 from studio.audio.waveform import Waveform
 from studio.catalog.advice import Advice, Reason, advise
 from studio.catalog.installed import ModelState
 from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import MachineFacts, look_at_machine
+from studio.catalog.progress import Progress
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
 
@@ -53,7 +56,7 @@ class FirstRun(QObject):
         self._before: Trial | None = None
         self._after: Trial | None = None
         self._is_on = False
-        self._advice_page: PanelPage | None = None
+        self._make_page: Callable[[], PanelPage] | None = None  # what is shown, to be said anew
         # the panel
         panel.closed.connect(self._end)
         # the model on its way
@@ -61,12 +64,13 @@ class FirstRun(QObject):
         self._work.statuses_changed.connect(self._on_statuses_changed)
         self._work.installed.connect(self._on_installed)
         self._work.failed.connect(self._on_failed)
+        language.changed.connect(self._say_anew)
         # what it made better
         self._trials.made.connect(self._on_trial)
         self._trials.failed.connect(lambda _: self._show_loaded())
 
     def begin(self) -> None:
-        """Where nothing but what ships is here; else it is not needed."""
+        """Where nothing but what ships is here, or what was downloaded was never loaded; else it is not needed."""
         if not self._session.settings[FIRST_RUN_IS_OVER]:
             self._session.bridge.run(self._begin())
 
@@ -74,10 +78,15 @@ class FirstRun(QObject):
         facts, _ = await asyncio.gather(asyncio.to_thread(self._look), self._work.refreshed())
         self._machine = facts
         self._advice = advise(facts, known_models().values())
-        is_needed = not any(status.state is ModelState.INSTALLED for status in self._work.statuses)
-        if is_needed and self._advice is not None:
+        if self._advice is None:
+            return
+        installed = {status.name for status in self._work.statuses if status.state is ModelState.INSTALLED}
+        if not installed:
             self._is_on = True
             self._show_advice()
+        elif self._name in installed and self._session.model_folder().name not in installed:
+            self._is_on = True
+            self._on_installed(self._name)
 
     @property
     def _name(self) -> str:
@@ -87,6 +96,9 @@ class FirstRun(QObject):
     # Steps.
 
     def _show_advice(self) -> None:
+        self._present(self._advice_page)
+
+    def _advice_page(self) -> PanelPage:
         advice, status = self._advice, self._work.status_of(self._name)
         assert advice is not None
         is_partial = status is not None and status.state is ModelState.PARTIAL
@@ -98,18 +110,16 @@ class FirstRun(QObject):
         words = [self._machine_words(), self._advice_words(advice), ability_words(advice.model)]
         missing_bytes = advice.model.size_bytes() - (status.arrived_bytes if status is not None else 0)
         words.append(download_words(missing_bytes))
-        self._show(
-            self.tr("A better voice"),
-            "\n".join(words),
+        offers = (
             Offer(go_on, self._install),
             Offer(self.tr("Other models…"), self.models_wanted.emit),
             Offer(self.tr("Not now"), self._end),
         )
-        self._advice_page = self.panel.page
+        return PanelPage(self.tr("A better voice"), "\n".join(words), offers=offers)
 
     def _on_statuses_changed(self) -> None:
         """What a cancelled download leaves is gone a moment after its advice is offered again."""
-        if self._is_on and self.panel.page is self._advice_page:
+        if self._is_on and self._make_page == self._advice_page:
             self._show_advice()
 
     def _install(self) -> None:
@@ -120,28 +130,31 @@ class FirstRun(QObject):
         task = self._work.task_of(self._name) if self._is_on else None
         if task is None or task.kind is not WorkKind.INSTALL or task.stop.is_thrown:
             return
-        progress = task.progress
-        self.panel.show_page(
-            PanelPage(
-                self.tr("Downloading {name}").format(name=self._name),
-                (progress_words(progress) if progress else self.tr("Waits for its turn"))
-                + "\n"
-                + self.tr("Go on working meanwhile. It may be interrupted at any time: what is here stays."),
-                is_busy=True,
-                share=progress.share if progress else None,
-                offers=(Offer(self.tr("Pause"), self._pause), Offer(self.tr("Cancel"), self._cancel)),
-            )
+        self._present(partial(self._download_page, task.progress))
+
+    def _download_page(self, progress: Progress | None) -> PanelPage:
+        return PanelPage(
+            self.tr("Downloading {name}").format(name=self._name),
+            (progress_words(progress) if progress else self.tr("Waits for its turn"))
+            + "\n"
+            + self.tr("Go on working meanwhile. It may be interrupted at any time: what is here stays."),
+            is_busy=True,
+            share=progress.share if progress else None,
+            offers=(Offer(self.tr("Pause"), self._pause), Offer(self.tr("Cancel"), self._cancel)),
         )
 
     def _pause(self) -> None:
         self._work.stop(self._name)
-        self._show(
-            self.tr("The download of {name} is paused").format(name=self._name),
-            self.tr("What is here stays, also when the program ends."),
+        self._present(self._paused_page)
+
+    def _paused_page(self) -> PanelPage:
+        offers = (
             Offer(self.tr("Go on"), self._install),
             Offer(self.tr("Cancel"), self._cancel),
             Offer(self.tr("Later"), self._end),
         )
+        title = self.tr("The download of {name} is paused").format(name=self._name)
+        return PanelPage(title, self.tr("What is here stays, also when the program ends."), offers=offers)
 
     def _cancel(self) -> None:
         self._work.discard(self._name)
@@ -149,15 +162,17 @@ class FirstRun(QObject):
 
     def _on_failed(self, error: StudioError) -> None:
         if self._is_on and self.panel.page.is_busy:
-            offers = [Offer(self.tr("Try again"), self._install)]
-            if isinstance(error, SourceUnreachable | SourceRefused | WrongDownload):
-                other = self._other_source
-                words = self.tr("Go on from {source}").format(source=other.title)
-                offers.append(Offer(words, lambda: self._install_from(other)))
-            offers.append(Offer(self.tr("Other models…"), self.models_wanted.emit))
-            offers.append(Offer(self.tr("Not now"), self._end))
-            title = self.tr("The download of {name} has stopped").format(name=self._name)
-            self.panel.show_page(PanelPage(title, error_words(error), role="bad", error=error, offers=offers))
+            self._present(partial(self._failed_page, error, self._other_source))
+
+    def _failed_page(self, error: StudioError, other: SourceKind) -> PanelPage:
+        offers = [Offer(self.tr("Try again"), self._install)]
+        if isinstance(error, SourceUnreachable | SourceRefused | WrongDownload):
+            words = self.tr("Go on from {source}").format(source=other.title)
+            offers.append(Offer(words, lambda: self._install_from(other)))
+        offers.append(Offer(self.tr("Other models…"), self.models_wanted.emit))
+        offers.append(Offer(self.tr("Not now"), self._end))
+        title = self.tr("The download of {name} has stopped").format(name=self._name)
+        return PanelPage(title, error_words(error), role="bad", error=error, offers=offers)
 
     @property
     def _other_source(self) -> SourceKind:
@@ -170,15 +185,18 @@ class FirstRun(QObject):
 
     def _on_installed(self, name: str) -> None:
         if self._is_on and name == self._name:
-            self._show(
-                self.tr("{name} is here").format(name=name),
-                self.tr(
-                    "It can be loaded now. A sentence is spoken with both models then, so that you hear the difference."
-                ),
-                Offer(self.tr("Load it"), self._load_and_compare),
-                Offer(self.tr("Load without comparing"), self._load),
-                Offer(self.tr("Later"), self._end),
-            )
+            self._present(self._installed_page)
+
+    def _installed_page(self) -> PanelPage:
+        offers = (
+            Offer(self.tr("Load it"), self._load_and_compare),
+            Offer(self.tr("Load without comparing"), self._load),
+            Offer(self.tr("Later"), self._end),
+        )
+        words = self.tr(
+            "It can be loaded now. A sentence is spoken with both models then, so that you hear the difference."
+        )
+        return PanelPage(self.tr("{name} is here").format(name=self._name), words, offers=offers)
 
     def _load(self) -> None:
         self.model_chosen.emit(self._name)
@@ -193,7 +211,7 @@ class FirstRun(QObject):
         if not voices:
             self._load()
             return
-        self._busy(self.tr("Speaking a sentence with {name}…").format(name=name))
+        self._present(partial(self._trial_page, name))
         self._trials.begin(self._session.find_voice(voices[0].name).reference)
 
     def _on_trial(self, trial: Trial) -> None:
@@ -206,6 +224,9 @@ class FirstRun(QObject):
             self._show_difference(self._before, trial)
 
     def _show_difference(self, before: Trial, after: Trial) -> None:
+        self._present(partial(self._difference_page, before, after))
+
+    def _difference_page(self, before: Trial, after: Trial) -> PanelPage:
         kinds = (self.tr("speech"), self.tr("noise"))
         rows = [
             ("", before.model_name, after.model_name),
@@ -219,18 +240,16 @@ class FirstRun(QObject):
         ]
         if not before.makes_noise:  # noise reaches higher than any voice
             rows.append((self.tr("Sound up to"), _kilohertz(before.highest_hertz), _kilohertz(after.highest_hertz)))
-        self.panel.show_page(
-            PanelPage(
-                self.tr("{name} speaks now").format(name=after.model_name),
-                self.tr("The same sentence and voice with both models, as measured on this computer just now:"),
-                table=rows,
-                words_below=self._difference_words(before, after),
-                offers=(
-                    Offer(self.tr("Done"), self._end),
-                    Offer(self.tr("Hear {name}").format(name=before.model_name), lambda: self._hear(before.sound)),
-                    Offer(self.tr("Hear {name}").format(name=after.model_name), lambda: self._hear(after.sound)),
-                ),
-            )
+        return PanelPage(
+            self.tr("{name} speaks now").format(name=after.model_name),
+            self.tr("The same sentence and voice with both models, as measured on this computer just now:"),
+            table=rows,
+            words_below=self._difference_words(before, after),
+            offers=(
+                Offer(self.tr("Done"), self._end),
+                Offer(self.tr("Hear {name}").format(name=before.model_name), lambda: self._hear(before.sound)),
+                Offer(self.tr("Hear {name}").format(name=after.model_name), lambda: self._hear(after.sound)),
+            ),
         )
 
     def _difference_words(self, before: Trial, after: Trial) -> str:
@@ -272,13 +291,17 @@ class FirstRun(QObject):
 
     # Words.
 
-    def _show(self, title: str, words: str, *offers: Offer) -> None:
-        self.panel.show_page(PanelPage(title, words, offers=offers))
+    def _present(self, make_page: Callable[[], PanelPage]) -> None:
+        self._make_page = make_page
+        self.panel.show_page(make_page())
 
-    def _busy(self, words: str) -> None:
-        self.panel.show_page(
-            PanelPage(words, is_busy=True, offers=(Offer(self.tr("Skip the comparison"), self._skip),))
-        )
+    def _say_anew(self) -> None:
+        if self._is_on and self._make_page is not None:
+            self._present(self._make_page)
+
+    def _trial_page(self, name: str) -> PanelPage:
+        words = self.tr("Speaking a sentence with {name}…").format(name=name)
+        return PanelPage(words, is_busy=True, offers=(Offer(self.tr("Skip the comparison"), self._skip),))
 
     def _skip(self) -> None:
         if self._before is None:

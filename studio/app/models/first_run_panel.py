@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
-    QFrame,
+    QDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QProgressBar,
     QPushButton,
-    QToolButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.app.theme.icons import icon
 from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.folding_panel import FoldingPanel
+from studio.app.widgets.room import ScrolledPage, fitting
 from studio.errors import StudioError
 
-_STEPS = 1000
-_BAR_PIXELS = 10
+_DIALOG_PIXELS = 560
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,42 +52,35 @@ class PanelPage:
     offers: Sequence[Offer] = ()
 
 
-class FirstRunPanel(QFrame):
+class FirstRunPanel(FoldingPanel):
     """Shows the page it is given. ``closed``: somebody does not want it any more."""
 
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAccessibleName(self.tr("First steps"))
-        self._title = QLabel()
-        self._title.setProperty("role", "title")
-        self._words = QLabel(wordWrap=True)
-        self._bar = QProgressBar(maximum=_STEPS)
-        self._bar.setTextVisible(False)
-        self._bar.setMaximumHeight(_BAR_PIXELS)
-        self._bar.setAccessibleName(self.tr("Progress"))
-        self._close = QToolButton(autoRaise=True)
-        self._close.setIcon(icon("close"))
+        self._more.setAccessibleName(self.tr("More about the first steps"))
         self._close.setToolTip(self.tr("Close"))
         self._close.setAccessibleName(self.tr("Close the first steps"))
-        self._close.clicked.connect(self.closed)
+        self._words = QLabel(wordWrap=True)
+        self._words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._copy = CopyReportButton()
         self._table = QWidget()
         self._words_below = QLabel(wordWrap=True)
         self._buttons = QWidget()
         self._page = PanelPage("")
-        head = QHBoxLayout()
-        self._copy = CopyReportButton()
-        head.addWidget(self._title, 1)
-        head.addWidget(self._copy)
-        head.addWidget(self._close)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(12, 8, 8, 10)
-        self._column.addLayout(head)
-        for widget in (self._words, self._bar, self._table, self._words_below, self._buttons):
-            self._column.addWidget(widget)
-        self.hide()
+        self._dialog: QDialog | None = None
+        told = QHBoxLayout()
+        told.addWidget(self._words)
+        told.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
+        self._rows = QVBoxLayout(self.body)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.addLayout(told)
+        for widget in (self._bar, self._table, self._words_below, self._buttons):
+            self._rows.addWidget(widget)
+        self.close_wanted.connect(self.closed)
+        self.more_wanted.connect(self._open_dialog)
 
     @property
     def page(self) -> PanelPage:
@@ -98,7 +91,9 @@ class FirstRunPanel(QFrame):
         has_same_offers = [offer.words for offer in page.offers] == [offer.words for offer in self._page.offers]
         has_same_table = list(page.table) == list(self._page.table)
         self._page = page
-        self._title.setText(page.title)
+        self.show_title(page.title)
+        if self._dialog is not None:
+            self._dialog.setWindowTitle(page.title)
         self._words.setText(page.words)
         self._words.setVisible(bool(page.words))
         self._copy.offer_for(page.error)
@@ -108,9 +103,7 @@ class FirstRunPanel(QFrame):
             self._words.setProperty("role", page.role)
             self._words.style().unpolish(self._words)
             self._words.style().polish(self._words)
-        self._bar.setVisible(page.is_busy)
-        self._bar.setMaximum(_STEPS if page.share is not None else 0)
-        self._bar.setValue(round(_STEPS * page.share) if page.share is not None else 0)
+        self.show_progress(page.is_busy, page.share)
         if not has_same_table:
             self._table = self._replaced(self._table, self._make_table(page.table))
         self._table.setVisible(bool(page.table))
@@ -122,14 +115,49 @@ class FirstRunPanel(QFrame):
         """As a click on the button of these words."""
         next(button for button in self._buttons.findChildren(QPushButton) if button.text() == words).click()
 
+    def set_folded(self, is_folded: bool) -> None:
+        """There is room again: what was looked at beside the window comes back into it."""
+        if not is_folded and self._dialog is not None:
+            self._dialog.accept()
+        super().set_folded(is_folded)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        if self._dialog is not None and self.isHidden():  # not only the window, which may be minimised
+            self._dialog.accept()
+        super().hideEvent(event)
+
+    def _open_dialog(self) -> None:
+        """What the fold hides, beside the window."""
+        if self._dialog is not None:
+            return
+        self._dialog = QDialog(self)
+        self._dialog.setWindowTitle(self._page.title)
+        page = QWidget()
+        rows = QVBoxLayout(page)
+        rows.addWidget(self.body)
+        rows.addStretch(1)
+        column = QVBoxLayout(self._dialog)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(ScrolledPage(page))
+        self.body.show()
+        self._dialog.resize(fitting(_DIALOG_PIXELS, page.heightForWidth(_DIALOG_PIXELS)))
+        self._dialog.finished.connect(lambda _: self._take_back())
+        self._dialog.open()
+
+    def _take_back(self) -> None:
+        dialog, self._dialog = self._dialog, None
+        self.put_back(self.body)
+        if dialog is not None:
+            dialog.deleteLater()
+
     def _replaced(self, old: QWidget, new: QWidget) -> QWidget:
-        self._column.replaceWidget(old, new)
+        self._rows.replaceWidget(old, new)
         old.hide()
         old.deleteLater()
         return new
 
     def _make_buttons(self, offers: Sequence[Offer]) -> QWidget:
-        row = QWidget(self)
+        row = QWidget(self.body)
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
         for place, offer in enumerate(offers):
@@ -142,7 +170,7 @@ class FirstRunPanel(QFrame):
         return row
 
     def _make_table(self, rows: Sequence[Sequence[str]]) -> QWidget:
-        table = QWidget(self)
+        table = QWidget(self.body)
         grid = QGridLayout(table)
         grid.setContentsMargins(0, 4, 0, 4)
         grid.setHorizontalSpacing(24)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from studio.app.error_words import error_words
+from studio.app.error_words import sentence_of
 from studio.app.models.model_work import ModelTask, WorkKind
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.catalog.installed import ModelState, ModelStatus
@@ -40,9 +40,10 @@ _ICONS = {
     ModelState.AVAILABLE: ("down", "quiet"),
     ModelState.UNSUPPORTED: ("lock", "quiet"),
 }
+# Every model has one of the first two, which begins the line.
 _ABILITIES = {
-    Ability.CLONE: _T("Models", "speaks in the voice of any clip"),
-    Ability.STORED_VOICES: _T("Models", "brings voices of its own"),
+    Ability.CLONE: _T("Models", "Speaks in the voice of any clip"),
+    Ability.STORED_VOICES: _T("Models", "Brings voices of its own"),
     Ability.INSTRUCT: _T("Models", "follows instructions"),
     Ability.STREAM: _T("Models", "is heard while it speaks"),
 }
@@ -132,8 +133,12 @@ def progress_words(progress: Progress) -> str:
         case Phase.ASKING:
             return _said(_T("Models", "asking what there is…"))
         case Phase.WAITING:
-            again = _said(_T("Models", "trying again in {seconds} s")).format(seconds=round(progress.wait_seconds))
-            return f"{error_words(progress.trouble)} {again}" if progress.trouble is not None else again
+            seconds = round(progress.wait_seconds)
+            if progress.trouble is None:
+                return _said(_T("Models", "trying again in {seconds} s")).format(seconds=seconds)
+            # Without its remedy: there is nothing to be done yet.
+            words = _said(_T("Models", "{trouble} Trying again in {seconds} s."))
+            return words.format(trouble=sentence_of(progress.trouble), seconds=seconds)
         case _:
             pass
     parts = []

@@ -13,16 +13,15 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.app.error_words import error_words
 from studio.app.preferences.editors import DeviceEditor, translated
 from studio.app.preferences.page import SettingsPage
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.room import fitting
 from studio.errors import StudioError
 from studio.setting_kinds import Page, Setting
@@ -53,11 +52,7 @@ class PreferencesDialog(QDialog):
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.setStyleSheet("QListWidget::item { padding: 6px; }")
         self._stack = QStackedWidget()
-        self._complaint = QLabel()
-        self._complaint.setProperty("role", "bad")
-        self._complaint.setWordWrap(True)
-        self._complaint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._complaint.hide()
+        self._complaint = ErrorLine()
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.defaults_button = self._buttons.addButton(
             self.tr("Defaults of this page"), QDialogButtonBox.ButtonRole.ResetRole
@@ -74,6 +69,7 @@ class PreferencesDialog(QDialog):
         self._list.addItem(title)
         self._stack.addWidget(content)
         self._list.setFixedWidth(self._list.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth() + 24)
+        self._reach_buttons_last()
 
     def open_page(self, page: Page | str) -> None:
         """One of the pages by its subject, or an added one by its title."""
@@ -87,7 +83,7 @@ class PreferencesDialog(QDialog):
         try:
             self._settings.change(self.changes())
         except StudioError as error:
-            self._complain(error)
+            self._complaint.show_error(error)
             return
         super().accept()
 
@@ -120,13 +116,26 @@ class PreferencesDialog(QDialog):
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         self._list.currentRowChanged.connect(self._on_page_changed)
         for page in self.pages.values():
-            page.edited.connect(self._complaint.hide)
+            page.edited.connect(self._complaint.clear)
         # buttons
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         self.defaults_button.clicked.connect(self._show_defaults)
         # devices
         self._look_timer.timeout.connect(self._show_devices)
+
+    def _reach_buttons_last(self) -> None:
+        """By the Tab key: a page that is added comes behind all that was there."""
+        standard = QDialogButtonBox.StandardButton
+        last: QWidget | None = self.previousInFocusChain()
+        for button in (
+            self.defaults_button,
+            self._buttons.button(standard.Ok),
+            self._buttons.button(standard.Cancel),
+        ):
+            if last is not None and button is not last:
+                self.setTabOrder(last, button)
+            last = button
 
     def _on_page_changed(self) -> None:
         self.defaults_button.setVisible(isinstance(self._stack.currentWidget(), SettingsPage))
@@ -135,10 +144,6 @@ class PreferencesDialog(QDialog):
         page = self._stack.currentWidget()
         if isinstance(page, SettingsPage):
             page.show_defaults()
-
-    def _complain(self, error: StudioError) -> None:
-        self._complaint.setText(error_words(error))
-        self._complaint.show()
 
     def _show_devices(self) -> None:
         """Once they are known. Asked for again and again: a thread that tells would outlive the dialog it tells."""

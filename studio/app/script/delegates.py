@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette, QTextCursor
-from PySide6.QtWidgets import QApplication, QComboBox, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QPainter, QPalette, QTextCursor
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QWidget,
+)
 
 from studio.app.script.line_model import LINE_ROLE, SHARE_ROLE, STATE_ROLE, Index
 from studio.app.script.style_list import StyleList
@@ -92,10 +101,34 @@ class VoiceDelegate(CellDelegate):
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
         line: Line = index.data(LINE_ROLE)
+        warn = tones_of(cell.palette).warn
         if line.voice is None:
-            cell.palette.setColor(QPalette.ColorRole.Text, QColor(tones_of(cell.palette).warn))
+            cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))
+        elif self._is_missing(line):
+            cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))
+            cell.icon = icon("warning", _ink(option, warn))
+            cell.decorationSize = QSize(_ICON_SIDE, _ICON_SIDE)
+            cell.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
         style = cell.widget.style() if cell.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
+
+    def helpEvent(  # noqa: N802
+        self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
+    ) -> bool:
+        line: Line | None = index.data(LINE_ROLE)
+        if event.type() == QEvent.Type.ToolTip and line is not None and self._is_missing(line):
+            QToolTip.showText(event.globalPos(), self.missing_words(line), view)
+            return True
+        return super().helpEvent(event, view, option, index)
+
+    def missing_words(self, line: Line) -> str:
+        return self.tr("There is no voice called {name} here: choose another, or add one of this name.").format(
+            name=line.voice
+        )
+
+    def _is_missing(self, line: Line) -> bool:
+        """Of a script that was written elsewhere, say, or after its voice was deleted."""
+        return line.voice is not None and line.voice not in self._voices
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
@@ -197,15 +230,17 @@ class TextDelegate(CellDelegate):
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, TextField)
-        # Rows change while lines are spoken; what somebody is just writing stays.
-        if not editor.document().isModified():
-            editor.setPlainText(index.data(Qt.ItemDataRole.EditRole))
+        # Rows change while lines are spoken; what somebody is just writing or composing stays, and so does the cursor.
+        text: str = index.data(Qt.ItemDataRole.EditRole)
+        if not editor.document().isModified() and editor.toPlainText() != text:
+            editor.setPlainText(text)
             editor.moveCursor(QTextCursor.MoveOperation.End)
             editor.document().setModified(False)
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, TextField)
         editor.document().setModified(False)
+        editor.document().clearUndoRedoStacks()  # from here on, the steps are those of the script
         model.setData(index, editor.toPlainText())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from studio.app.theme.icons import icon
 
@@ -26,7 +26,11 @@ class FindBar(QWidget):
         self._replacement = QLineEdit()
         self._replacement.setPlaceholderText(self.tr("Replace with"))
         self._replacement.setAccessibleName(self.tr("Replace with"))
-        self._is_case_sensitive = QCheckBox(self.tr("Match case"))
+        self._is_case_sensitive = QToolButton(autoRaise=True)
+        self._is_case_sensitive.setCheckable(True)
+        self._is_case_sensitive.setText("Aa")
+        self._is_case_sensitive.setToolTip(self.tr("Match case"))
+        self._is_case_sensitive.setAccessibleName(self.tr("Match case"))
         self._previous = self._button(self.tr("Previous place"), "up")
         self._next = self._button(self.tr("Next place"), "down")
         self._close = self._button(self.tr("Close"), "close")
@@ -34,17 +38,16 @@ class FindBar(QWidget):
         self._found.setProperty("role", "quiet")
         self._replace = QPushButton(self.tr("Replace"))
         self._replace_all = QPushButton(self.tr("Replace all"))
-        layout = QGridLayout(self)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 6)
-        for column, widget in enumerate(
-            (self._find, self._previous, self._next, self._is_case_sensitive, self._found, self._close)
+        for widgets in (
+            (self._find, self._is_case_sensitive, self._previous, self._next, self._found, self._close),
+            (self._replacement, self._replace, self._replace_all),
         ):
-            layout.addWidget(widget, 0, column)
-        layout.addWidget(self._replacement, 1, 0)
-        layout.addWidget(self._replace, 1, 1, 1, 2)
-        layout.addWidget(self._replace_all, 1, 3)
-        layout.setColumnStretch(0, 1)
-        layout.setColumnStretch(4, 1)
+            row = QHBoxLayout()
+            for widget in widgets:
+                row.addWidget(widget)
+            layout.addLayout(row)
         self._find.textChanged.connect(self.pattern_changed)
         self._is_case_sensitive.toggled.connect(self.pattern_changed)
         self._find.returnPressed.connect(lambda: self.find_requested.emit(1))

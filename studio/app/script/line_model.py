@@ -193,6 +193,8 @@ class LineModel(QAbstractTableModel):
             case Column.STATE:
                 state = self.state_of(line)
                 live = self._live_states.of(line.id)
+                if state is LineState.STALE and self._is_stopped(line):
+                    return self.tr("Stopped")
                 is_measured = state is LineState.SPEAKING and live is not None and live.share > 0
                 return (
                     f"{self.state_words(state)} {live.share:.0%}" if is_measured and live else self.state_words(state)
@@ -223,6 +225,8 @@ class LineModel(QAbstractTableModel):
             live = self._live_states.of(line.id)
             if live is not None and live.error is not None:
                 return error_words(live.error)
+            if live is None and self._is_stopped(line):
+                return self.tr("The chosen take was stopped before the end of the line.")
             return {
                 LineState.DRAFT: self.tr("This line has not been spoken yet."),
                 LineState.STALE: self.tr("This line has changed since its take was spoken."),
@@ -234,6 +238,9 @@ class LineModel(QAbstractTableModel):
         if column is Column.NUMBER and line.is_locked:
             return self.tr("This line is locked.")
         return None
+
+    def _is_stopped(self, line: Line) -> bool:
+        return line.chosen_take is not None and not self._script.take(line.chosen_take).is_complete
 
     def _duration(self, line: Line) -> str:
         if line.chosen_take is None:

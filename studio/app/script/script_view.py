@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, QRect, Qt, QTimer, Signal
+import sys
+
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import (
     QDrag,
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QFocusEvent,
+    QInputMethodEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -38,8 +53,16 @@ _WIDTHS: tuple[dict[Column, int], ...] = (
     {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60},
     {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92},
     {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84},
+    {Column.NUMBER: 40, Column.STATE: 112},
 )
 _LEAST_TEXT_LETTERS = 32
+_EDIT_TRIGGERS = (
+    QAbstractItemView.EditTrigger.DoubleClicked
+    | QAbstractItemView.EditTrigger.SelectedClicked
+    | QAbstractItemView.EditTrigger.EditKeyPressed
+)
+_PLAIN_KEYS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+_ALT_GR_OF_WINDOWS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 class ScriptView(QTableView):
@@ -65,11 +88,7 @@ class ScriptView(QTableView):
         self.setAccessibleName(self.tr("Script"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(
-            QAbstractItemView.EditTrigger.DoubleClicked
-            | QAbstractItemView.EditTrigger.SelectedClicked
-            | QAbstractItemView.EditTrigger.EditKeyPressed
-        )
+        self.setEditTriggers(_EDIT_TRIGGERS)
         self.setShowGrid(False)
         self.setAlternatingRowColors(True)
         self.setTabKeyNavigation(False)
@@ -118,6 +137,7 @@ class ScriptView(QTableView):
 
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voice_delegate.set_voices(names)
+        self.viewport().update()
 
     def go_to(self, line_id: str, *, starts_writing: bool = False) -> None:
         row = self._lines.row_of(line_id)
@@ -128,7 +148,7 @@ class ScriptView(QTableView):
         self.scrollTo(index)
         if starts_writing:
             self.setFocus()
-            self.edit(index)
+            self._write_in(index)
 
     def select_lines(self, line_ids: list[str]) -> None:
         """The first of them becomes the current one."""
@@ -151,21 +171,51 @@ class ScriptView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Enter and any letter write in the text, whichever cell is the current one."""
-        is_plain = not event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
-        is_letter = is_plain and bool(event.text()) and event.text().isprintable()
+        is_letter = _is_letter(event)
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2)
-        index = self.currentIndex()
-        if not index.isValid() or not (is_letter or (is_enter and is_plain)):
+        is_plain = not event.modifiers() & ~_PLAIN_KEYS
+        text = self.currentIndex().siblingAtColumn(Column.TEXT)
+        if not text.isValid() or not (is_letter or (is_enter and is_plain)):
             super().keyPressEvent(event)
             return
-        text = index.siblingAtColumn(Column.TEXT)
         self._choose(text)
-        if not text.flags() & Qt.ItemFlag.ItemIsEditable:
-            return
-        self.edit(text)
-        field = self.writing_field
+        field = self._write_in(text)
         if is_letter and field is not None:
             field.insertPlainText(event.text())
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:  # noqa: N802
+        """What is composed of several keys (Chinese words, letters with accents) is written from its first key on."""
+        text = self.currentIndex().siblingAtColumn(Column.TEXT)
+        if not text.isValid() or self.writing_field is not None:
+            super().inputMethodEvent(event)
+            return
+        if event.preeditString():
+            self._choose(text)
+            self._stop_waiting(text)
+            # Qt opens a field without breaking the composition off, but with this trigger only.
+            self.setEditTriggers(_EDIT_TRIGGERS | QAbstractItemView.EditTrigger.AnyKeyPressed)
+            super().inputMethodEvent(event)
+            self.setEditTriggers(_EDIT_TRIGGERS)
+        elif event.commitString():
+            self._choose(text)
+            if field := self._write_in(text):
+                QCoreApplication.sendEvent(field, event)
+
+    def currentChanged(self, current: Index, previous: Index) -> None:  # noqa: N802
+        super().currentChanged(current, previous)
+        self._let_compose()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusInEvent(event)
+        self._let_compose()
+
+    def selectionCommand(  # noqa: N802
+        self, index: Index, event: QEvent | None = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        """A click below the last line leaves it chosen: the inspector goes on showing it, and keys go on meaning it."""
+        if not index.isValid():
+            return QItemSelectionModel.SelectionFlag.NoUpdate
+        return super().selectionCommand(index, event)
 
     def startDrag(self, supported: Qt.DropAction) -> None:  # noqa: N802
         """Not while somebody is writing: there, the mouse selects letters."""
@@ -227,6 +277,25 @@ class ScriptView(QTableView):
         """That line alone: Qt's own would add to the selection while the key of a shortcut is still down."""
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, flags)
+
+    def _write_in(self, text: Index) -> TextField | None:
+        """Opens the text for writing at once; None where it is locked."""
+        if not self._lines.flags(text) & Qt.ItemFlag.ItemIsEditable:
+            return None
+        if self.indexWidget(text) is None:
+            self._stop_waiting(text)
+            self.edit(text)
+        return self.writing_field
+
+    def _let_compose(self) -> None:
+        """Qt lets only who stands on the text itself; here keys write in it from every cell of the line."""
+        text = self.currentIndex().siblingAtColumn(Column.TEXT)
+        is_writable = bool(text.flags() & Qt.ItemFlag.ItemIsEditable)
+        self.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled, is_writable)
+
+    def _stop_waiting(self, index: Index) -> None:
+        """A click on a chosen line opens it after the time of a double-click; until then Qt refuses all editing."""
+        self.edit(index, QAbstractItemView.EditTrigger.CurrentChanged, QEvent(QEvent.Type.None_))  # opens nothing
 
     def _show_gap(self, row: int | None) -> None:
         if row != self._gap:
@@ -298,3 +367,11 @@ class ScriptView(QTableView):
         if line_id != self._last_line_id:
             self._last_line_id = line_id
             self.current_line_changed.emit(line_id)
+
+
+def _is_letter(event: QKeyEvent) -> bool:
+    """Also one that is typed with AltGr, or with the Option key of a Mac."""
+    held = event.modifiers() & ~(_PLAIN_KEYS | Qt.KeyboardModifier.GroupSwitchModifier)
+    is_option = sys.platform == "darwin" and held == Qt.KeyboardModifier.AltModifier
+    types = is_option or held in (Qt.KeyboardModifier.NoModifier, _ALT_GR_OF_WINDOWS)
+    return types and bool(event.text()) and event.text().isprintable()

@@ -21,6 +21,8 @@ _CATEGORIES = {
     "tone": QT_TRANSLATE_NOOP("StyleList", "Tone"),
     "speed": QT_TRANSLATE_NOOP("StyleList", "Pace"),
     "volume": QT_TRANSLATE_NOOP("StyleList", "Volume"),
+    "pitch": QT_TRANSLATE_NOOP("StyleList", "Pitch"),
+    "voice": QT_TRANSLATE_NOOP("StyleList", "Manner"),
     "role": QT_TRANSLATE_NOOP("StyleList", "Role"),
     "persona": QT_TRANSLATE_NOOP("StyleList", "Character"),
     "dialect": QT_TRANSLATE_NOOP("StyleList", "Dialect"),

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from studio.app.script.style_list import StyleList
 from studio.app.script.tag_completer import TagCompleter
+
+_REDO_KEYS = (
+    QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_Y),
+    QKeyCombination(Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier, Qt.Key.Key_Z),
+)
 
 
 class TextField(QPlainTextEdit):
@@ -33,7 +40,27 @@ class TextField(QPlainTextEdit):
         if event.type() == QEvent.Type.ShortcutOverride and self._completer.is_open:
             event.accept()
             return True
+        if isinstance(event, QKeyEvent) and (step := self._step_of(event)) and event.type() != QEvent.Type.KeyRelease:
+            return self._undo_or_redo(event, step)
         return super().event(event)
+
+    def _step_of(self, event: QKeyEvent) -> Callable[[], None] | None:
+        if event.matches(QKeySequence.StandardKey.Undo):
+            return self.undo
+        # Qt knows one of the two, another on each system.
+        is_redo = event.matches(QKeySequence.StandardKey.Redo) or event.keyCombination() in _REDO_KEYS
+        return self.redo if is_redo else None
+
+    def _undo_or_redo(self, event: QKeyEvent, step: Callable[[], None]) -> bool:
+        """What was written here since the line was taken over; beyond that, the steps are those of the script."""
+        document = self.document()
+        if not (document.isUndoAvailable() if step == self.undo else document.isRedoAvailable()):
+            event.ignore()
+            return False
+        if event.type() == QEvent.Type.KeyPress:
+            step()
+        event.accept()
+        return True
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, N802 - Qt's names
         """Tab takes the offered tag; Qt would go on to the next control before it told us of the key."""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.speaking.playback import PlaybackEnd
-from studio.app.speaking.queue import Order, SpeakQueue
+from studio.app.speaking.queue import Order, OrderState, SpeakQueue
 from studio.app.speaking.sound import GrowingSound
 from studio.app.speaking.take_making import TakeMaking
 from studio.app.speaking.transport import Heard, Transport
@@ -40,6 +40,8 @@ class PlayAll(QObject):
         self._transport = transport
         self._line_id: str | None = None
         self._is_waiting = False
+        # What is followed while it is being made. It may be made anew: the worker died, or had no memory for it.
+        self._order: Order | None = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._next)
@@ -58,18 +60,18 @@ class PlayAll(QObject):
     def stop(self) -> None:
         """Does not stop what is being heard."""
         self._pause.stop()
-        self._is_waiting = False
+        self._is_waiting, self._order = False, None
         if self._line_id is not None:
             self._line_id = None
             self.ended.emit()
 
     def _take_turn(self, line_id: str) -> None:
         self._line_id = line_id
-        self._is_waiting = False
+        self._is_waiting, self._order = False, None
         order, take = self._queue.order_of(line_id), self._editor.project.chosen_take(line_id)
         if order is not None:
             self._is_waiting = True
-            if order.making is not None:
+            if order.state is OrderState.SPEAKING and order.making is not None:
                 self._on_making_started(order.making)
             self.line_changed.emit(line_id)
         elif take is not None:
@@ -90,25 +92,41 @@ class PlayAll(QObject):
             self._transport.play(Heard(line_id, take_id, GrowingSound.of(samples, sample_rate)))
 
     def _on_making_started(self, making: TakeMaking) -> None:
-        if self._is_waiting and making.line.id == self._line_id:
+        is_made_anew = self._order is not None and self._order.making is making
+        if is_made_anew or (self._is_waiting and making.line.id == self._line_id):
             self._is_waiting = False
+            self._order = next(order for order in self._queue.speaking if order.making is making)
             self._transport.follow(making)
 
     def _on_order_ended(self, order: Order) -> None:
-        """One that was never heard: it failed, or was taken back."""
-        if order.line_id == self._line_id and not self._transport.is_playing and not self._pause.isActive():
-            self._next()
+        if order.line_id != self._line_id or self._transport.is_playing or self._pause.isActive():
+            return
+        if order is self._order and self._was_heard(order):
+            self._rest()
+        elif order is self._order or (self._is_waiting and self._queue.order_of(order.line_id) is None):
+            self._next()  # it was never heard: it failed, or was taken back
 
     def _on_ended(self, end: PlaybackEnd) -> None:
         if self._line_id is None:
             return
         heard = self._transport.heard
         if end is PlaybackEnd.HEARD and heard is not None and heard.line_id == self._line_id:
-            script = self._editor.script
-            pause = script.line(self._line_id).pause_after_seconds if self._line_id in script.index_of else 0.0
-            self._pause.start(round(1000 * pause))
+            # Else it may be that this was not all: the end of the order tells.
+            if self._order is None or self._order.state.is_over:
+                self._rest()
         elif end is PlaybackEnd.NO_DEVICE:
             self.stop()
+
+    def _was_heard(self, order: Order) -> bool:
+        heard, making = self._transport.heard, order.making
+        return heard is not None and making is not None and heard.take_id == making.take_id
+
+    def _rest(self) -> None:
+        """Until the next line."""
+        script = self._editor.script
+        known = self._line_id is not None and self._line_id in script.index_of
+        pause = script.line(self._line_id or "").pause_after_seconds if known else 0.0
+        self._pause.start(round(1000 * pause))
 
     def _next(self) -> None:
         lines = self._editor.project.lines

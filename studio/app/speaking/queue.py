@@ -1,4 +1,7 @@
-"""Lines waiting to be spoken, one after the other: a failure does not stop the next."""
+"""Lines waiting to be spoken: a failure does not stop the next.
+
+One after the other, or several at once where the engine gains by that; what is to be heard waits for none of those.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from studio.app.bridge import WorkerBridge
 from studio.app.script.live_states import LiveState, LiveStates
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.speaking.take_making import FindVoice, Pace, TakeMaking
-from studio.errors import InternalError, StudioError
+from studio.errors import InternalError, OutOfMemory, StudioError, WorkerDied
 from studio.project.lines import LineState
 from studio.project.takes import Take
 
@@ -39,7 +42,9 @@ class OrderState(Enum):
 class Order:
     """One take that was asked for. ``text`` is the line's at that moment, for the list.
 
-    ``source``: a recording that is to be said in the line's voice, instead of its text.
+    ``source``: a recording that is to be said in the line's voice, instead of its text. ``is_urgent``: somebody
+    waits to hear it. ``had_company``: others were at work meanwhile; ``is_alone``: none must be, for beside
+    others it failed for what may have been another's fault.
     """
 
     line_id: str
@@ -53,6 +58,9 @@ class Order:
     take: Take | None = None
     making: TakeMaking | None = None
     source: Path | None = None
+    is_urgent: bool = False
+    had_company: bool = False
+    is_alone: bool = False
 
 
 class SpeakQueue(QObject):
@@ -79,9 +87,10 @@ class SpeakQueue(QObject):
         self._live_states = live_states
         self._find_voice = find_voice
         self._orders: list[Order] = []
-        self._worker: asyncio.Task[None] | None = None
+        self._at_work: set[asyncio.Task[None]] = set()
         self._is_paused = False
         self.pace = Pace()
+        bridge.engine_changed.connect(self._go_on)  # only a model that is loaded says how many it speaks at once
 
     @property
     def orders(self) -> tuple[Order, ...]:
@@ -89,7 +98,12 @@ class SpeakQueue(QObject):
 
     @property
     def current(self) -> Order | None:
-        return next((order for order in self._orders if order.state is OrderState.SPEAKING), None)
+        """What is being spoken; of several, what somebody waits for, else the first."""
+        return min(self.speaking, key=lambda order: not order.is_urgent, default=None)
+
+    @property
+    def speaking(self) -> tuple[Order, ...]:
+        return tuple(order for order in self._orders if order.state is OrderState.SPEAKING)
 
     @property
     def waiting(self) -> tuple[Order, ...]:
@@ -115,22 +129,22 @@ class SpeakQueue(QObject):
             if seconds is None:
                 return None
             rest += seconds * (1 - order.share)
-        return rest
+        return rest / max(1, len(self._at_work))  # the pace of each is that of a line in company
 
     def speak(self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False) -> list[Order]:
         """Asks for ``num_takes`` of each line, with seeds of their own where the line has none."""
-        added = []
+        added: list[Order] = []
         for line_id in line_ids:
             line = self._editor.project.line(line_id)
             for index in range(num_takes):
                 seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None or index else line.seed
-                added.append(Order(line_id, line.text, seed))
+                added.append(Order(line_id, line.text, seed, is_urgent=goes_first and not added))
         return self._add(added, goes_first=goes_first)
 
     def convert(self, line_id: str, source: Path) -> Order:
         """Asks for a take of ``line_id`` that says what is said in the recording ``source``."""
         text = self._editor.project.line(line_id).text
-        order = Order(line_id, text, secrets.randbelow(_LARGEST_DRAWN_SEED), source=source)
+        order = Order(line_id, text, secrets.randbelow(_LARGEST_DRAWN_SEED), source=source, is_urgent=True)
         return self._add([order], goes_first=True)[0]
 
     def _add(self, added: list[Order], *, goes_first: bool) -> list[Order]:
@@ -184,7 +198,7 @@ class SpeakQueue(QObject):
             self.remove(order)
 
     def set_paused(self, is_paused: bool) -> None:
-        """The line at work is finished first."""
+        """What is at work is finished first."""
         self._is_paused = is_paused
         self._go_on()
 
@@ -196,39 +210,52 @@ class SpeakQueue(QObject):
 
     async def finished(self) -> None:
         """Until nothing is at work any more."""
-        if self._worker is not None:
-            await asyncio.wait([self._worker])
+        while self._at_work:
+            await asyncio.wait(self._at_work)
 
     def _go_on(self) -> None:
-        if self._worker is None and not self._is_paused and self.waiting:
-            self._worker = self._bridge.run(self._work())
-            self._worker.add_done_callback(self._worker_ended)
+        while not self._is_paused and (order := next(iter(self.waiting), None)) and self._has_room_for(order):
+            if self._editor.project.has_line(order.line_id):
+                self._begin(order)
+            else:
+                self._end(order, OrderState.CANCELLED)
 
-    def _worker_ended(self, _: object) -> None:
-        self._worker = None
-        if self.waiting and not self._is_paused:
-            self._go_on()
-        else:
+    def _begin(self, order: Order) -> None:
+        line = self._editor.project.line(order.line_id)
+        making = TakeMaking(line, order.seed, self.pace, source=order.source, in_batch=not order.is_urgent)
+        order.making, order.state = making, OrderState.SPEAKING
+        if self._at_work:
+            for each in self.speaking:
+                each.had_company = True
+        speaking = self._bridge.run(self._speak(order, making))
+        self._at_work.add(speaking)
+        speaking.add_done_callback(self._on_spoken)
+
+    def _has_room_for(self, order: Order) -> bool:
+        if order.is_alone or any(each.is_alone for each in self.speaking):
+            return not self._at_work
+        num_at_once = self._bridge.lines_at_once
+        return not self._at_work or (num_at_once > 1 and (order.is_urgent or len(self._at_work) < num_at_once))
+
+    def _on_spoken(self, speaking: asyncio.Task[None]) -> None:
+        self._at_work.discard(speaking)
+        self._go_on()
+        if not self._at_work:
             self.became_idle.emit()
 
-    async def _work(self) -> None:
-        while not self._is_paused and (waiting := self.waiting):
-            await self._speak(waiting[0])
-
-    async def _speak(self, order: Order) -> None:
-        if not self._editor.project.has_line(order.line_id):
-            self._end(order, OrderState.CANCELLED)
-            return
-        making = TakeMaking(self._editor.project.line(order.line_id), order.seed, self.pace, source=order.source)
-        order.making, order.state = making, OrderState.SPEAKING
+    async def _speak(self, order: Order, making: TakeMaking) -> None:
         making.progressed.connect(lambda stage, share: self._on_progress(order, stage, share))
         self._show(order)
         self.making_started.emit(making)
         try:
             order.take = await making.make(self._bridge, self._editor, self._find_voice)
         except StudioError as error:
-            order.error = error
-            self._end(order, OrderState.FAILED)
+            may_be_anothers_fault = order.had_company and isinstance(error, WorkerDied | OutOfMemory)
+            if may_be_anothers_fault and not making.is_stopped:
+                self._wait_alone(order)
+            else:
+                order.error = error
+                self._end(order, OrderState.FAILED)
         except Exception as error:
             order.error = InternalError(
                 "Something unexpected happened: {reason}.", remedy="The log tab has the rest.", reason=error
@@ -236,7 +263,14 @@ class SpeakQueue(QObject):
             self._end(order, OrderState.FAILED)
             raise
         else:
-            self._end(order, OrderState.CANCELLED if making.is_stopped else OrderState.DONE)
+            # Taken back by the person; or broken off: another model was chosen, or the line is gone.
+            is_whole = order.take is not None and order.take.is_complete
+            self._end(order, OrderState.DONE if is_whole and not making.is_stopped else OrderState.CANCELLED)
+
+    def _wait_alone(self, order: Order) -> None:
+        order.state, order.share = OrderState.WAITING, 0.0
+        order.had_company, order.is_alone = False, True
+        self._show(order)
 
     def _end(self, order: Order, state: OrderState) -> None:
         order.state, order.share = state, 1.0 if state is OrderState.DONE else order.share

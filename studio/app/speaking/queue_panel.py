@@ -22,6 +22,8 @@ from studio.app.error_words import error_words
 from studio.app.speaking.queue import Order, OrderState, SpeakQueue
 from studio.app.theme.icons import icon
 from studio.app.translation import language
+from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.room import LEAST_LIST_PIXELS
 
 _TEXT_CHARACTERS = 120
 
@@ -35,6 +37,7 @@ class QueuePanel(QWidget):
         self._items: dict[Order, QTreeWidgetItem] = {}
         self._list = QTreeWidget()
         self._list.setAccessibleName(self.tr("Queue"))
+        self._list.setMinimumHeight(LEAST_LIST_PIXELS)
         self._list.setHeaderLabels([self.tr("State"), self.tr("Progress"), self.tr("Text")])
         self._list.setRootIsDecorated(False)
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -48,12 +51,13 @@ class QueuePanel(QWidget):
         self._rest.setProperty("role", "quiet")
         # Rather a short sentence than a window that cannot be made narrow.
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._copy = CopyReportButton()
         self._retry = self._button(self.tr("Try again"), "retry")
         self._cancel = self._button(self.tr("Cancel"), "close")
         self._clear = self._button(self.tr("Clear finished"), "remove")
         buttons = QHBoxLayout()
         buttons.addWidget(self._rest, 1)
-        for button in (self._retry, self._cancel, self._clear):
+        for button in (self._copy, self._retry, self._cancel, self._clear):
             buttons.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 8)
@@ -151,6 +155,7 @@ class QueuePanel(QWidget):
         self._retry.setEnabled(any(order.state.is_over for order in chosen))
         self._cancel.setEnabled(any(not order.state.is_over for order in chosen))
         self._clear.setEnabled(any(order.state.is_over for order in self._queue.orders))
+        self._copy.offer_for(next((order.error for order in chosen if order.error is not None), None))
 
     def _show_rest(self) -> None:
         num_left = sum(not order.state.is_over for order in self._queue.orders)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -19,7 +19,14 @@ from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.speaking.sound import GrowingSound
 from studio.errors import NothingToSpeak, VoiceNotFound, WorkerDied
-from studio.pipeline.request import AudioChunk, ConversionRequest, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.pipeline.request import (
+    AudioChunk,
+    ConversionRequest,
+    EngineDescription,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+)
 from studio.project.changes import AddTake
 from studio.project.lines import Line
 from studio.project.recording import TakeRecorder
@@ -76,9 +83,19 @@ class TakeMaking(QObject):
     start_known = Signal(object)  # StartTime: later ones take the place of earlier ones
 
     def __init__(
-        self, line: Line, seed: int, pace: Pace, parent: QObject | None = None, *, source: Path | None = None
+        self,
+        line: Line,
+        seed: int,
+        pace: Pace,
+        parent: QObject | None = None,
+        *,
+        source: Path | None = None,
+        in_batch: bool = False,
     ) -> None:
-        """``source``: a recording to be said in the voice of ``line``, instead of its text."""
+        """``source``: a recording to be said in the voice of ``line``, instead of its text.
+
+        ``in_batch``: nobody waits to hear it, and others may be made at the same time.
+        """
         super().__init__(parent)
         self.line = line
         self.source = source
@@ -90,22 +107,23 @@ class TakeMaking(QObject):
         self.first_audio_seconds: float | None = None
         self.num_underruns: Callable[[], int | None] = lambda: None
         self._pace = pace
+        self._in_batch = in_batch
         self._recorder: TakeRecorder | None = None
         self._request: RunningRequest | None = None
-        self._is_stopped = False
+        self._stopped = asyncio.Event()
         self._expected_seconds = pace.audio_seconds(line.text)
         self._began = 0.0
         self._loop = asyncio.get_event_loop()
 
     def stop(self) -> None:
         """No more is made; what there is stays as a take."""
-        self._is_stopped = True
+        self._stopped.set()
         if self._request is not None:
             self._request.cancel()
 
     @property
     def is_stopped(self) -> bool:
-        return self._is_stopped
+        return self._stopped.is_set()
 
     @property
     def pace_so_far(self) -> float | None:
@@ -126,9 +144,9 @@ class TakeMaking(QObject):
                 "This line has no voice.", remedy="Choose one, or drop a recording of a voice on the window."
             )
         self.progressed.emit("load", 0.0)
-        description = await bridge.ready()
+        description = await self._unless_stopped(bridge.ready())
         voice = await asyncio.to_thread(find_voice, line.voice)
-        if self._is_stopped:
+        if description is None or self._stopped.is_set():
             return None
         project = editor.project
         request: SynthesisRequest | ConversionRequest
@@ -164,7 +182,7 @@ class TakeMaking(QObject):
             if isinstance(request, ConversionRequest):
                 self._request = await bridge.convert(request, hooks)
             else:
-                self._request = await bridge.speak(request, hooks)
+                self._request = await bridge.speak(request, hooks, in_batch=self._in_batch)
             if self.is_stopped:  # meanwhile
                 self._request.cancel()
             self.report = await self._request.finished()
@@ -178,6 +196,20 @@ class TakeMaking(QObject):
         if failure is not None:
             raise failure
         return take
+
+    async def _unless_stopped(self, loading: Coroutine[Any, Any, EngineDescription]) -> EngineDescription | None:
+        """Loading may take a minute, and goes on for others when this is stopped: then None."""
+        loaded = asyncio.ensure_future(loading)
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        try:
+            await asyncio.wait((loaded, stopped), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            loaded.cancel()
+            raise
+        finally:
+            stopped.cancel()
+            loaded.add_done_callback(_hear_failure)
+        return None if self.is_stopped else loaded.result()
 
     async def _keep(self, editor: ProjectEditor, recorder: TakeRecorder) -> Take | None:
         """What was made is kept, however it ended; a line that is gone takes its takes with it."""
@@ -193,10 +225,11 @@ class TakeMaking(QObject):
             )
         else:
             take = await asyncio.to_thread(lambda: recorder.stop(num_underruns=self.num_underruns()))
-        if take is not None and editor.project.has_line(self.line.id):
-            line = editor.project.line(self.line.id)
-            has_better = not take.is_complete and line.chosen_take is not None
-            editor.apply(AddTake(take, is_chosen=not line.is_locked and not has_better))
+        if take is None or not editor.project.has_line(self.line.id):
+            return None
+        line = editor.project.line(self.line.id)
+        has_better = not take.is_complete and line.chosen_take is not None
+        editor.apply(AddTake(take, is_chosen=not line.is_locked and not has_better))
         return take
 
     def _on_audio(self, chunk: AudioChunk) -> None:
@@ -216,6 +249,12 @@ class TakeMaking(QObject):
         if is_first:
             self.begun.emit()
         self.progressed.emit("speech", share)
+
+
+def _hear_failure(loaded: asyncio.Future[EngineDescription]) -> None:
+    """Where nobody waits for it any more, the bridge tells of it."""
+    if not loaded.cancelled():
+        loaded.exception()
 
 
 def start_in_seconds(start: StartTime) -> float:

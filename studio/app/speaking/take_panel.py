@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from studio.app.speaking.sound import GrowingSound
@@ -15,6 +16,7 @@ from studio.app.widgets.waveform import Waveform
 
 # Sound arrives in chunks of half a second and more.
 _GROW_MILLISECONDS = 120
+_LEVEL_PIXELS = 160
 
 
 class TakePanel(QWidget):
@@ -33,7 +35,6 @@ class TakePanel(QWidget):
         self.waveform = Waveform()
         self.waveform.set_empty_text(self.tr("The chosen line has no take yet"))
         self._level = LevelMeter(has_marks=False)
-        self._level.setFixedWidth(160)
         self._growth = QTimer(self)
         self._growth.setInterval(_GROW_MILLISECONDS)
         self._growth.timeout.connect(self._grow)
@@ -57,6 +58,11 @@ class TakePanel(QWidget):
         layout.addLayout(head)
         layout.addWidget(self.waveform, 1)
         self.waveform.seek_requested.connect(self.seek_requested)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """In a narrow panel the words have more need of the room."""
+        self._level.setMaximumWidth(min(_LEVEL_PIXELS, self.width() // 5))
+        super().resizeEvent(event)
 
     def show_sound(self, sound: GrowingSound | None, number: int | None = None, text: str = "") -> None:
         """Of the line with this ``number``. ``sound`` may still be growing; None: there is nothing to show."""

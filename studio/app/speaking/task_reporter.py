@@ -92,6 +92,9 @@ class TaskReporter(QObject):
         seconds = self._session.transport.starts_in_seconds
         if seconds is not None and seconds > 0.5:  # shorter waits are not worth a word
             told += ", " + self.tr("heard without a gap in {seconds:.0f} s").format(seconds=seconds)
+        num_beside = len(self._session.queue.speaking) - 1
+        if num_beside > 0:
+            told += ", " + self.tr("%n other(s) at the same time", "", num_beside)
         num_waiting = len(self._session.queue.waiting)
         if num_waiting:
             told += ", " + self.tr("%n waiting", "", num_waiting)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.voices.background import in_background
+from studio.app.background import in_background
 from studio.app.widgets.mini_waveform import MINI_COLUMNS
 from studio.app.widgets.peaks import Outline, outline_of
 from studio.errors import StudioError

@@ -18,14 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.error_words import error_words
+from studio.app.background import in_background
 from studio.app.theme.icons import icon
-from studio.app.voices.background import in_background
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.details_form import DetailsForm
 from studio.app.voices.findings_view import FindingsView
 from studio.app.voices.proposal import Judgement, Proposal
 from studio.app.voices.voice_edits import Description
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.room import ScrolledPage, fitting
 from studio.app.widgets.waveform import Waveform as WaveformView
 from studio.errors import StudioError
@@ -61,9 +61,7 @@ class DoctorDialog(QDialog):
         self._form = DetailsForm(self)
         self._kept = QLabel(self)
         self._kept.setProperty("role", "quiet")
-        self._problem = QLabel(self)
-        self._problem.setWordWrap(True)
-        self._problem.setProperty("role", "bad")
+        self._problem = ErrorLine(self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._make = self._buttons.addButton(self.tr("Make the voice"), QDialogButtonBox.ButtonRole.AcceptRole)
         self._make.setDefault(True)
@@ -219,8 +217,7 @@ class DoctorDialog(QDialog):
         self._show_whether_possible()
 
     def _show_whether_possible(self) -> None:
-        self._problem.setText(error_words(self._refusal) if self._refusal else "")
-        self._problem.setVisible(self._refusal is not None)
+        self._problem.show_error(self._refusal)
         self._make.setEnabled(self._refusal is None and bool(self._form.name.text().strip()))
 
     def _on_listen_clicked(self) -> None:
@@ -243,5 +240,4 @@ class DoctorDialog(QDialog):
 
     def show_problem(self, error: StudioError) -> None:
         """Why there is no voice yet, or no sound to be heard."""
-        self._problem.setText(error_words(error))
-        self._problem.show()
+        self._problem.show_error(error)

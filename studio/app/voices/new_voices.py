@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from studio.app.voices.background import in_background
+from studio.app.background import in_background
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.dropped_paths import SOUND_SUFFIXES, DroppedPaths, may_hold_voices, sort_out
 from studio.app.voices.languages import language_of

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.background import in_background
 from studio.app.first_paint import once_painted
 from studio.app.theme.icons import icon
-from studio.app.voices.background import in_background
 from studio.app.voices.card_list import CardList
 from studio.app.voices.card_pictures import CardPictures
 from studio.app.voices.clip_player import ClipPlayer
@@ -153,6 +153,7 @@ class VoicesPanel(QWidget):
             ("rename", self.tr("Rename"), "", [QKeySequence(Qt.Key.Key_F2)], self._rename),
             ("edit", self.tr("Words, notes and consent…"), "", [], self._edit),
             ("doctor", self.tr("Another voice from this recording…"), "", [], self._examine_again),
+            ("problem", self.tr("Why it could not be prepared"), "warning", [], self._tell_problem),
             ("duplicate", self.tr("Duplicate"), "duplicate", [], self._duplicate),
             ("export", self.tr("Export as a file…"), "export", [], self._export),
             ("delete", self.tr("Delete"), "remove", [QKeySequence(QKeySequence.StandardKey.Delete)], self._delete),
@@ -259,6 +260,7 @@ class VoicesPanel(QWidget):
         one = voices[0] if len(voices) == 1 else None
         for name in ("choose", "edit", "rename", "duplicate", "export", "listen", "doctor"):
             self._actions[name].setEnabled(one is not None)
+        self._actions["problem"].setEnabled(self._problem() is not None)
         if one is not None:
             self._actions["listen"].setEnabled(one.generation is None)
             self._actions["doctor"].setEnabled(one.generation is None)
@@ -267,6 +269,7 @@ class VoicesPanel(QWidget):
         self._actions["delete"].setEnabled(any(not voice.is_built_in for voice in voices))
 
     def _open_menu(self, place: QPoint) -> None:
+        self._enable_actions()
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for name, action in self._actions.items():
@@ -289,6 +292,16 @@ class VoicesPanel(QWidget):
         self._to_be_shown = after
 
     # What can be done with one.
+
+    def _problem(self) -> StudioError | None:
+        """Of the voice that is selected."""
+        card = self._list.currentIndex().data(CARD_ROLE)
+        return card.preparation.error if isinstance(card, VoiceCard) else None
+
+    def _tell_problem(self) -> None:
+        problem = self._problem()
+        if problem is not None:
+            self.failed.emit(problem)
 
     def _choose(self) -> None:
         if self.current_voice is not None:

@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.error_words import error_words
+from studio.app.background import in_background
 from studio.app.theme.icons import icon
-from studio.app.voices.background import in_background
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.recording_session import RecordingSession, SessionState
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
 from studio.app.widgets.room import fitting
@@ -70,10 +70,7 @@ class RecorderDialog(QDialog):
         self._state = QLabel(self)
         self._state.setWordWrap(True)
         self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._problem = QLabel(self)
-        self._problem.setWordWrap(True)
-        self._problem.setProperty("role", "bad")
-        self._problem.hide()
+        self._problem = ErrorLine(self)
         self._stops_by_itself = QCheckBox(self.tr("Stop by itself after two seconds of silence"), self)
         self._stops_by_itself.setChecked(True)
         self._record = QPushButton(icon("record"), "", self)
@@ -197,7 +194,7 @@ class RecorderDialog(QDialog):
         self._use.setEnabled(has_sound)
         match state:
             case SessionState.OPENING:
-                self._problem.hide()
+                self._problem.clear()
                 self._say(self.tr("Opening the microphone…"))
             case SessionState.NO_MICROPHONE:
                 self._say("")
@@ -232,8 +229,7 @@ class RecorderDialog(QDialog):
     def _on_failed(self, error: StudioError) -> None:
         self._look_again.setEnabled(True)
         self._meter.reset()
-        self._problem.setText(error_words(error))
-        self._problem.show()
+        self._problem.show_error(error)
 
     def _on_listen_clicked(self) -> None:
         if self._player.is_playing:

@@ -10,7 +10,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.voices.background import in_background
+from studio.app.background import in_background
 from studio.audio.recording import OpenInput, Recorder, open_input
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from studio.errors import StudioError
 
@@ -14,24 +15,43 @@ class CopyReportButton(QPushButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._error: StudioError | None = None
+        self._asked_for: StudioError | None = None
         self.setToolTip(self.tr("For a bug report: it names no texts, no voices and not you"))
         self.setAutoDefault(False)
         self.clicked.connect(self._begin)
         self.offer_for(None)
 
     def offer_for(self, error: StudioError | None) -> None:
+        if error is not None and error is self._error:
+            return
         self._error = error
         self.setText(self.tr("Copy report"))
         self.setEnabled(True)
         self.setVisible(error is not None)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Return presses it too, wherever it stands: in some dialogs the space bar plays."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    def join(self, box: QMessageBox, error: StudioError) -> None:
+        """One more button of a question about an error."""
+        box.addButton(self, QMessageBox.ButtonRole.ActionRole)
+        # The box would take it for the answer, and close.
+        self.clicked.disconnect()
+        self.clicked.connect(self._begin)
+        self.offer_for(error)
+
     def _begin(self) -> None:
-        from studio.app.voices.background import in_background  # noqa: PLC0415 - not for the first picture
+        from studio.app.background import in_background  # noqa: PLC0415 - not for the first picture
         from studio.health.error_report import error_report  # noqa: PLC0415
 
         error = self._error
         if error is None:
             return
+        self._asked_for = error
         self.setText(self.tr("Copying…"))
         self.setEnabled(False)
         in_background(
@@ -43,7 +63,8 @@ class CopyReportButton(QPushButton):
         )
 
     def _finish(self, error: StudioError, report: str) -> None:
-        QGuiApplication.clipboard().setText(report)
+        if error is self._asked_for:  # the last one counts, whichever is worked out first
+            QGuiApplication.clipboard().setText(report)
         if error is self._error:  # else there is another by now
             self.setText(self.tr("Copied"))
             self.setEnabled(True)

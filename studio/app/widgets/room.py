@@ -5,18 +5,24 @@ A laptop's 1280 by 800 at 200 % leaves 640 by 400 of Qt's points.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QMargins, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 _FRAME_PIXELS = 40  # title bar and borders, which nobody knows before a window is shown
 _LEAST_SIZE = QSize(200, 120)
+# Lists and texts in a dock, which would otherwise hold the window open by their own least size.
+LEAST_LIST_PIXELS = 36
+
+
+def room_on_screen() -> QSize:
+    """For the inside of a window."""
+    return QGuiApplication.primaryScreen().availableSize().shrunkBy(QMargins(0, _FRAME_PIXELS, 0, 0))
 
 
 def fitting(width: int, height: int) -> QSize:
     """That size, or as much of it as the screen has room for."""
-    room = QGuiApplication.primaryScreen().availableSize()
-    return QSize(min(width, room.width()), min(height, room.height() - _FRAME_PIXELS))
+    return QSize(width, height).boundedTo(room_on_screen())
 
 
 class ScrolledPage(QScrollArea):

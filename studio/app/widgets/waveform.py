@@ -169,7 +169,7 @@ class Waveform(QWidget):
         return QSize(480, 120)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return QSize(120, 56)
+        return QSize(120, 40)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.EnabledChange):

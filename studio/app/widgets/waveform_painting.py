@@ -37,8 +37,9 @@ def paint_ruler(painter: QPainter, area: QRectF, scale: Scale, colours: Colours)
         x = scale.x_at(seconds)
         painter.setPen(colours.line)
         painter.drawLine(QPointF(x, 0), QPointF(x, area.bottom()))
-        painter.setPen(colours.faint_text)
-        painter.drawText(QPointF(x + 4, area.top() - 4), words)
+        if x + 4 + painter.fontMetrics().horizontalAdvance(words) <= area.right():  # half a time would be another
+            painter.setPen(colours.faint_text)
+            painter.drawText(QPointF(x + 4, area.top() - 4), words)
     painter.setPen(colours.line)
     painter.drawLine(area.topLeft(), area.topRight())
 

@@ -1,4 +1,4 @@
-"""Language model and flow under CUDA graphs, in the precisions a card multiplies."""
+"""Language model and flow under CUDA graphs, in the precisions a card multiplies; the language model with 8-bit weights, too."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
 from studio.engines.keys import weight_file
 from studio.engines.stage import PlaceKind, Stage
+from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
+from studio.model.speech_lm.linear import check_support
 from studio.wording import wording
 
 _CODE_VERSION = 1
@@ -38,18 +42,20 @@ class CudaGraphCandidate:
     def probe(self, subject: Subject) -> Usable | Unusable:
         if subject.place.kind is not PlaceKind.CUDA:
             return Unusable(wording("there is no graphics card in use"))
+        try:
+            check_support(self.precision, torch.device(subject.place.device))
+        except UnsupportedPrecision as error:
+            return Unusable(error.sentence)
         return Usable(weight_file(self.stage, subject).stat().st_size + _WORKING_BYTES[self.stage])
 
     def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
-        import torch  # noqa: PLC0415 - not needed to list candidates
-
         return {"torch": torch.__version__}
 
     def build(self, job: BuildJob) -> None:
         """Nothing to build."""
 
     def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
-        from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - torch
+        from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - most of the flow
         from studio.engines.cuda_graph.speech_lm import GraphSpeechLM  # noqa: PLC0415
 
         checkpoint, device = subject.checkpoint, subject.place.device
@@ -58,8 +64,8 @@ class CudaGraphCandidate:
         return GraphSpeechLM(checkpoint.load_speech_lm(self.precision, device, variant=subject.variant))
 
 
-CANDIDATES: tuple[Candidate, ...] = tuple(
-    CudaGraphCandidate(precision, stage)
-    for stage in (Stage.SPEECH_LM, Stage.FLOW)
-    for precision in (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)
+_MULTIPLIED = (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)
+CANDIDATES: tuple[Candidate, ...] = (
+    *(CudaGraphCandidate(precision) for precision in (*_MULTIPLIED, Precision.INT8)),
+    *(CudaGraphCandidate(precision, Stage.FLOW) for precision in _MULTIPLIED),
 )

@@ -42,7 +42,8 @@ class SolverPool:
         self._dtype = dtype
         self._budget = budget
         self._idle: defaultdict[int, list[SolverMemory]] = defaultdict(list)
-        self._lock = threading.Lock()
+        # Re-entrant: a loan may be collected, and given back, while this thread borrows.
+        self._lock = threading.RLock()
 
     def borrow(self, num_frames: int) -> Loan | None:
         """Memory for ``num_frames`` that no other line uses; None where there is no room for it."""

@@ -24,6 +24,8 @@ from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # How many lines memory is made for, and graphs are recorded for: rows that are empty are computed as well.
 _NUM_ROWS = (1, 2, 4, 8, 16, 32)
+# One row is kept for a line that somebody waits to hear.
+MOST_IN_BATCH = _NUM_ROWS[-1] - 1
 
 
 @dataclass(eq=False)

@@ -16,7 +16,8 @@ _RECORDING = threading.Lock()
 class Recorded:
     """``compute`` reads and writes tensors made beforehand; ``state`` are those it changes that it also reads.
 
-    They are put back after warming up, so that recording may happen in the middle of an utterance.
+    They are put back after warming up, so that recording may happen in the middle of an utterance; also where it
+    fails for want of memory, as others may go on with them.
     """
 
     def __init__(self, compute: Callable[[], None], device: torch.device, state: Sequence[torch.Tensor] = ()) -> None:
@@ -40,15 +41,17 @@ class Recorded:
         current = torch.cuda.current_stream(self._device)
         aside = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
         aside.wait_stream(current)
-        with torch.cuda.stream(aside):
-            for _ in range(_NUM_WARM_UPS):
+        try:
+            with torch.cuda.stream(aside):
+                for _ in range(_NUM_WARM_UPS):
+                    self._compute()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=aside, capture_error_mode="thread_local"):
                 self._compute()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=aside, capture_error_mode="thread_local"):
-            self._compute()
-        current.wait_stream(aside)
-        for tensor, before in zip(self._state, kept, strict=True):
-            tensor.copy_(before)
+        finally:
+            current.wait_stream(aside)
+            for tensor, before in zip(self._state, kept, strict=True):
+                tensor.copy_(before)
         return graph
 
 

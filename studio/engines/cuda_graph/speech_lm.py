@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 
-from studio.engines.cuda_graph.line_batch import LineBatch
+from studio.engines.cuda_graph.line_batch import MOST_IN_BATCH, LineBatch
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
@@ -24,6 +24,7 @@ class GraphSpeechLM:
         self.config = plain.config
         self.sampling: SamplingOptions = plain.sampling
         self.engine = f"{plain.engine}, CUDA graph"
+        self.lines_at_once = MOST_IN_BATCH
         self._plain = plain
         self._batches: dict[int, LineBatch] = {}
         self._lock = threading.Lock()

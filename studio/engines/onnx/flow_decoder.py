@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 import torch
 
 from studio.engines.onnx.flow_runner import FlowRunner, GraphVoice, RunCaches
-from studio.model.flow.budget import CacheBudget, Reservation, default_budget_bytes
+from studio.model.flow.budget import (
+    USUAL_LINE_TOKENS,
+    CacheBudget,
+    Reservation,
+    default_budget_bytes,
+    lines_side_by_side,
+)
 from studio.model.flow.model import check_length
 from studio.model.flow.stream import as_mel, check_cut
 from studio.model.stages import FlowPrompt, FlowPromptState
@@ -60,6 +66,10 @@ class GraphFlowDecoder:
         self._runner = runner
         total = default_budget_bytes(runner.device) if cache_budget_bytes is None else cache_budget_bytes
         self.budget = CacheBudget(total)
+        usual_line = runner.own_frames(USUAL_LINE_TOKENS)
+        self.lines_at_once = lines_side_by_side(
+            runner.device, self.budget, _bytes_wanted(runner.empty_caches(), usual_line)
+        )
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:

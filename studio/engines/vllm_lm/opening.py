@@ -53,6 +53,7 @@ def open_speech_lm(files: Path, library: VllmLibrary, subject: Subject, precisio
         inputs.to(inputs.speech.device),
         process,
         max_positions=capacity.max_positions,
+        lines_at_once=max(1, capacity.max_lines - 1),  # beside a line that somebody waits to hear
         engine=f"vLLM {ready.version}, {precision.value}",
         open_plain=lambda: subject.checkpoint.load_speech_lm(precision, place.device, variant=subject.variant),
     )

@@ -46,6 +46,7 @@ class VllmSpeechLM:
         process: EngineProcess,
         *,
         max_positions: int,
+        lines_at_once: int,
         engine: str,
         open_plain: Callable[[], TorchSpeechLM],
     ) -> None:
@@ -53,6 +54,7 @@ class VllmSpeechLM:
         self.sampling: SamplingOptions = config.sampling
         self.inputs = inputs
         self.engine = engine
+        self.lines_at_once = lines_at_once
         self._process = process
         self._max_positions = max_positions
         self._open_plain = open_plain

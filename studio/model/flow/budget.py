@@ -9,6 +9,10 @@ import torch
 
 # The rest is for weights not yet mapped, the other stages, and the person's other programs.
 _SHARE_OF_FREE_MEMORY = 0.5
+# Twenty seconds of prompt and speech, where nobody knows yet how long lines will be.
+USUAL_LINE_TOKENS = 20 * 25
+# More than these keep no card busier.
+_MOST_LINES = 8
 
 
 class Reservation:
@@ -59,3 +63,13 @@ def default_budget_bytes(device: torch.device) -> int:
     else:
         free_bytes = psutil.virtual_memory().available
     return int(_SHARE_OF_FREE_MEMORY * free_bytes)
+
+
+def lines_side_by_side(device: torch.device, budget: CacheBudget, line_bytes: int) -> int:
+    """How many lines whose caches take ``line_bytes`` are worth decoding at the same time; one keeps a processor busy.
+
+    Beside them there is room for the line that somebody waits to hear.
+    """
+    if device.type != "cuda":
+        return 1
+    return max(1, min(_MOST_LINES, budget.total_bytes // max(1, line_bytes) - 1))

@@ -278,7 +278,10 @@ def attend_segments(
 
 @lru_cache
 def _later_blocks_hidden(frames: int, block_frames: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """(frames, frames): minus infinity where a key's block is later than the query's, else zero."""
-    block = torch.arange(frames, device=device) // block_frames
+    """(frames, frames): minus infinity where a key's block is later than the query's, else zero.
+
+    Made on the processor: once it is copied it is there for every stream of a card, not only for the one that asked.
+    """
+    block = torch.arange(frames, device="cpu") // block_frames
     hidden = block[None, :] > block[:, None]
-    return torch.zeros(frames, frames, dtype=dtype, device=device).masked_fill_(hidden, float("-inf"))
+    return torch.zeros(frames, frames, dtype=dtype, device="cpu").masked_fill_(hidden, float("-inf")).to(device)

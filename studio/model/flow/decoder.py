@@ -13,7 +13,12 @@ import torch
 
 from studio.model.config import FlowConfig, Precision
 from studio.model.flow.blocks import FlowCaches, FlowLayouts
-from studio.model.flow.budget import CacheBudget, default_budget_bytes
+from studio.model.flow.budget import (
+    USUAL_LINE_TOKENS,
+    CacheBudget,
+    default_budget_bytes,
+    lines_side_by_side,
+)
 from studio.model.flow.caches import CacheKind
 from studio.model.flow.model import FlowModel
 from studio.model.flow.network import FlowNetwork, build_network
@@ -25,7 +30,6 @@ from studio.model.weights import fill, read_tensors, release_pages, without_weig
 
 # Raised whenever a stored prompt state means something else than before.
 _STATE_VERSION = 1
-_EXPECTED_SPEECH_TOKENS = 20 * 25
 _SAMPLED_VALUES = 64
 # Looking the mapping up takes a millisecond; eight layers are at most 64 MB.
 _LAYERS_BETWEEN_RELEASES = 8
@@ -75,6 +79,7 @@ class CachedFlowDecoder:
         self._cache_dtype = options.cache_dtype or self._model.dtype
         budget_bytes = options.cache_budget_bytes
         self.budget = CacheBudget(default_budget_bytes(self._model.device) if budget_bytes is None else budget_bytes)
+        self.lines_at_once = lines_side_by_side(self._model.device, self.budget, self._bytes_of(CacheKind.KEYS_VALUES))
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
@@ -125,18 +130,18 @@ class CachedFlowDecoder:
 
     def _empty_caches(self, num_tokens: int) -> FlowCaches | None:
         """Room for a prompt, in the fastest form that leaves the budget room for speech beside it; or none."""
-        num_frames = self.frames_per_token * num_tokens
-        speech_frames = self.frames_per_token * _EXPECTED_SPEECH_TOKENS
         for kind in CacheKind:
-            num_bytes = self._layouts.num_bytes(
-                kind, num_tokens + _EXPECTED_SPEECH_TOKENS, num_frames + speech_frames, self._cache_dtype
-            )
-            if num_bytes > self.budget.total_bytes:
+            if self._bytes_of(kind, num_tokens) > self.budget.total_bytes:
                 continue
             caches = FlowCaches.empty(self._layouts, kind, self._model.noise, self._cache_dtype)
             if caches.make_prompt_room(num_tokens, self._model):
                 return caches
         return None
+
+    def _bytes_of(self, kind: CacheKind, num_prompt_tokens: int = 0) -> int:
+        """With speech as long as is to be expected."""
+        num_tokens = num_prompt_tokens + USUAL_LINE_TOKENS
+        return self._layouts.num_bytes(kind, num_tokens, self.frames_per_token * num_tokens, self._cache_dtype)
 
 
 _Decoder = TypeVar("_Decoder", bound=CachedFlowDecoder)

@@ -63,7 +63,7 @@ class RotaryPositions(nn.Module):
         # Not by torch.arange: on the meta device, where models are built, it would import torch's compiler.
         rates = [10000.0 ** (-channel / head_size) for channel in range(0, head_size, 2)]
         self.register_buffer("inv_freq", torch.tensor(rates, dtype=torch.float32))
-        self._last_turns: tuple[tuple[int, int], torch.Tensor, torch.Tensor] | None = None
+        self._last_turns: tuple[tuple[int, int, int], torch.Tensor, torch.Tensor] | None = None
 
     def forward(self, projected: torch.Tensor, start: int) -> torch.Tensor:
         """``projected`` (rows, frames, channels), before the head split: only the first head is turned.
@@ -77,14 +77,21 @@ class RotaryPositions(nn.Module):
         return torch.cat([turned, projected[..., num_turned:]], dim=-1)
 
     def turns(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosine and sine (frames, head_size / 2); the last are kept, as all layers of a call want the same."""
-        last, wanted = self._last_turns, (start, num_frames)
+        """Cosine and sine (frames, head_size / 2); the last are kept, as all layers of a call want the same.
+
+        Not for another stream of the card: what this one has queued may not be computed yet when that one reads it.
+        """
+        last, wanted = self._last_turns, (start, num_frames, _stream_of(self.inv_freq.device))
         if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:
             with torch.inference_mode(mode=False), torch.no_grad():  # training may want them next
                 frames = torch.arange(start, start + num_frames, device=self.inv_freq.device)
                 angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
                 self._last_turns = last = (wanted, angles.cos(), angles.sin())
         return last[1], last[2]
+
+
+def _stream_of(device: torch.device) -> int:
+    return torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
 
 
 class Attention(SelfAttention):

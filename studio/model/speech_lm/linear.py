@@ -14,6 +14,8 @@ int8, fbgemm, 1 row / 2 rows          19 / 19      chosen with 2 rows, see ``Int
 int8, ONNX Runtime MatMulNBits        15 to 21     a second graph of the whole network
 int4, groups of 32, bfloat16 rows     2/3 of int8  in turns with it, on a busy machine; see ``Int4Linear``
 ====================================  ===========  =====================================
+
+On a graphics card 8-bit weights have a kernel of ours (``card_int8``); the other precisions are torch's products.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ import torch
 import torch.nn.functional as F
 
 from studio.errors import UnsupportedPrecision
+from studio.model.card_kernel import load_compiler
 from studio.model.config import Precision
+from studio.model.speech_lm.card_int8 import CardInt8Linear
 
 # (rows, in) float32 -> (rows, out) float32, the bias added.
 Linear = Callable[[torch.Tensor], torch.Tensor]
@@ -46,6 +50,8 @@ def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, 
     ):
         return Int4Linear(weight, bias)
     if precision in (Precision.INT8, Precision.INT4):
+        if device.type != "cpu":
+            return CardInt8Linear(*eight_bit_levels(weight), bias, device)
         return Int8Linear(weight, bias)
     if precision is Precision.FLOAT16:
         return HalfLinear(weight, bias, device)
@@ -58,7 +64,8 @@ def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, 
 def describe(precision: Precision, device: torch.device) -> str:
     """The form ``pack`` chooses, in words."""
     if precision is Precision.INT8:
-        return "torch int8 weights, 16-bit activations (fbgemm)"
+        is_on_card = device.type != "cpu"
+        return f"torch int8 weights, {'own kernel' if is_on_card else '16-bit activations (fbgemm)'}"
     if precision is Precision.INT4:
         return "torch int4 weights in the gated layers, int8 in the others"
     if precision is not Precision.FLOAT16 and device.type == "cpu" and has_onednn(precision):
@@ -71,10 +78,8 @@ def check_support(precision: Precision, device: torch.device) -> None:
     if precision not in (Precision.INT8, Precision.INT4):
         return
     if device.type != "cpu":
-        raise UnsupportedPrecision(
-            "8-bit weights run on the processor only, not on a graphics card.",
-            remedy="Choose bfloat16 or float16 for the graphics card.",
-        )
+        _check_card(precision)
+        return
     if "fbgemm" not in torch.backends.quantized.supported_engines:
         raise UnsupportedPrecision(
             "This processor has no fast 8-bit arithmetic that we know how to use.",
@@ -83,6 +88,19 @@ def check_support(precision: Precision, device: torch.device) -> None:
     if precision is Precision.INT4 and not hasattr(torch.ops.aten, "_weight_int4pack_mm_for_cpu"):
         raise UnsupportedPrecision(
             "This PyTorch does not know weights of 4 bits.", remedy="Choose int8, or install a newer PyTorch."
+        )
+
+
+def _check_card(precision: Precision) -> None:
+    if precision is Precision.INT4:
+        raise UnsupportedPrecision(
+            "4-bit weights run on the processor only, not on a graphics card.",
+            remedy="Choose int8, bfloat16 or float16 for the graphics card.",
+        )
+    if torch.version.cuda is None or load_compiler() is None:
+        raise UnsupportedPrecision(
+            "NVIDIA's run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.",
+            remedy="Install PyTorch for CUDA anew, which brings it along, or choose bfloat16 or float16.",
         )
 
 
@@ -149,14 +167,7 @@ class Int8Linear:
     _MAGNIFIER = 2.0 * _STEPS
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        largest = torch.maximum(weight.amax(dim=1), -weight.amin(dim=1))
-        scales = (largest / 127).clamp_(min=1e-30)
-        levels = torch.empty(weight.shape, dtype=torch.int8)
-        # In pieces that fit a cache: three times faster than large passing tensors.
-        for levels_here, weight_here, scales_here in zip(
-            torch.split(levels, 256), torch.split(weight, 256), torch.split(scales[:, None], 256), strict=True
-        ):
-            levels_here.copy_((weight_here / scales_here).round_())
+        levels, scales = eight_bit_levels(weight)
         zero_points = torch.zeros(len(scales), dtype=torch.long)
         with _fbgemm():
             quantized = torch._make_per_channel_quantized_tensor(levels, scales.double(), zero_points, 0)
@@ -174,6 +185,19 @@ class Int8Linear:
         coarse_product, rest_product = products.chunk(2)
         product = torch.add(coarse_product, rest_product, alpha=1 / self._MAGNIFIER).mul_(unit)
         return product if self._bias is None else product.add_(self._bias)
+
+
+def eight_bit_levels(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """``weight`` (out, in) as int8 and what that is multiplied with, one number for each output channel."""
+    largest = torch.maximum(weight.amax(dim=1), -weight.amin(dim=1))
+    scales = (largest / 127).clamp_(min=1e-30)
+    levels = torch.empty(weight.shape, dtype=torch.int8)
+    # In pieces that fit a cache: three times faster than large passing tensors.
+    for levels_here, weight_here, scales_here in zip(
+        torch.split(levels, 256), torch.split(weight, 256), torch.split(scales[:, None], 256), strict=True
+    ):
+        levels_here.copy_((weight_here / scales_here).round_())
+    return levels, scales
 
 
 class Int4Linear:

@@ -38,6 +38,7 @@ class TorchSpeechLM:
         self.sampling = config.sampling
         self.inputs = inputs
         self.engine = engine
+        self.lines_at_once = 1  # each reads all weights for itself
         self.decoder = decoder
         self.head = head
         self._prompt_states: OrderedDict[tuple[int, ...], tuple[torch.Tensor, ...]] = OrderedDict()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import torch
 
@@ -12,18 +12,21 @@ from studio.model.config import Precision, VocoderConfig, VocoderKind
 from studio.model.stages import SourceNoise, VocoderStream
 from studio.model.vocoder.causal_stream import CausalNetwork, CausalStream
 from studio.model.vocoder.centred_stream import CentredNetwork, CentredStream
+from studio.model.vocoder.half import halve_products
 from studio.model.vocoder.network import CausalHiFT, CentredHiFT
 from studio.model.vocoder.noise import NormalNoise, UniformTable
 from studio.model.vocoder.source import phase_sums
 from studio.model.weights import fill, fold_weight_norm, read_tensors, without_weights
 
 _F0 = "f0_predictor."
+_HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
+_Network = TypeVar("_Network", CausalHiFT, CentredHiFT)
 
 
 class HiFTVocoder(ABC):
     """A network and what its utterances share. Streams leave it unchanged, in any number of threads.
 
-    ``network`` is a ``HiFT`` in float32, or what an engine puts in its place.
+    ``network`` is a ``HiFT``, or what an engine puts in its place.
     """
 
     def __init__(self, network: CentredNetwork | CausalNetwork) -> None:
@@ -96,23 +99,28 @@ class CausalVocoder(HiFTVocoder):
 def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device: str) -> HiFTVocoder:
     """The vocoder of a ``hift.pt``.
 
-    Always float32, whatever ``precision`` the other stages have: half precision overflows where a
-    Snake's frequency is tiny. CosyVoice3's pitch predictor is float64 (specification G3).
-    Raises ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
+    16 bits of ``precision`` are for the products of the residual blocks alone (``half``). CosyVoice3's pitch
+    predictor is float64 (specification G3). Raises ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
     """
-    del precision
     tensors = read_tensors(path)
     if config.kind is VocoderKind.CENTRED:
         with without_weights():
             centred = CentredHiFT(config)
         fill(centred, fold_weight_norm(tensors), file_name=path.name)
-        return CentredVocoder(centred.to(device))
+        return CentredVocoder(_in_place(centred, precision, device))
     with without_weights():
         causal = CausalHiFT(config)
     fill(causal, fold_weight_norm(tensors), file_name=path.name)
     # The pitch predictor's normalisation, too, is computed in float64.
     of_f0 = {name.removeprefix(_F0): tensor for name, tensor in tensors.items() if name.startswith(_F0)}
     fill(causal.f0_predictor, fold_weight_norm(of_f0, dtype=torch.float64), file_name=path.name, dtype=torch.float64)
-    causal.to(device)
+    _in_place(causal, precision, device)
     causal.merge_taps()
     return CausalVocoder(causal)
+
+
+def _in_place(network: _Network, precision: Precision, device: str) -> _Network:
+    network.to(device)
+    if precision in _HALF_TYPES:
+        halve_products(network, _HALF_TYPES[precision])
+    return network

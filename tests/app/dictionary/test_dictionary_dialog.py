@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.app.dictionary.dialog import DictionaryDialog
@@ -18,6 +18,8 @@ from studio.app.dictionary.hearing import WordHearing
 from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD
 from studio.app.dictionary.word_page import WordPage
 from studio.app.script.project_editor import ProjectEditor
+from studio.errors import CannotWrite
+from studio.project import global_dictionary
 from studio.project.changes import EditDictionary, InsertLines
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
@@ -109,11 +111,19 @@ def test_a_word_of_all_projects_is_kept_and_counts_at_once(
     with qtbot.waitSignal(editor.script_changed):
         dialog.accept()
     assert editor.project.dictionary_in_force.compile("SQL", speaks_phones=False) == "S Q L"
-    assert load_global_dictionary(path).entries == (DictionaryEntry("SQL", "S Q L", None, True),)
-    assert editor.undo_stack.count() == 0
+    changed = DictionaryEntry("SQL", "S Q L", None, True)
+    assert load_global_dictionary(path).entries == (changed,)
+    editor.undo_stack.undo()
+    assert load_global_dictionary(path).entries == (SQL,)
+    assert editor.project.dictionary_in_force.compile("SQL", speaks_phones=False) == "sequel"
+    editor.undo_stack.redo()
+    assert load_global_dictionary(path).entries == (changed,)
+    assert editor.project.dictionary_in_force.compile("SQL", speaks_phones=False) == "S Q L"
 
 
-def test_what_cannot_be_said_is_shown_and_not_accepted(dialog: DictionaryDialog, editor: ProjectEditor) -> None:
+def test_what_cannot_be_said_is_shown_and_not_accepted(
+    dialog: DictionaryDialog, editor: ProjectEditor, report_of: Callable[[QWidget], str]
+) -> None:
     page = dialog.project_page
     type_in(page, 0, PRONUNCIATION, "kæt")
     index = page.model.index(0, WORD)
@@ -124,6 +134,7 @@ def test_what_cannot_be_said_is_shown_and_not_accepted(dialog: DictionaryDialog,
     assert dialog.isVisible()
     assert dialog.tabs.currentWidget() is page
     assert "is not a syllable in pinyin" in said(dialog, "bad")
+    assert report_of(page).startswith("error: bad-pronunciation\n")
     assert editor.project.dictionary.entries == (CHONGQING,)
     type_in(page, 0, PRONUNCIATION, "chong2")
     assert page.model.data(index, Qt.ItemDataRole.DecorationRole) is None
@@ -200,7 +211,9 @@ def test_only_usable_words_can_be_heard(dialog: DictionaryDialog, qtbot: QtBot) 
     assert not page.hear_button.isEnabled()
 
 
-def test_a_disk_that_refuses_is_said_and_the_dialog_stays(editor: ProjectEditor, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_disk_that_refuses_is_said_and_the_dialog_stays(
+    editor: ProjectEditor, tmp_path: Path, qtbot: QtBot, report_of: Callable[[QWidget], str]
+) -> None:
     (tmp_path / "file").touch()
     dialog = DictionaryDialog(editor, GlobalWords(editor, path=tmp_path / "file" / "words.json"))
     qtbot.addWidget(dialog)
@@ -211,6 +224,7 @@ def test_a_disk_that_refuses_is_said_and_the_dialog_stays(editor: ProjectEditor,
     dialog.accept()
     assert dialog.isVisible()
     assert "cannot be" in said(dialog, "bad")
+    assert report_of(dialog).startswith("error: cannot-write\n")
 
 
 def test_every_project_that_is_opened_knows_the_persons_words(
@@ -231,6 +245,20 @@ def test_a_damaged_file_of_words_is_told(editor: ProjectEditor, path: Path, qtbo
     assert "is damaged" in str(failed.args[0])
     words.change(PronunciationDictionary((SQL,)))
     assert load_global_dictionary(path).entries == (SQL,)
+
+
+def test_a_step_back_that_cannot_be_kept_is_told_and_changes_nothing(
+    words: GlobalWords, editor: ProjectEditor, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words.change(PronunciationDictionary())
+
+    def fail(*_: object) -> None:
+        raise CannotWrite("No.", remedy="Later.")
+
+    monkeypatch.setattr(global_dictionary, "write_whole", fail)
+    with qtbot.waitSignal(words.failed):
+        editor.undo_stack.undo()
+    assert words.dictionary.entries == ()
 
 
 def test_a_word_is_heard_as_it_would_be_said(bench: Any) -> None:

@@ -8,10 +8,13 @@ from typing import Any
 import engine_pictures
 import pytest
 from fake_model import FakeModel
+from PySide6.QtCore import QCoreApplication, QLocale, Qt
+from PySide6.QtWidgets import QApplication
 from thread_worker import ThreadWorker
 
 from studio.app.engines.build_panel import BuildPanel
 from studio.app.engines.engines_page import EnginesPage
+from studio.app.translation import use_language
 from studio.engines.overview import EngineAction, Overview
 from studio.engines.stage import Stage
 
@@ -106,8 +109,32 @@ def test_the_panel_tells_what_how_far_and_how_long(qtbot: Any) -> None:
     assert not panel.isHidden()
 
 
+def test_buttons_stay_where_they_are_while_the_words_change(qtbot: Any) -> None:
+    """Words of one line and of two."""
+    panel = BuildPanel()
+    qtbot.addWidget(panel)
+    panel.resize(620, 100)
+    overview = engine_pictures.at_work()
+    assert overview.work is not None
+    panel.show_overview(overview)
+    long = panel._words.text()
+    panel.show()
+    qtbot.waitUntil(panel._stop.isVisible)
+    metrics, wraps = panel._words.fontMetrics(), Qt.TextFlag.TextWordWrap
+    places, heights = set(), set()
+    for words in (long, "1 of 2: Flow"):
+        panel._words.setText(words)
+        panel.resize(620, panel.heightForWidth(620))
+        QCoreApplication.processEvents()
+        places.add(panel._stop.mapTo(panel, panel._stop.rect().topLeft()))
+        room = panel._words.rect().adjusted(0, 0, 0, 1000)
+        heights.add(metrics.boundingRect(room, wraps, words).height() // metrics.lineSpacing())
+    assert len(places) == 1
+    assert heights == {1, 2}, "or nothing was tried"
+
+
 def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
-    make_bench: Callable[..., Any], qtbot: Any
+    make_bench: Callable[..., Any], qapp: QApplication
 ) -> None:
     managed: list[tuple[EngineAction, tuple[str, ...]]] = []
 
@@ -127,6 +154,13 @@ def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
     assert page is not None
     assert page.isVisible()
     assert Stage.FLOW in page.cards
+    use_language(qapp, QLocale("zh_CN"))
+    try:
+        assert "Looking" not in window.engines.panel.words
+        assert "Looking" not in page.work.words
+    finally:
+        use_language(qapp, QLocale("en_US"))
+    assert window.engines.panel.words.startswith("Looking for faster engines for")
     window.engines.panel._stop.click()
     bench.until(lambda: managed == [(EngineAction.CANCEL, ())])
     page.close()

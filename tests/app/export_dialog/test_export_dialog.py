@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
-from PySide6.QtCore import QLocale, QTimer
-from PySide6.QtWidgets import QApplication, QToolButton
+from heart import LONGEST_STALL_SECONDS, Heart
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
@@ -19,7 +19,7 @@ from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.export_dialog.progress_page import ProgressPage, clock_time
 from studio.app.export_dialog.wishes import REMEMBERED, default_folder
 from studio.app.translation import use_language
-from studio.errors import DiskFull, NoSpeechMade
+from studio.errors import DiskFull, NoSpeechMade, VoiceNotFound
 from studio.export.exporter import Exporter
 from studio.export.progress import ExportProgress
 from studio.export.provenance import Provenance
@@ -29,6 +29,8 @@ from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.takes import TakeRecipe
 from studio.settings_file import Settings
+
+Report = Callable[[QWidget], str]  # what "Copy report" in it copies
 
 RATE = 24_000
 
@@ -124,10 +126,11 @@ def test_names_follow_the_script(qtbot: QtBot, dialog: ExportDialog, project: Pr
     ],
 )
 def test_what_cannot_be_is_said_and_the_button_waits(
-    qtbot: QtBot, dialog: ExportDialog, setting: object, value: object, sentence: str
+    qtbot: QtBot, dialog: ExportDialog, report_of: Report, setting: object, value: object, sentence: str
 ) -> None:
     choose(dialog, setting, value)
-    qtbot.waitUntil(lambda: sentence in dialog.preview.label.text())
+    qtbot.waitUntil(lambda: sentence in dialog.preview.problem.words)
+    assert report_of(dialog).startswith("error: unusable-setting\n")
     assert not dialog.export_button.isEnabled()
     assert names(dialog) == []
 
@@ -135,9 +138,10 @@ def test_what_cannot_be_is_said_and_the_button_waits(
 def test_opus_says_which_rates_it_knows(qtbot: QtBot, dialog: ExportDialog) -> None:
     choose(dialog, declared.EXPORT_ENCODING, "opus")
     choose(dialog, declared.EXPORT_SAMPLE_RATE, 44_100)
-    qtbot.waitUntil(lambda: "cannot hold sound of 44100 Hz" in dialog.preview.label.text())
+    qtbot.waitUntil(lambda: "cannot hold sound of 44100 Hz" in dialog.preview.problem.words)
     choose(dialog, declared.EXPORT_SAMPLE_RATE, 48_000)
     qtbot.waitUntil(dialog.export_button.isEnabled)
+    assert not dialog.preview.problem.isVisibleTo(dialog)
 
 
 def test_controls_that_do_not_matter_are_grey(dialog: ExportDialog) -> None:
@@ -237,13 +241,18 @@ def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, dialog: Export
     assert [path.name for path in dialog.form.wishes.folder.iterdir()] == ["002 Ben The second line.wav"]
 
 
-def test_a_line_that_cannot_be_spoken_is_told(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
-    project.apply(EditLines({"a": {"text": "Changed."}}))
+def test_lines_that_cannot_be_spoken_are_told(dialog: ExportDialog, project: Project, report_of: Report) -> None:
+    project.apply(EditLines({"a": {"text": "Changed."}, "b": {"text": "Changed as well."}}))
     dialog.export_button.click()
     dialog.on_line_failed("a", NoSpeechMade("The model said nothing.", remedy="Try another seed."))
+    dialog.on_line_failed("b", VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Anna"))
     assert dialog.pages.currentWidget() is dialog.outcome
     assert "could not be spoken" in dialog.outcome.title.text()
-    assert "The model said nothing." in dialog.outcome.details.text()
+    shown = [dialog.outcome.failures.item(row).text() for row in range(dialog.outcome.failures.count())]
+    assert shown == ["The model said nothing. Try another seed.", "There is no voice Anna. Add it."]
+    assert report_of(dialog).startswith("error: no-speech-made\n")
+    dialog.outcome.failures.setCurrentRow(1)
+    assert report_of(dialog).startswith("error: voice-not-found\n")
     assert not dialog.form.wishes.folder.exists()
 
 
@@ -309,7 +318,9 @@ def test_closing_while_it_works_ends_the_work_first(
     assert not any(thread.name == "export" for thread in threading.enumerate())
 
 
-def test_a_full_disk_is_a_sentence(qtbot: QtBot, dialog: ExportDialog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_a_sentence(
+    qtbot: QtBot, dialog: ExportDialog, report_of: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(self: Exporter) -> None:
         raise DiskFull("The disk is full.", remedy="Free some space and export again: what is done stays.")
 
@@ -318,6 +329,9 @@ def test_a_full_disk_is_a_sentence(qtbot: QtBot, dialog: ExportDialog, monkeypat
     qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
     assert dialog.outcome.title.text() == "The disk is full."
     assert "what is done stays" in dialog.outcome.details.text()
+    assert report_of(dialog).startswith("error: disk-full\n")
+    dialog.outcome.show_cancelled(dialog.form.wishes.folder)
+    assert dialog.outcome.copy_report.isHidden()
 
 
 def test_files_of_others_are_replaced_only_if_wished(qtbot: QtBot, dialog: ExportDialog) -> None:
@@ -376,7 +390,7 @@ def test_a_long_script_is_previewed_by_its_beginning(qtbot: QtBot, project: Proj
 
 
 def test_the_window_lives_while_it_exports(qtbot: QtBot, project: Project, settings: Settings) -> None:
-    """A heartbeat of 10 ms while sixty lines are brought to a loudness: nobody sees a stall of a fifth of a second."""
+    """While sixty lines are brought to a loudness."""
     lines = tuple(Line(f"beat{number}", f"Line {number}.", "Anna") for number in range(60))
     project.apply(InsertLines(3, lines))
     for line in lines:
@@ -386,13 +400,8 @@ def test_the_window_lives_while_it_exports(qtbot: QtBot, project: Project, setti
     dialog = make(qtbot, project, settings)
     import pyloudnorm  # noqa: F401 - its import is another matter
 
-    beats: list[float] = []
-    timer = QTimer()
-    timer.setInterval(10)
-    timer.timeout.connect(lambda: beats.append(time.monotonic()))
-    timer.start()
+    heart = Heart()
     export(qtbot, dialog)
-    timer.stop()
-    stalls = np.diff(beats)
-    print(f"worst stall {1000 * stalls.max():.0f} ms, median {1000 * np.median(stalls):.0f} ms")  # noqa: T201
-    assert stalls.max() < 0.2
+    words = heart.stop()
+    print("\nstalls:", words)  # noqa: T201 - pytest -rA shows it
+    assert max(heart.stalls) < LONGEST_STALL_SECONDS, words

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from window_bench import Bench
 
 from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
+from studio.errors import NoAudioDevice, TextTooLong
 from studio.settings import COMPARES_BLINDLY
 
 RATE = 24_000
@@ -127,6 +130,27 @@ def test_a_take_is_chosen_by_a_click_as_before(bench: Bench, window: MainWindow)
     bench.live(0.05)
     (first, *_) = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert bench.lines[0].chosen_take == first.id
+
+
+def test_a_device_that_is_gone_is_told_until_something_plays(
+    bench: Bench, window: MainWindow, report_of: Callable[[QWidget], str]
+) -> None:
+    dialog = open_dialog(bench, window)
+    dialog._comparison.failed.emit(NoAudioDevice("The sound card is gone.", remedy="Connect it."))
+    assert report_of(dialog).startswith("error: no-audio-device\n")
+    dialog._show_heard()
+    assert not dialog._problem.isVisible()
+    leave(bench, dialog)
+
+
+def test_what_cannot_be_spoken_is_told_in_the_place_of_its_words(
+    bench: Bench, window: MainWindow, report_of: Callable[[QWidget], str]
+) -> None:
+    window.inspector.show_spoken(TextTooLong("The text has {count} letters.", remedy="Cut it.", count=9))
+    assert window.inspector.spoken_words == ""
+    assert report_of(window.inspector).startswith("error: text-too-long\n")
+    window.inspector.show_spoken("nine letters")
+    assert not window.inspector._unspoken.isVisible()
 
 
 def test_one_take_alone_cannot_be_compared(bench: Bench, window: MainWindow) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hub_server import Fault, HubServer
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication
 from small_model import NAME, small_files, small_model
 from window_bench import MODEL, Bench
 
@@ -14,10 +16,15 @@ from studio.app.models.first_run import FirstRun
 from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
 from studio.app.models.trial import Trial, compare, highest_hertz
 from studio.app.speaking.sound import GrowingSound
+from studio.app.translation import use_language
 from studio.catalog.advice import Reason, advise
-from studio.catalog.known import known_models
+from studio.catalog.installation import Installation
+from studio.catalog.installed import installed_models
+from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import GraphicsCard, MachineFacts, look_at_machine, parse_cards
+from studio.catalog.sources import open_source
 from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
+from studio.settings import MODEL as MODEL_IN_USE
 
 GIB = 1 << 30
 PLAIN = MachineFacts("A processor", 2, 8 * GIB, 5 * GIB, 100 * GIB, None)
@@ -58,6 +65,21 @@ def test_the_panel_says_what_is_here_and_what_suits_it(bench: Bench, hub: HubSer
     assert hub.asked == []
     assert bench.window is not None
     assert bench.window.script.isEnabled()
+
+
+def test_in_another_language_all_of_it_is_said_anew(bench: Bench, qapp: QApplication) -> None:
+    panel = begin(bench).panel
+    english = panel.page
+    use_language(qapp, QLocale("zh_CN"))
+    try:
+        assert panel.page.title == panel._title.text() == "更好的声音"
+        assert "本机：A processor · 2 个核心" in panel.page.words
+        assert panel._words.text() == panel.page.words
+        assert "This" not in panel.page.words
+        assert "Download" not in "".join(words_of(panel))
+    finally:
+        use_language(qapp, QLocale("en_US"))
+    assert (panel.page.title, panel.page.words) == (english.title, english.words)
 
 
 def test_not_now_is_for_good(bench: Bench, make_bench: Any) -> None:
@@ -164,16 +186,27 @@ def test_a_cancelled_download_leaves_nothing_and_the_advice_again(bench: Bench, 
     assert words_of(panel)[0] == "Download 510.01 kB"
 
 
-def test_whoever_has_a_model_is_not_bothered(bench: Bench, hub: HubServer) -> None:
-    from studio.catalog.installation import Installation
-    from studio.catalog.known import SourceKind
-    from studio.catalog.sources import open_source
-
+def install() -> None:
     Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE)).run()
+
+
+def test_whoever_speaks_with_a_model_is_not_bothered(bench: Bench, hub: HubServer) -> None:
+    install()
+    folder = installed_models()[NAME]
+    bench.session.settings[MODEL_IN_USE] = str(folder)
     window = bench.open_window()
     bench.until(lambda: bench.session.models.statuses)
     bench.live(0.3)
     assert window.models.panel.isHidden()
+
+
+def test_a_model_that_was_downloaded_and_not_loaded_is_offered_at_the_next_start(bench: Bench, hub: HubServer) -> None:
+    install()
+    panel = begin(bench).panel
+    assert panel.page.title == f"{NAME} is here"
+    assert words_of(panel)[0] == "Load it"
+    press(bench, panel, "Later")
+    assert bench.settings[FIRST_RUN_IS_OVER]
 
 
 def test_buttons_keep_the_focus_while_the_page_is_only_further(qapp: Any) -> None:

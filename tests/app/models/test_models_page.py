@@ -71,7 +71,7 @@ def test_the_page_says_what_each_model_can_and_asks_nobody(models: PageBench, hu
     card = models.card
     assert card._state.text() == "Not installed"
     assert "Chinese, English, 18 Chinese dialects" in card._abilities.text()
-    assert "speaks in the voice of any clip" in card._abilities.text()
+    assert "Speaks in the voice of any clip" in card._abilities.text()
     assert "licence Apache-2.0" in card._origin.text()
     assert card._main.text() == "Download"
     assert not card._variant.isHidden()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -159,7 +160,7 @@ def test_what_cannot_be_is_said_and_the_dialog_stays(
     assert settings[NUM_THREADS] == 2
 
 
-def test_a_full_or_locked_disk_is_said(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_full_or_locked_disk_is_said(tmp_path: Path, qtbot: QtBot, report_of: Callable[[QWidget], str]) -> None:
     (tmp_path / "file").touch()
     dialog = PreferencesDialog(Settings(tmp_path / "file" / "settings.json"), no_devices)
     qtbot.addWidget(dialog)
@@ -168,6 +169,7 @@ def test_a_full_or_locked_disk_is_said(tmp_path: Path, qtbot: QtBot) -> None:
     dialog.accept()
     assert dialog.isVisible()
     assert any("cannot be written" in label.text() for label in dialog.findChildren(QLabel))
+    assert report_of(dialog).startswith("error: cannot-write\n")
 
 
 def test_the_defaults_of_a_page_come_back_when_asked_for(
@@ -280,3 +282,29 @@ def test_pages_of_another_kind_can_be_added(dialog: PreferencesDialog) -> None:
     dialog.open_page("Shortcuts")
     assert page.isVisible()
     assert not dialog.defaults_button.isVisible()
+
+
+def test_the_tab_key_reaches_the_pages_before_the_buttons(dialog: PreferencesDialog, qtbot: QtBot) -> None:
+    added = QWidget()
+    field = QLineEdit(added)
+    dialog.add_page("Shortcuts", added)
+    dialog.show()
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+
+    def reached_from_the_list() -> list[QWidget]:
+        dialog._list.setFocus()
+        reached: list[QWidget] = []
+        while (now := QApplication.focusWidget()) is not None and now not in reached:
+            reached.append(now)
+            qtbot.keyClick(now, Qt.Key.Key_Tab)
+        return reached
+
+    buttons = dialog.findChild(QDialogButtonBox)
+    ok, cancel = (buttons.button(kind) for kind in (buttons.StandardButton.Ok, buttons.StandardButton.Cancel))
+    reached = reached_from_the_list()
+    assert reached[0] is dialog._list
+    assert reached[-3:] == [dialog.defaults_button, ok, cancel]
+    assert len(reached) > 6
+    dialog.open_page("Shortcuts")
+    assert reached_from_the_list() == [dialog._list, field, ok, cancel]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
+from PySide6.QtGui import QHelpEvent, QImage, QInputMethodEvent, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListWidget
+from PySide6.QtWidgets import QApplication, QListWidget
 from window_bench import Bench
 
+from studio.app.script import delegates
+from studio.app.script.line_model import Column
 from studio.app.script.text_field import TextField
 from studio.app.window import MainWindow
 
@@ -50,6 +53,64 @@ def test_a_new_line_is_selected_alone_though_the_shift_of_its_shortcut_is_down(
     assert window.script.selected_line_ids == [bench.lines[1].id]
 
 
+def test_keys_of_undo_mean_the_letters_just_written_and_then_the_script(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "As it was.", "Edit")
+    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+    field = write_on(window)
+    QTest.keyClicks(field, " More.")
+    QTest.keyClick(field, Qt.Key.Key_Z, control)
+    assert field.toPlainText() == "As it was."
+    for key, modifiers in ((Qt.Key.Key_Y, control), (Qt.Key.Key_Z, control | shift)):
+        QTest.keyClick(field, key, modifiers)
+        assert field.toPlainText() == "As it was. More."
+        assert bench.texts == ["As it was."]
+        QTest.keyClick(field, Qt.Key.Key_Z, control)
+    QTest.keyClick(field, Qt.Key.Key_Y, control)
+    window.script.view.commit_writing()
+    assert bench.texts == ["As it was. More."]
+    QTest.keyClick(field, Qt.Key.Key_Z, control)
+    assert bench.texts == ["As it was."]
+    assert field.toPlainText() == "As it was."
+    QTest.keyClick(field, Qt.Key.Key_Y, control)
+    assert field.toPlainText() == "As it was. More."
+
+
+def test_a_voice_that_is_not_here_is_marked(bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = window.script.view
+    window.resize(1600, 700)
+    bench.live(0.01)
+    view.set_voices(("Anna",))
+    window.script.set_field("text", "Words.", "Edit")
+    place = view.visualRect(view.model().index(0, Column.VOICE)).center()
+    told: list[str] = []
+    monkeypatch.setattr(delegates.QToolTip, "showText", lambda _, words, *__: told.append(words))
+
+    def picture_of(voice: str) -> QImage:
+        window.script.assign_voice(voice)
+        return view.viewport().grab(view.visualRect(view.model().index(0, Column.VOICE))).toImage()
+
+    def ask() -> None:
+        event = QHelpEvent(QEvent.Type.ToolTip, place, view.viewport().mapToGlobal(place))
+        QApplication.sendEvent(view.viewport(), event)
+
+    missing = picture_of("Bob")
+    ask()
+    assert len(told) == 1
+    assert "no voice called Bob" in told[0]
+    view.set_voices(("Anna", "Bob"))
+    assert picture_of("Bob") != missing
+    ask()
+    assert len(told) == 1
+
+
+def test_a_click_below_the_lines_leaves_the_chosen_one_chosen(bench: Bench, window: MainWindow) -> None:
+    view = window.script.view
+    below = view.viewport().rect().bottomLeft() + QPoint(20, -5)
+    assert not view.indexAt(below).isValid()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=below)
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [0]
+
+
 def test_enter_on_an_empty_last_line_adds_no_more(bench: Bench, window: MainWindow) -> None:
     QTest.keyClick(write_on(window), Qt.Key.Key_Return)
     assert bench.texts == [""]
@@ -69,6 +130,74 @@ def test_what_is_being_written_is_not_swept_away_by_a_change_of_its_row(bench: B
     window.script._model.words_changed()
     bench.live(0.02)
     assert field.toPlainText() == "half a sen"
+
+
+def test_letters_typed_at_once_after_a_click_are_written(window: MainWindow) -> None:
+    """Qt waits whether a click on a chosen line becomes a double-click, and edits nothing until then."""
+    view = window.script.view
+    place = view.visualRect(view.model().index(0, Column.TEXT)).center()
+    assert view.selectionModel().isRowSelected(0)
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert view.writing_field is None, "still waiting"
+    QTest.keyClick(view, "T")
+    field = view.writing_field
+    assert field is not None
+    QTest.keyClicks(field, "he ferry")
+    assert field.toPlainText() == "The ferry"
+
+
+@pytest.mark.parametrize("column", [Column.TEXT, Column.STATE])
+def test_words_that_are_composed_begin_to_write(window: MainWindow, column: Column) -> None:
+    view = window.script.view
+    view.setCurrentIndex(view.model().index(0, column))
+    view.setFocus()
+    assert view.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)
+    QApplication.sendEvent(view, QInputMethodEvent("ni", []))
+    field = view.writing_field
+    assert field is not None
+    assert view.hasFocus(), "an input method gives up what it composes when the focus goes elsewhere"
+    window.script._model.words_changed()
+    assert field.textCursor().block().layout().preeditAreaText() == "ni"
+    done = QInputMethodEvent("", [])
+    done.setCommitString("你")
+    QApplication.sendEvent(view, done)
+    assert field.hasFocus()
+    QTest.keyClicks(field, "!")
+    assert field.toPlainText() == "你!"
+
+
+def test_a_letter_of_two_keys_begins_to_write(window: MainWindow) -> None:
+    view = window.script.view
+    place = view.visualRect(view.model().index(0, Column.TEXT)).center()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    event = QInputMethodEvent("", [])
+    event.setCommitString("é")
+    QApplication.sendEvent(view, event)
+    field = view.writing_field
+    assert field is not None
+    assert field.hasFocus()
+    assert field.toPlainText() == "é"
+
+
+def test_a_letter_of_the_right_alt_key_begins_to_write(window: MainWindow) -> None:
+    """Windows tells of it as of Ctrl and Alt."""
+    view = window.script.view
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    QApplication.sendEvent(view, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_At, modifiers, "@"))
+    field = view.writing_field
+    assert field is not None
+    assert field.toPlainText() == "@"
+
+
+def test_writing_goes_on_where_the_cursor_is_when_the_row_changes(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Words.", "Edit")
+    field = write_on(window)
+    QTest.keyClick(field, Qt.Key.Key_Left)
+    window.script._model.words_changed()
+    QTest.keyClicks(field, " and more")
+    window.script.view.commit_writing()
+    QTest.keyClicks(field, " still")
+    assert field.toPlainText() == "Words and more still."
 
 
 def test_a_pasted_text_becomes_lines_in_one_step(bench: Bench, window: MainWindow) -> None:

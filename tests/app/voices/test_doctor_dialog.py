@@ -61,7 +61,7 @@ def test_handles_change_the_verdict(
     dialog._waveform.select(0.0, 1.0)
     dialog._waveform.selection_changed.emit(0.0, 1.0)
     qtbot.waitUntil(dialog._problem.isVisible)
-    assert "silent" in dialog._problem.text()
+    assert "silent" in dialog._problem.words
     assert not dialog._make.isEnabled()
     dialog._propose()
     qtbot.waitUntil(dialog._make.isEnabled)
@@ -72,7 +72,7 @@ def test_a_low_sample_rate_is_explained_and_nothing_made_of_it(
     open_dialog: Callable[..., DoctorDialog], recording: Waveform
 ) -> None:
     dialog = open_dialog(Waveform(recording.samples, 8_000))
-    assert "at least 16000 are needed" in dialog._problem.text()
+    assert "at least 16000 are needed" in dialog._problem.words
     assert "16000" in dialog._findings._rows[Subject.BANDWIDTH][1].text()
     assert not dialog._make.isEnabled()
 
@@ -127,13 +127,16 @@ def test_listening_plays_the_chosen_part(
     assert not dialog._player.is_playing
 
 
-def test_a_problem_keeps_what_was_typed(open_dialog: Callable[..., DoctorDialog], recording: Waveform) -> None:
+def test_a_problem_keeps_what_was_typed(
+    open_dialog: Callable[..., DoctorDialog], recording: Waveform, report_of: Callable[[QWidget], str]
+) -> None:
     dialog = open_dialog(recording)
     dialog._form.name.setText("Ben")
     dialog.accept()
-    dialog.show_problem(VoiceExists("There is a voice named Ben already.", remedy="Choose another name."))
+    dialog.show_problem(VoiceExists("There is a voice named {name} already.", remedy="Choose another.", name="Ben"))
     dialog.open()
-    assert dialog._problem.text() == "There is a voice named Ben already. Choose another name."
+    assert dialog._problem.words == "There is a voice named Ben already. Choose another."
+    assert "There is a voice named ‹name› already." in report_of(dialog)
     assert dialog.details.name == "Ben"
 
 

@@ -114,10 +114,13 @@ def test_the_countdown_can_be_broken_off(
     assert not microphone.is_running
 
 
-def test_no_microphone_is_a_normal_state(open_dialog: Callable[[OpenInput], RecorderDialog], qtbot: QtBot) -> None:
+def test_no_microphone_is_a_normal_state(
+    open_dialog: Callable[[OpenInput], RecorderDialog], qtbot: QtBot, report_of: Callable[[QWidget], str]
+) -> None:
     dialog = open_dialog(no_microphone)
     until(qtbot, dialog, SessionState.NO_MICROPHONE)
-    assert dialog._problem.text() == "No microphone can be used here. Connect a microphone, or use a sound file."
+    assert dialog._problem.words == "No microphone can be used here. Connect a microphone, or use a sound file."
+    assert report_of(dialog).startswith("error: no-audio-device\n")
     assert not dialog._record.isEnabled()
     assert dialog._look_again.isEnabled()
     dialog.reject()
@@ -151,7 +154,7 @@ def test_a_microphone_that_vanishes_leaves_what_was_recorded(
     microphone.vanish()
     until(qtbot, dialog, SessionState.RECORDED)
     assert dialog.recording.seconds == 3.0
-    assert "The microphone vanished" in dialog._problem.text()
+    assert "The microphone vanished" in dialog._problem.words
     assert dialog._problem.isVisible()
     assert dialog._use.isEnabled()
     assert not dialog._record.isEnabled()

@@ -25,7 +25,7 @@ from studio.app.voices.new_voices import VoiceSources
 from studio.app.voices.panel import VoicesPanel
 from studio.app.voices.preparation import Preparation, PreparationState
 from studio.app.voices.recorder_dialog import RecorderDialog
-from studio.errors import StudioError
+from studio.errors import OutOfMemory, StudioError
 from studio.voices.grades import Grade
 from studio.voices.library import Voice, VoiceLibrary
 
@@ -107,7 +107,7 @@ def test_a_name_that_is_taken_gets_a_number_and_one_typed_is_asked_for_again(
     assert dialog.details.name == "anna 2"
     dialog._form.name.setText("ben")
     dialog.accept()
-    qtbot.waitUntil(lambda: "already" in dialog._problem.text() and dialog.isVisible())
+    qtbot.waitUntil(lambda: "already" in dialog._problem.words and dialog.isVisible())
     dialog._form.name.setText("Clara")
     dialog.accept()
     qtbot.waitUntil(lambda: "Clara" in names(panel))
@@ -134,6 +134,22 @@ def test_several_sounds_become_several_voices_at_once(
     assert "broken.mp3 is not a sound file" in errors[0].remedy
     stack.undo()
     assert names(panel) == []
+
+
+def test_why_a_voice_could_not_be_prepared_is_told_from_its_menu(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
+) -> None:
+    library.add(clip, "Anna")
+    panel.refresh()
+    panel.select("Anna")
+    panel._open_menu(QPoint(1, 1))
+    assert not panel._actions["problem"].isEnabled()
+    error = OutOfMemory("There is no memory left.", remedy="Close other programs.")
+    panel._model.set_preparation("Anna", Preparation(PreparationState.FAILED, error=error))
+    panel._open_menu(QPoint(1, 1))
+    with qtbot.waitSignal(panel.failed) as failed:
+        panel._actions["problem"].trigger()
+    assert failed.args == [error]
 
 
 def test_what_cannot_become_a_voice_is_a_sentence(panel: VoicesPanel, tmp_path: Path, qtbot: QtBot) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, QPainter, QPalette
 
 from studio.app.widgets.clip_selection import ClipSelection, Handle
+from studio.app.widgets.colours import Colours
 from studio.app.widgets.time_ruler import ruler_marks, time_words
 from studio.app.widgets.viewport import Viewport
+from studio.app.widgets.waveform_painting import Scale, paint_ruler
 
 
 def test_zoom_keeps_the_moment_under_the_pointer() -> None:
@@ -73,3 +79,21 @@ def test_marks_are_round_and_not_too_many() -> None:
 )
 def test_time_in_words(seconds: float, decimals: int, words: str) -> None:
     assert time_words(seconds, decimals) == words
+
+
+def test_a_time_that_does_not_fit_beside_its_mark_is_not_written(qapp: Any) -> None:
+    class Painter(QPainter):
+        def __init__(self, device: QImage) -> None:
+            super().__init__(device)
+            self.written: list[str] = []
+
+        def drawText(self, _: Any, words: str) -> None:  # noqa: N802 - Qt's name
+            self.written.append(words)
+
+    colours = Colours.of(QPalette())
+    image = QImage(500, 60, QImage.Format.Format_RGB32)
+    for seconds, written in ((4.05, ["0:00", "0:01", "0:02", "0:03"]), (4.5, ["0:00", "0:01", "0:02", "0:03", "0:04"])):
+        painter = Painter(image)
+        paint_ruler(painter, QRectF(0, 20, 500, 40), Scale(0.0, seconds, 500), colours)
+        painter.end()
+        assert painter.written == written

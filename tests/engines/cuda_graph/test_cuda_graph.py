@@ -15,19 +15,22 @@ import pytest
 import torch
 from graph_cases import CPU, checkpoint_of
 
-from studio.engines.candidate import Subject, Unusable
+from studio.engines.candidate import Subject, Unusable, Usable
 from studio.engines.cuda_graph.candidates import CANDIDATES
 from studio.engines.cuda_graph.device_sampling import DeviceDraw
 from studio.engines.cuda_graph.line_batch import Line, LineBatch
 from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
 from studio.engines.cuda_graph.static_step import StaticStep
+from studio.engines.stage import Place, PlaceKind, Stage
 from studio.errors import ModelOverflow, SequenceTooLong
 from studio.model.config import Precision, SamplingOptions
-from studio.model.speech_lm import RepetitionAwareSampler
+from studio.model.speech_lm import RepetitionAwareSampler, linear
+from studio.model.speech_lm.card_int8 import CardInt8Linear
 from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
+CPU_DEVICE = torch.device("cpu")
 REQUEST = SpeechTokenRequest((5, 9, 60, 3), (11, 40, 7), tuple(range(3, 40, 2)), max_tokens=60)
 
 
@@ -195,8 +198,39 @@ def test_without_a_card_the_reason_is_told(reference: Path) -> None:
         assert isinstance(found, Unusable)
 
 
+def test_eight_bits_on_a_card_want_its_compiler(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest of the way, from steps to tokens, is the same as for other precisions."""
+    card = Place(PlaceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580")
+    subject = Subject(checkpoint_of(reference, "cosyvoice3"), card)
+    candidate = next(candidate for candidate in CANDIDATES if candidate.precision is Precision.INT8)
+    assert (candidate.stage, candidate.name) == (Stage.SPEECH_LM, "cuda-graph-int8")
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(linear, "load_compiler", object)
+    assert isinstance(candidate.probe(subject), Usable)
+    monkeypatch.setattr(linear, "load_compiler", lambda: None)
+    found = candidate.probe(subject)
+    assert isinstance(found, Unusable)
+    assert "NVRTC" in str(found.reason)
+
+
+def test_steps_of_eight_bit_weights_say_what_the_plain_decoder_says(
+    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the form of the card, in whose place the processor multiplies."""
+    monkeypatch.setattr(
+        linear, "Int8Linear", lambda weight, bias: CardInt8Linear(*linear.eight_bit_levels(weight), bias, CPU_DEVICE)
+    )
+    plain = checkpoint_of(reference, family).load_speech_lm(Precision.INT8, "cpu")
+    assert isinstance(plain.decoder.layers[0].down, CardInt8Linear)
+    graph = GraphSpeechLM(plain)
+    for ours, theirs in zip(samplers(graph.sampling), samplers(plain.sampling), strict=True):
+        made = list(graph.generate(REQUEST, ours))
+        assert made == list(plain.generate(REQUEST, theirs))
+        assert len(made) >= 3
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16])
+@pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16, Precision.INT8])
 def test_recorded_tokens_equal_the_plain_ones(reference: Path, family: str, precision: Precision) -> None:
     """Greedy, on the card itself."""
     if not torch.cuda.is_available():

@@ -5,8 +5,10 @@ Without a card the runs are not recorded, but in the same memory of fixed size: 
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import torch
 from graph_cases import checkpoint_of
 
 from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, load_graphed_flow
+from studio.engines.cuda_graph.solver_memory import SolverMemory
 from studio.model.config import Precision
 from studio.model.flow.stream import GridFlowStream
 from studio.model.stages import FlowDecoder, FlowPrompt
@@ -138,3 +141,25 @@ def test_recorded_runs_equal_plain_ones(reference: Path, family: str, precision:
         found = streamed(graphed, prompt(seed), spoken, (10, 35)).cpu()
         limit = 1e-3 if precision is Precision.FLOAT32 else 0.2
         assert (found - wanted).norm() <= limit * wanted.norm()
+
+
+def test_memory_may_come_back_while_other_memory_is_made(
+    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that failed is collected whenever Python thinks of it, on whichever thread allocates just then."""
+    pool = graphed_flow(reference, family)._pool
+    block = pool._layout.block_frames
+    loans = [pool.borrow(block)]
+
+    class Collecting(SolverMemory):
+        def __init__(self, *arguments: Any) -> None:
+            loans.clear()
+            super().__init__(*arguments)
+
+    monkeypatch.setattr("studio.engines.cuda_graph.flow.SolverMemory", Collecting)
+    pool._idle.clear()
+    borrowing = threading.Thread(target=lambda: loans.append(pool.borrow(20 * block)), daemon=True)
+    borrowing.start()
+    borrowing.join(20)
+    assert not borrowing.is_alive(), "the pool waits for itself"
+    assert pool._idle[12 * block], "the first one came back"

@@ -88,6 +88,7 @@ def speech_lm(
         plain.inputs,
         cast("EngineProcess", process),
         max_positions=max_positions,
+        lines_at_once=8,
         engine="vLLM 0.0, float32",
         open_plain=open_plain,
     )

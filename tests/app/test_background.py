@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from pytestqt.qtbot import QtBot
 
-from studio.app.voices.background import in_background
+from studio.app.background import in_background
 from studio.errors import ClipTooShort, StudioError
 
 
@@ -65,3 +66,26 @@ def test_nobody_hears_of_it_when_the_dialog_is_gone_and_what_was_opened_is_close
     gate.set()
     qtbot.waitUntil(lambda: opened.is_closed)
     assert results == []
+
+
+def test_what_belongs_to_a_job_is_destroyed_on_the_window_s_thread(qtbot: QtBot) -> None:
+    """Widgets among it: destroyed on another thread, they take the program along."""
+    ends: list[bool] = []
+    owner = QObject()
+
+    class Thing(QObject):
+        def work(self) -> None: ...
+
+        def fail(self) -> None:
+            raise ClipTooShort("Short.", remedy="More.")
+
+    def begin(number: int) -> None:
+        thing = Thing()
+        weakref.finalize(thing, lambda: ends.append(threading.current_thread() is threading.main_thread()))
+        in_background(owner, thing.fail if number % 2 else thing.work, done=lambda _: thing, failed=lambda _: thing)
+
+    for number in range(400):
+        begin(number)
+        QCoreApplication.processEvents()
+    qtbot.waitUntil(lambda: len(ends) == 400)
+    assert all(ends), f"{ends.count(False)} on another thread"

@@ -1,0 +1,55 @@
+"""An error beside what it is about: the sentence, and the button that copies its report."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from studio.app.error_words import error_words
+from studio.app.translation import language
+from studio.app.widgets.copy_report import CopyReportButton
+from studio.errors import StudioError
+from studio.health.log_file import note_shown
+
+
+class ErrorLine(QWidget):
+    """Hidden while there is no error. The doctor hears of each that is shown."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._error: StudioError | None = None
+        self._words = QLabel(wordWrap=True)
+        self._words.setProperty("role", "bad")
+        self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.copy_report = CopyReportButton()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self._words, 1)
+        row.addWidget(self.copy_report, 0, Qt.AlignmentFlag.AlignTop)
+        language.changed.connect(self._say_anew)
+        self.clear()
+
+    @property
+    def words(self) -> str:
+        """What is shown; empty where nothing is."""
+        return self._words.text()
+
+    def show_error(self, error: StudioError | None) -> None:
+        """In the place of the one before; None takes it away."""
+        before = self._error
+        # While somebody types or drags, one of a kind comes after the other.
+        if error is not None and (before is None or before.code != error.code):
+            note_shown(error)
+        if error is not None and str(error) != str(before):
+            self.copy_report.offer_for(error)
+        self._error = error
+        self._say_anew()
+        self.setVisible(error is not None)
+
+    def clear(self) -> None:
+        self.show_error(None)
+
+    def _say_anew(self) -> None:
+        words = "" if self._error is None else error_words(self._error)
+        self._words.setText(words)
+        self.setAccessibleName(words)

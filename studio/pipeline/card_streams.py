@@ -1,0 +1,29 @@
+"""Lines side by side on a card: each queues its work on a stream of its own, and reads what another has made.
+
+On a processor there are no streams, and nothing here does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def stream_of_its_own(device: torch.device | str) -> Iterator[None]:
+    """What this thread queues within need not wait for what other threads have queued."""
+    device = torch.device(device)
+    if device.type != "cuda":
+        yield
+        return
+    with torch.cuda.stream(torch.cuda.Stream(device)):  # type: ignore[no-untyped-call]
+        yield
+
+
+def finish_for_others(device: torch.device | str) -> None:
+    """Waits until what this thread has queued is computed: from now on any stream may read it."""
+    device = torch.device(device)
+    if device.type == "cuda":
+        torch.cuda.current_stream(device).synchronize()

@@ -1,0 +1,21 @@
+"""Styles have names in the words of the window."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from studio.app.script.style_list import StyleList
+from studio.paths import resources
+
+SHIPPED = (*resources().glob("styles/*.json"), *resources().glob("models/*/styles.json"))
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.parent.name + "-" + file.stem)
+def test_every_kind_of_style_that_ships_has_a_name(qapp: Any, file: Any) -> None:
+    styles = StyleList()
+    families = [preset["family"] for preset in json.loads(file.read_text("utf-8"))["presets"]]
+    assert families
+    assert [family for family in families if styles.category_name(family.partition(".")[0]) == "Other"] == []

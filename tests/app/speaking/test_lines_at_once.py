@@ -1,0 +1,327 @@
+"""Several lines are spoken at once where the engine gains by it, and what is to be heard passes them."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import noise_models
+import numpy as np
+import pytest
+from fake_model import CHUNK_SAMPLES, FakeModel
+from PySide6.QtCore import Qt
+from thread_worker import ThreadWorker
+from window_bench import Bench
+
+from studio.app.bridge import EngineState
+from studio.app.export_dialog.opening import open_export_dialog
+from studio.app.speaking.queue import OrderState
+from studio.errors import WorkerDied
+from studio.pipeline.control import RequestControl
+from studio.pipeline.request import EngineOptions
+from studio.project.changes import InsertLines, RemoveLines
+from studio.project.lines import Line, LineState, new_id
+
+WORDS = ("one wait", "one two wait", "one two three wait", "one two", "one")
+
+
+class Deadly(FakeModel):
+    """A word kills the worker while two others speak. The others wait for that, once."""
+
+    num_at_work = 0
+    has_killed = False
+
+    def _obey(self, word: str, control: RequestControl) -> None:
+        match word:
+            case "poison":
+                while not Deadly.has_killed and Deadly.num_at_work < 2:
+                    control.raise_if_cancelled()
+                Deadly.has_killed = True
+                ThreadWorker.made[-1].kill()
+                word = "wait"
+            case "beside":
+                Deadly.num_at_work += 1
+                word = "one" if Deadly.has_killed else "wait"
+        super()._obey(word, control)
+
+
+def written(make_bench: Callable[..., Bench], model: Path, words: Sequence[str] = WORDS, **options: object) -> Bench:
+    bench = make_bench(model=model, **options)
+    bench.add_voice()
+    bench.open_window()
+    lines = tuple(Line(new_id(), text, voice="Anna") for text in words)
+    bench.session.editor.apply(InsertLines(0, lines))
+    return bench
+
+
+def three_at_once(folder: Path) -> Path:
+    model = folder / "three-at-once"
+    shutil.copytree(noise_models.V3, model)
+    return model
+
+
+@pytest.fixture
+def bench(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
+    """Its model speaks three lines at once."""
+    return written(make_bench, three_at_once(tmp_path))
+
+
+def speaking(bench: Bench) -> list[str]:
+    return [order.text for order in bench.session.queue.speaking]
+
+
+def all_have_sound(bench: Bench) -> bool:
+    sounds = [order.making and order.making.sound for order in bench.session.queue.speaking]
+    return all(sound and sound.num_samples for sound in sounds)
+
+
+def take_lengths(bench: Bench, line: int) -> list[int]:
+    project = bench.session.editor.project
+    return [len(project.samples_of(take.id)) // CHUNK_SAMPLES for take in project.takes_of(bench.lines[line].id)]
+
+
+def test_three_are_spoken_and_a_fourth_when_one_has_ended(bench: Bench) -> None:
+    bench.trigger("speak.stale")
+    bench.until(lambda: len(speaking(bench)) == 3)
+    assert speaking(bench) == list(WORDS[:3])
+    shown = [bench.session.live_states.of(line.id) for line in bench.lines[:5]]
+    assert [live.state for live in shown if live] == 3 * [LineState.SPEAKING] + 2 * [LineState.QUEUED]
+    first = bench.session.queue.speaking[0]
+    bench.until(lambda: first.making and first.making.sound and first.making.sound.num_samples)
+    told: list[str] = []
+    assert bench.window
+    bench.window.tasks.task_changed.connect(lambda words, *_: told.append(words))
+    bench.window.tasks.show()
+    assert told[-1].startswith("Speaking line 1, 2 others at the same time, 2 waiting")
+    bench.session.queue.cancel(first)
+    bench.until(lambda: [take_lengths(bench, line) for line in (3, 4)] == [[2], [1]])
+    assert first.state is OrderState.CANCELLED
+    assert take_lengths(bench, 0) == [1], "what was spoken of it stays"
+    assert speaking(bench) == list(WORDS[1:3])
+    bench.session.queue.cancel_all()
+    bench.until(lambda: not speaking(bench))
+    assert [take_lengths(bench, line) for line in (1, 2)] == [[2], [3]]
+
+
+def test_what_is_to_be_heard_passes_them_and_stopping_it_leaves_them_alone(bench: Bench) -> None:
+    bench.trigger("speak.stale")
+    bench.until(lambda: len(speaking(bench)) == 3)
+    session = bench.session
+    session.queue.cancel_waiting()
+    session.speak([bench.lines[3].id])
+    bench.until(lambda: take_lengths(bench, 3) == [2])
+    bench.until(lambda: not session.transport.is_playing)
+    assert np.array_equal(bench.card.heard, session.editor.project.samples_of(bench.lines[3].chosen_take or ""))
+    session.editor.apply(InsertLines(5, (Line(new_id(), "four wait", voice="Anna"),)))
+    session.speak([bench.lines[5].id])
+    bench.until(lambda: session.transport.is_playing)
+    assert session.queue.current
+    assert session.queue.current.text == "four wait"
+    session.stop()
+    bench.until(lambda: take_lengths(bench, 5) == [1])
+    assert speaking(bench) == list(WORDS[:3])
+
+
+def test_pausing_lets_all_that_are_spoken_come_to_their_end(bench: Bench) -> None:
+    bench.trigger("speak.stale")
+    bench.until(lambda: len(speaking(bench)) == 3)
+    bench.session.queue.set_paused(True)
+    bench.session.queue.cancel(bench.session.queue.speaking[0])
+    bench.until(lambda: len(speaking(bench)) == 2)
+    bench.live(0.05)
+    assert speaking(bench) == list(WORDS[1:3])
+    bench.session.queue.set_paused(False)
+    bench.until(lambda: take_lengths(bench, 4) == [1])
+
+
+def test_an_engine_that_gains_nothing_speaks_one_after_the_other(make_bench: Callable[..., Bench]) -> None:
+    bench = written(make_bench, noise_models.V3)
+    bench.trigger("speak.stale")
+    bench.until(lambda: speaking(bench))
+    first = bench.session.queue.speaking[0]
+    bench.until(lambda: first.making and first.making.sound and first.making.sound.num_samples)
+    bench.live(0.05)
+    assert speaking(bench) == [WORDS[0]]
+    bench.session.queue.cancel(first)
+    bench.until(lambda: speaking(bench) == [WORDS[1]])
+
+
+def test_a_line_that_kills_the_worker_takes_none_of_the_others_with_it(
+    make_bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    bench = written(
+        make_bench,
+        three_at_once(tmp_path),
+        ("one beside", "one poison", "one two beside", "one two"),
+        start_worker=lambda: ThreadWorker(Deadly),
+    )
+    bench.trigger("speak.stale")
+    bench.until(lambda: all(order.state.is_over for order in bench.session.queue.orders) and bench.session.queue.orders)
+    states = [order.state for order in bench.session.queue.orders]
+    assert states == [OrderState.DONE, OrderState.FAILED, OrderState.DONE, OrderState.DONE]
+    assert isinstance(bench.session.queue.orders[1].error, WorkerDied)
+    project = bench.session.editor.project
+    lengths = [len(project.samples_of(bench.lines[row].chosen_take or "")) // CHUNK_SAMPLES for row in (0, 2, 3)]
+    assert lengths == [2, 3, 2]
+
+
+class Mortal(FakeModel):
+    """Its first life speaks until it is ended; in the next one nothing is waited for."""
+
+    lives = 0
+
+    def __init__(self, folder: Path, options: EngineOptions) -> None:
+        super().__init__(folder, options)
+        Mortal.lives += 1
+        self._is_first = Mortal.lives == 1
+
+    def _obey(self, word: str, control: RequestControl) -> None:
+        super()._obey("go" if word == "wait" and not self._is_first else word, control)
+
+
+@pytest.fixture
+def mortal(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
+    Mortal.lives = 0
+    return written(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(Mortal))
+
+
+def test_playing_all_goes_on_with_the_line_when_it_is_spoken_once_more(mortal: Bench) -> None:
+    session, heard = mortal.session, []
+    session.transport.started.connect(lambda sound: heard.append(sound.line_id))
+    mortal.trigger("speak.stale")
+    mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
+    session.play_all.start(mortal.lines[1].id)
+    mortal.until(lambda: heard)
+    ThreadWorker.made[-1].kill()
+    mortal.until(lambda: not session.play_all.is_active)
+    ids = [line.id for line in mortal.lines]
+    assert heard == [ids[1], ids[1], *ids[2:5]]
+
+
+def test_what_was_to_be_heard_is_heard_when_it_is_spoken_once_more(mortal: Bench) -> None:
+    session, heard = mortal.session, []
+    session.transport.started.connect(lambda sound: heard.append(sound.take_id))
+    mortal.trigger("speak.stale")
+    mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
+    session.speak([mortal.lines[3].id])
+    session.speak([mortal.lines[1].id])
+    mortal.until(lambda: mortal.session.queue.current and heard)
+    ThreadWorker.made[-1].kill()
+    mortal.until(lambda: not speaking(mortal) and not session.queue.waiting and not session.transport.is_playing)
+    assert heard[-1] == session.editor.project.takes_of(mortal.lines[1].id)[-1].id
+
+
+def test_silence_ends_what_was_heard_also_where_the_worker_has_died(mortal: Bench) -> None:
+    session = mortal.session
+    session.speak([mortal.lines[1].id, mortal.lines[2].id], is_heard=False)
+    mortal.until(lambda: len(speaking(mortal)) == 2 and all_have_sound(mortal))
+    session.speak([mortal.lines[0].id])
+    mortal.until(lambda: session.transport.is_playing and all_have_sound(mortal))
+    heard = next(order for order in session.queue.speaking if order.is_urgent)
+    session.queue.set_paused(True)
+    ThreadWorker.made[-1].kill()
+    mortal.until(lambda: len(session.queue.waiting) == 3)
+    assert session.stop()
+    assert heard.state is OrderState.CANCELLED
+    session.queue.set_paused(False)
+    mortal.until(lambda: not speaking(mortal) and not session.queue.waiting)
+    assert take_lengths(mortal, 0) == [1], "only what was said of it before"
+
+
+def test_silence_leaves_a_line_alone_of_which_another_take_was_heard(bench: Bench) -> None:
+    session, samples = bench.session, np.full(2_400, 0.1, np.float32)
+    take = bench.add_take(samples, line=0)
+    session.play_take(take.id)
+    bench.until(lambda: session.transport.is_playing)
+    bench.until(lambda: not session.transport.is_playing)
+    session.speak([bench.lines[0].id], is_heard=False)
+    bench.until(lambda: speaking(bench))
+    assert not session.stop()
+    bench.live(0.05)
+    assert speaking(bench) == [WORDS[0]]
+
+
+def test_another_take_of_the_line_that_ends_first_does_not_end_its_turn(bench: Bench) -> None:
+    session = bench.session
+    first, second = session.queue.speak([bench.lines[0].id], num_takes=2)
+    bench.until(lambda: len(speaking(bench)) == 2)
+    session.queue.speak([bench.lines[1].id])
+    session.play_all.start(bench.lines[0].id)
+    session.transport.stop()
+    turns: list[str] = []
+    session.play_all.line_changed.connect(turns.append)
+    session.queue.cancel(second)
+    bench.until(lambda: second.state.is_over)
+    assert turns == []
+    session.queue.cancel(first)
+    bench.until(lambda: turns == [bench.lines[1].id])
+
+
+def test_lines_broken_off_by_another_model_are_not_done(bench: Bench) -> None:
+    session = bench.session
+    bench.trigger("speak.stale")
+    bench.until(lambda: len(speaking(bench)) == 3)
+    bench.until(lambda: all_have_sound(bench))
+    orders = session.queue.speaking
+    session.queue.cancel_waiting()
+    session.use_model(session.model_folder().name)
+    bench.until(lambda: all(order.state.is_over for order in orders))
+    assert [order.state for order in orders] == 3 * [OrderState.CANCELLED]
+
+
+class Held(FakeModel):
+    may_go = threading.Event()
+
+    def _obey(self, word: str, control: RequestControl) -> None:
+        if word == "held":
+            Held.may_go.wait(20)
+        super()._obey(word, control)
+
+
+def test_an_export_gives_up_when_a_line_is_removed_while_it_is_spoken(
+    make_bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    Held.may_go.clear()
+    model = three_at_once(tmp_path)
+    bench = written(make_bench, model, ("one held", "two held"), start_worker=lambda: ThreadWorker(Held))
+    session = bench.session
+    dialog = open_export_dialog(bench.window, session.editor, session.queue, bench.settings, model)
+    dialog.start()
+    bench.until(lambda: len(speaking(bench)) == 2 and all_have_sound(bench))
+    session.editor.apply(RemoveLines((bench.lines[1].id,)))
+    Held.may_go.set()
+    bench.until(lambda: not dialog.is_at_work and not speaking(bench))
+    dialog.reject()
+
+
+def test_what_is_taken_back_as_the_worker_dies_is_not_spoken_once_more(mortal: Bench) -> None:
+    session = mortal.session
+    mortal.trigger("speak.stale")
+    mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
+    orders = session.queue.orders
+    session.bridge.engine_changed.connect(session.queue.cancel_all, Qt.ConnectionType.SingleShotConnection)
+    ThreadWorker.made[-1].kill()
+    mortal.until(lambda: all(order.state.is_over for order in orders) and not session.queue._at_work)
+    assert [take_lengths(mortal, row) for row in range(3)] == [[1], [2], [3]], "what was said of each before"
+
+
+def test_what_waits_for_the_model_can_be_taken_back(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
+    loaded = threading.Event()
+
+    class Slow(FakeModel):
+        def __init__(self, folder: Path, options: EngineOptions) -> None:
+            loaded.wait(20)
+            super().__init__(folder, options)
+
+    bench = written(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(Slow))
+    session = bench.session
+    (order,) = session.queue.speak([bench.lines[0].id])
+    bench.live(0.01)
+    session.queue.cancel(order)
+    bench.until(lambda: order.state is OrderState.CANCELLED, seconds=5)
+    assert session.bridge.engine.state is EngineState.LOADING, "it goes on"
+    loaded.set()
+    bench.until(lambda: session.bridge.engine.state is EngineState.READY)
+    assert bench.session.editor.project.takes_of(bench.lines[0].id) == ()

@@ -1,0 +1,186 @@
+"""A laptop's 1280 by 800 at 200 %: the window stays within the screen, whatever stands over the script."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import engine_pictures
+import numpy as np
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QScrollArea, QWidget
+from window_bench import Bench
+
+from studio.app import layout
+from studio.app.models.first_run_panel import Offer, PanelPage
+from studio.app.window import MainWindow
+from studio.errors import SourceUnreachable
+
+SMALL = QSize(640, 360)  # without the title bar
+LARGE = QSize(1600, 900)
+ADVICE = PanelPage(
+    "A better voice", "\n".join(["This computer: 2 cores · 8 GB of memory, and other things worth telling."] * 8)
+)
+
+
+@pytest.fixture
+def small_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "room_on_screen", lambda: SMALL)
+
+
+@pytest.fixture
+def window(small_screen: None, bench: Bench) -> MainWindow:
+    bench.add_voice()
+    window = bench.open_window()
+    window.resize(SMALL)
+    bench.live(0.01)
+    return window
+
+
+def show_both(bench: Bench, *offers: Offer) -> MainWindow:
+    window = bench.window
+    assert window is not None
+    window.models.panel.show_page(PanelPage(ADVICE.title, ADVICE.words, offers=offers))
+    window.engines.show(engine_pictures.at_work())
+    bench.live(0.02)
+    return window
+
+
+def cut_off(window: QWidget) -> list[str]:
+    """Controls and texts in view that are smaller than they must be, or reach out of what they stand in."""
+    return [
+        f"{type(part).__name__} {part.geometry()} in {type(part.parentWidget()).__name__}"
+        for part in window.findChildren(QWidget)
+        if part.isVisible()
+        and (part.height() < min(part.minimumSizeHint().height(), part.maximumHeight()) or not is_inside(part, window))
+    ]
+
+
+def is_inside(part: QWidget, window: QWidget) -> bool:
+    return window.rect().contains(part.rect().translated(part.mapTo(window, part.rect().topLeft())))
+
+
+def test_with_both_panels_it_is_no_larger_than_the_screen(window: MainWindow, bench: Bench) -> None:
+    show_both(bench)
+    assert window.minimumSizeHint().boundedTo(SMALL) == window.minimumSizeHint()
+    assert window.size() == SMALL
+    shelf = window.models.panel.parentWidget()
+    assert cut_off(shelf) == []
+    assert window.models.panel.is_folded
+    assert window.engines.panel.is_folded
+    assert window.script.view.height() > 120
+
+
+def test_an_error_with_both_panels_can_be_read_to_its_end(window: MainWindow, bench: Bench) -> None:
+    show_both(bench)
+    window.notices.show_error(SourceUnreachable("Long. " * 60, remedy="Try again. " * 30))
+    bench.live(0.02)
+    assert window.minimumSizeHint().boundedTo(SMALL) == window.minimumSizeHint()
+    assert window.size() == SMALL
+    words = window.notices.findChild(QScrollArea)
+    assert words.height() >= 2 * window.fontMetrics().lineSpacing()
+    label = words.widget()
+    assert label.height() >= label.heightForWidth(label.width())
+    assert is_inside(window.notices, window)
+    assert window.script.view.height() >= window.script.view.minimumSizeHint().height()
+
+
+def test_a_notice_is_as_high_as_its_words(bench: Bench) -> None:
+    window = bench.open_window()
+    for repeats in (1, 40, 4):
+        window.notices.show_hint("Something to know. " * repeats)
+        bench.live(0.02)
+        words = window.notices.findChild(QScrollArea)
+        assert words.height() == words.widget().heightForWidth(words.width())
+
+
+def test_what_a_fold_hides_is_read_and_pressed_in_a_dialog(window: MainWindow, bench: Bench, qtbot: Any) -> None:
+    pressed: list[str] = []
+    panel = show_both(bench, Offer("Go", lambda: pressed.append("Go"))).models.panel
+    panel._more.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(panel._more, Qt.Key.Key_Space)
+    dialog = panel._dialog
+    assert dialog is not None
+    bench.until(panel.body.isVisible)
+    assert dialog.isAncestorOf(panel.body)
+    assert dialog.size().boundedTo(SMALL) == dialog.size()
+    panel.show_page(PanelPage("Under way", ADVICE.words, is_busy=True, share=0.5, offers=panel.page.offers))
+    assert dialog.windowTitle() == "Under way"
+    qtbot.keyClick(dialog, Qt.Key.Key_Return)
+    assert pressed == ["Go"]
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    bench.live(0.01)
+    assert panel.isAncestorOf(panel.body)
+    assert not panel.body.isVisible()
+    assert panel._small_bar.isVisible()
+
+
+def test_a_panel_that_is_over_takes_its_dialog_along(window: MainWindow, bench: Bench) -> None:
+    panel = show_both(bench).models.panel
+    panel._more.click()
+    bench.until(lambda: panel._dialog is not None and panel._dialog.isVisible())
+    panel.hide()
+    bench.live(0.01)
+    assert panel._dialog is None
+    assert panel.isAncestorOf(panel.body)
+
+
+def test_where_there_is_room_the_panels_are_whole(window: MainWindow, bench: Bench) -> None:
+    show_both(bench)
+    window.models.panel._more.click()
+    bench.until(lambda: window.models.panel._dialog is not None)
+    window.resize(LARGE)
+    bench.until(lambda: not window.models.panel.is_folded)
+    bench.live(0.02)
+    assert window.models.panel._dialog is None
+    assert window.models.panel.body.isVisible()
+    assert not window.engines.panel.is_folded
+    assert cut_off(window.models.panel.parentWidget()) == []
+    window.resize(SMALL)
+    bench.until(lambda: window.models.panel.is_folded)
+    assert window.size() == SMALL
+
+
+def test_more_about_the_engines_is_their_page(window: MainWindow, bench: Bench) -> None:
+    show_both(bench)
+    window.engines.panel._more.click()
+    assert window.engines.page is not None
+    bench.until(window.engines.page.isVisible)
+    assert window.engines.page.work.body.isVisible()
+
+
+def test_what_is_opened_and_heard_makes_the_window_no_wider(window: MainWindow, bench: Bench) -> None:
+    width = window.docks.voices.width()
+    bench.add_take(np.zeros(24_000, np.float32))
+    window.script.open_find(replaces=True)
+    window.take_panel.show_position(0.5)
+    window.actions_by_id["speak.pause"].trigger()
+    bench.live(0.02)
+    assert window.size() == SMALL
+    assert window.docks.voices.width() == width
+    window.docks.bottom.raise_()
+    bench.live(0.02)
+    assert window.take_panel._title.width() > window.take_panel._level.width()
+    assert cut_off(window.script._find_bar) == []
+    assert window.script._find_bar._find.width() > 100
+
+
+def test_the_text_of_a_line_has_most_of_a_narrow_table(window: MainWindow, bench: Bench) -> None:
+    widths = [window.script.view.columnWidth(column) for column in range(window.script.view.model().columnCount())]
+    assert max(widths) == widths[3]
+
+
+def test_an_arrangement_for_a_large_screen_is_not_taken_over_on_a_small_one(
+    make_bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "room_on_screen", lambda: LARGE)
+    first: Bench = make_bench()
+    window = first.open_window()
+    first.live(0.01)
+    assert window.minimumSizeHint().width() > SMALL.width()
+    layout.keep_layout(window, first.settings)
+    first.close()
+    monkeypatch.setattr(layout, "room_on_screen", lambda: SMALL)
+    again: Bench = make_bench()
+    window = again.open_window()
+    assert window.minimumSizeHint().boundedTo(SMALL) == window.minimumSizeHint()

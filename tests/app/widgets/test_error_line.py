@@ -1,0 +1,83 @@
+"""An error is shown where it belongs, in the language of the window, with its report; the doctor hears of it once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.app.translation import use_language
+from studio.app.widgets import error_line
+from studio.app.widgets.error_line import ErrorLine
+from studio.errors import ClipTooShort, SilentClip, StudioError
+
+
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    codes: list[str] = []
+    monkeypatch.setattr(error_line, "note_shown", lambda error: codes.append(error.code))
+    return codes
+
+
+@pytest.fixture
+def place(qtbot: QtBot) -> QWidget:
+    place = QWidget()
+    qtbot.addWidget(place)
+    QVBoxLayout(place)
+    place.show()
+    return place
+
+
+@pytest.fixture
+def line(place: QWidget) -> ErrorLine:
+    line = ErrorLine()
+    layout = place.layout()
+    assert layout is not None
+    layout.addWidget(line)
+    return line
+
+
+def too_short(seconds: float) -> StudioError:
+    return ClipTooShort("It lasts {seconds:.1f} s.", remedy="Record more.", seconds=seconds)
+
+
+def test_it_is_seen_while_there_is_an_error(
+    place: QWidget, line: ErrorLine, noted: list[str], report_of: Callable[[QWidget], str]
+) -> None:
+    assert not line.isVisible()
+    line.show_error(too_short(0.4))
+    assert line.isVisible()
+    assert line.words == line.accessibleName() == "It lasts 0.4 s. Record more."
+    assert report_of(place).startswith("error: clip-too-short\nhappened: It lasts 0.4 s.\n")
+    line.show_error(None)
+    assert not line.isVisible()
+    assert line.words == ""
+
+
+def test_one_that_changes_as_a_person_drags_is_noted_once_and_reported_as_it_is(
+    place: QWidget, line: ErrorLine, noted: list[str], report_of: Callable[[QWidget], str]
+) -> None:
+    for seconds in (0.4, 0.5, 0.6):
+        line.show_error(too_short(seconds))
+    assert "lasts 0.6 s" in report_of(place)
+    line.show_error(SilentClip("Nothing is heard."))
+    line.clear()
+    line.show_error(SilentClip("Nothing is heard."))
+    assert noted == ["clip-too-short", "silent-clip", "silent-clip"]
+
+
+def test_it_follows_the_language(qapp: QApplication, line: ErrorLine) -> None:
+    use_language(qapp, QLocale("en_US"))
+    sentence = "{file} holds no sound."
+    line.show_error(SilentClip(sentence, file="film.mp4"))
+    try:
+        use_language(qapp, QLocale("zh_CN"))
+        assert "film.mp4" in line.words
+        assert "holds" not in line.words
+        assert line.copy_report.text() == "复制报告"
+    finally:
+        use_language(qapp, QLocale("en_US"))
+    assert line.words == "film.mp4 holds no sound."

@@ -1,0 +1,126 @@
+"""Many lines through the whole worker at once, with a language model whose lines share their steps."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import noise_models
+import numpy as np
+import pytest
+from thread_worker import ThreadWorker
+
+from studio.engines.cuda_graph.line_batch import LineBatch
+from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
+from studio.engines.machine import processor
+from studio.engines.manager import OpenedStage
+from studio.engines.overview import CandidateView, Overview, StageView, Standing
+from studio.engines.stage import Stage
+from studio.model.checkpoint import open_checkpoint
+from studio.model.config import Precision
+from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.worker.accelerated import AcceleratedModel
+from studio.worker.client import WorkerClient
+
+MODELS = [noise_models.V2, noise_models.V3]
+NUM_LINES = 6
+
+
+class KnowsOne:
+    """An engine manager that has proven one thing: lines that share their steps."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.store = self
+        view = CandidateView(Stage.SPEECH_LM, "shared", "shared steps", "float32", "shared", Standing.PROVEN)
+        self._stages = (StageView(Stage.SPEECH_LM, "shared", (view,)),)
+
+    def has_manifests(self) -> bool:
+        return True
+
+    def overview(self) -> Overview:
+        return Overview("noise", processor(1), self._stages, 0, 1)
+
+    def open_choice(self, stage: Stage) -> OpenedStage | None:
+        if stage is not Stage.SPEECH_LM:
+            return None
+        plain = open_checkpoint(self._folder).load_speech_lm(Precision.FLOAT32, "cpu")
+        return OpenedStage(GraphSpeechLM(plain), self._stages[0].candidates[0])
+
+    def opens_slowly(self, stage: Stage) -> bool:
+        return False
+
+    def step_aside(self) -> None: ...
+
+    def step_back(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def cancel(self) -> None: ...
+
+    def forget(self, keys: Collection[str] | None = None) -> int:
+        return 0
+
+
+@pytest.fixture(params=MODELS, ids=lambda folder: folder.name)
+def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    path: Path = request.param
+    return path
+
+
+@pytest.fixture
+def lines_met(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many lines the batch had whenever one joined. The first waits for a second."""
+    seen: list[int] = []
+    two_are_there = threading.Event()
+    join = LineBatch.join
+
+    def joined(self: LineBatch, *arguments: Any, **options: Any) -> Any:
+        line = join(self, *arguments, **options)
+        seen.append(len(self._lines))
+        if len(seen) == 2:
+            two_are_there.set()
+        two_are_there.wait(20)
+        return line
+
+    monkeypatch.setattr(LineBatch, "join", joined)
+    return seen
+
+
+def make_worker(folder: Path) -> Callable[[], ThreadWorker]:
+    def open_model(path: Path, options: EngineOptions) -> AcceleratedModel:
+        manager: Any = KnowsOne(folder)
+        return AcceleratedModel(path, options, lambda _hear: manager)
+
+    return lambda: ThreadWorker(open_model)
+
+
+def spoken(folder: Path, requests: list[SynthesisRequest], *, in_batch: bool) -> list[np.ndarray]:
+    async def one(client: WorkerClient, request: SynthesisRequest) -> np.ndarray:
+        async with client.synthesize(request, in_batch=in_batch) as running:
+            return np.concatenate([chunk.samples async for chunk in running])
+
+    async def run() -> list[np.ndarray]:
+        options = EngineOptions(num_threads=1)
+        async with WorkerClient(folder, options, start_worker=make_worker(folder)) as client:
+            assert (await client.load()).lines_at_once == 31
+            if in_batch:
+                return list(await asyncio.gather(*(one(client, request) for request in requests)))
+            return [await one(client, request) for request in requests]
+
+    return asyncio.run(run())
+
+
+def test_lines_spoken_together_sound_as_they_do_one_by_one(folder: Path, reference: Path, lines_met: list[int]) -> None:
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
+    requests = [SynthesisRequest("One line.", voice, seed=seed, forced_tokens=30) for seed in range(NUM_LINES)]
+    together = spoken(folder, requests, in_batch=True)
+    assert max(lines_met) > 1, "they were one after the other"
+    alone = spoken(folder, requests, in_batch=False)
+    for ours, theirs in zip(together, alone, strict=True):
+        assert ours.shape == theirs.shape
+        assert np.abs(ours - theirs).max() <= 1e-4 * np.abs(theirs).max()

@@ -1,0 +1,91 @@
+"""Several at a time, between the first who comes and the last who goes."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from studio.worker.occupancy import Occupancy
+
+
+class House:
+    def __init__(self) -> None:
+        self.story: list[str] = []
+        self.burns = False
+        self.occupancy = Occupancy(first_in=self._open, last_out=lambda: self.story.append("closed"))
+
+    def _open(self) -> None:
+        self.story.append("opened")
+        if self.burns:
+            raise RuntimeError("fire")
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+def test_it_is_opened_for_the_first_and_closed_after_the_last(house: House) -> None:
+    first, second = house.occupancy.inside(), house.occupancy.inside()
+    with first:
+        with second:
+            assert not house.occupancy.is_empty
+        assert house.story == ["opened"]
+    assert house.story == ["opened", "closed"]
+    assert house.occupancy.is_empty
+
+
+def test_where_it_cannot_be_opened_nobody_is_inside(house: House) -> None:
+    house.burns = True
+    with pytest.raises(RuntimeError, match="fire"), house.occupancy.inside():
+        pytest.fail("nobody comes in")
+    assert house.story == ["opened", "closed"]
+    assert house.occupancy.is_empty
+
+
+def test_shutting_waits_for_who_is_inside_and_keeps_others_out(house: House) -> None:
+    is_inside, may_leave, was_shut = threading.Event(), threading.Event(), threading.Event()
+
+    def live_there() -> None:
+        with house.occupancy.inside():
+            is_inside.set()
+            may_leave.wait(10)
+
+    def shut() -> None:
+        with house.occupancy.shut():
+            house.story.append("shut")
+            was_shut.set()
+
+    threads = [threading.Thread(target=live_there), threading.Thread(target=shut)]
+    threads[0].start()
+    assert is_inside.wait(10)
+    threads[1].start()
+    assert not was_shut.wait(0.1)
+    may_leave.set()
+    for thread in threads:
+        thread.join(10)
+    assert house.story == ["opened", "closed", "shut"]
+
+
+def test_it_is_not_empty_while_it_is_made_ready(house: House) -> None:
+    is_opening, may_open, seen = threading.Event(), threading.Event(), []
+
+    def open_slowly() -> None:
+        is_opening.set()
+        may_open.wait(10)
+
+    occupancy = Occupancy(first_in=open_slowly, last_out=lambda: None)
+
+    def come_in() -> None:
+        with occupancy.inside():
+            pass
+
+    thread = threading.Thread(target=come_in)
+    thread.start()
+    assert is_opening.wait(10)
+    seen.append(occupancy.is_empty)
+    may_open.set()
+    thread.join(10)
+    assert seen == [False]
+    assert occupancy.is_empty
