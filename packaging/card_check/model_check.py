@@ -30,7 +30,7 @@ from card_check.candidates import Entry, Exam, described, fastest, forget
 from card_check.official import OfficialProcess, Whereabouts
 from card_check.our_side import OurSide, material_of
 from card_check.ratios import ROWS, compare, small
-from card_check.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests
+from card_check.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests, taken_bytes
 from studio.bench.random_checkpoint import write_random_checkpoint
 from studio.engines.candidate import Candidate, Subject
 from studio.engines.extent import Extent
@@ -121,7 +121,7 @@ class ModelCheck:
         """R13: from nothing loaded to the end of the line, with the fastest verified engines."""
         self._let_go()
         line = _SMALL_MEMORY_LINE if self.is_small else _MEMORY_LINE
-        with PeakMemory(self.place) as peak:
+        with PeakMemory(lambda: taken_bytes(self.place)) as peak:
             side = self._side()
             side.measured("stream", line)
         yield {"peak_bytes": peak.num_bytes, "engines": self._names_in_words(), **line}

@@ -44,13 +44,10 @@ SMALL = Scope(clip_seconds=4.0, line_seconds=1.0, export_line_seconds=1.0, num_w
 
 
 class PeakMemory:
-    """The most that was taken at ``place`` since the context began, by everybody there: looked at all the time.
+    """The most by which ``taken`` (bytes, as ``taken_bytes``) rose since the context began: looked at all the time."""
 
-    Not torch's own count: TensorRT, ONNX Runtime and vLLM have theirs.
-    """
-
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, taken: Callable[[], int]) -> None:
+        self._taken = taken
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self.num_bytes = 0
@@ -72,10 +69,12 @@ class PeakMemory:
             is_over = self._over.wait(_SAMPLING_SECONDS)
             self.num_bytes = max(self.num_bytes, self._taken() - self._before)
 
-    def _taken(self) -> int:
-        if self._place.kind is PlaceKind.CPU:
-            return int(psutil.Process().memory_info().rss)
-        return self._place.total_bytes - free_bytes(self._place)
+
+def taken_bytes(place: Place) -> int:
+    """What is taken at ``place``: on a card by everybody there, as TensorRT, ONNX Runtime and vLLM count apart from torch."""
+    if place.kind is PlaceKind.CPU:
+        return int(psutil.Process().memory_info().rss)
+    return place.total_bytes - free_bytes(place)
 
 
 @dataclass(frozen=True)
