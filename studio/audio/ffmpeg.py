@@ -34,6 +34,13 @@ _HEAD = struct.Struct(">4sIIIII")
 _FLOATS = 6
 _MOST_CHANNELS = 64
 _NO_TRACK = b"matches no streams"
+# FFmpeg's names for what holds sound in itself. Without such a list it would also follow playlists, whatever their
+# suffix, and what a stranger's "recording" names on this computer would become the sound of a voice.
+CONTAINERS = (
+    *("mov", "matroska", "webm", "ogg", "asf", "asf_o", "avi", "flv", "mpeg", "mpegts", "mxf", "rm", "nut", "wtv"),
+    *("aac", "loas", "ac3", "eac3", "truehd", "dts", "dtshd", "amr", "amrnb", "amrwb", "gsm", "mp3", "mpc", "mpc8"),
+    *("ape", "flac", "tak", "tta", "wv", "dsf", "aiff", "au", "caf", "voc", "w64", "wav", "spdif", "xwma", "oma"),
+)
 _NO_CONSOLE = 0
 if sys.platform == "win32":  # which would open a terminal beside the window
     _NO_CONSOLE = subprocess.CREATE_NO_WINDOW
@@ -143,8 +150,8 @@ def _written_by(program: Path, path: Path) -> Iterator[bytes]:
 
 def _start(program: Path, path: Path, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
     command = [str(program), "-hide_banner", "-nostdin", "-loglevel", "fatal", "-xerror"]
-    # A playlist may name other files; nothing may be fetched.
-    command += ["-protocol_whitelist", "file,pipe", "-i", f"file:{path.absolute()}"]
+    command += ["-protocol_whitelist", "file", "-format_whitelist", ",".join(CONTAINERS)]
+    command += ["-i", f"file:{path.absolute()}"]
     command += ["-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
     try:
         return subprocess.Popen(  # noqa: S603 - without a shell

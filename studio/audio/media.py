@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from studio.audio.ffmpeg import find_ffmpeg, no_sound_track, not_a_sound_file, read_with_ffmpeg
+from studio.audio.ffmpeg import CONTAINERS, find_ffmpeg, no_sound_track, not_a_sound_file, read_with_ffmpeg
 from studio.audio.resampling import Samples
 from studio.errors import UnreadableClip
 from studio.installation import how_to_read_media
@@ -46,8 +46,9 @@ def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
 def _read_with_pyav(path: Path) -> Iterator[tuple[Samples, int]]:
     import av  # noqa: PLC0415 -- an optional extra
 
+    only_this_file = {"protocol_whitelist": "file", "format_whitelist": ",".join(CONTAINERS)}
     try:
-        with av.open(str(path), metadata_errors="ignore") as container:
+        with av.open(f"file:{path.absolute()}", options=only_this_file, metadata_errors="ignore") as container:
             if not container.streams.audio:
                 raise no_sound_track(path)
             track = container.streams.audio[0]

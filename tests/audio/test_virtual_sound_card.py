@@ -86,7 +86,7 @@ class SoundServer:
         return np.trim_zeros(np.fromfile(recording, np.float32)), said.strip()
 
 
-def until(is_so: object, seconds: float = 20.0) -> None:
+def until(is_so: object, seconds: float = 60.0) -> None:
     assert callable(is_so)
     deadline = time.monotonic() + seconds
     while not is_so():
