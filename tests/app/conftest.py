@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -22,6 +23,21 @@ def _garbage_is_collected_here() -> Iterator[None]:
     yield
     collect_when_due()
     gc.enable()
+
+
+class _PatientBot(QtBot):
+    """Waits as long as a busy machine needs, where pytest-qt gives up after five seconds."""
+
+    def waitUntil(self, callback: Callable[[], object], *, timeout: int = 60_000) -> None:  # noqa: N802 - pytest-qt's name
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: Any, *, timeout: int = 60_000, **options: Any) -> Any:  # noqa: N802 - pytest-qt's name
+        return super().waitSignal(signal, timeout=timeout, **options)
+
+
+@pytest.fixture
+def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
+    return _PatientBot(request)
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
     go = threading.Event()
 
     def look() -> HealthReport:
-        go.wait(10)
+        go.wait(60)
         return report(*verdicts)
 
     dialog = DoctorDialog(look)

@@ -57,7 +57,7 @@ def test_nobody_hears_of_it_when_the_dialog_is_gone_and_what_was_opened_is_close
     owner = QObject()
 
     def open_slowly() -> Microphone:
-        gate.wait(10)
+        gate.wait(60)
         return opened
 
     in_background(owner, open_slowly, done=results.append, failed=results.append)

@@ -29,7 +29,7 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     event = threading.Event()
 
     def look() -> MachineFacts:
-        event.wait(10)
+        event.wait(60)
         return _MACHINE
 
     real = error_report.error_report
@@ -74,7 +74,7 @@ def test_the_report_that_was_asked_for_last_is_the_one_that_is_copied(
 
     def report(error: StudioError) -> str:
         if isinstance(error, VoiceNotFound):
-            may_end.wait(10)
+            may_end.wait(60)
             has_ended.set()
         return error.code
 

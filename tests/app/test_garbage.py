@@ -31,7 +31,7 @@ def need_memory_elsewhere() -> list[Any]:
     kept: list[Any] = []
     other = threading.Thread(target=lambda: kept.extend([number] for number in range(5000)))
     other.start()
-    other.join(10)
+    other.join(60)
     assert len(kept) == 5000
     return kept
 

@@ -66,7 +66,7 @@ def test_stopped_in_mid_export(tmp_path: Path, how: signal.Signals, status: int)
     assert "Traceback" not in err
     assert "What is done stays; the same command goes on from there." in err
     assert names(tmp_path) == ["001.wav", "002.wav"]
-    assert psutil.wait_procs(children, timeout=10)[1] == []
+    assert psutil.wait_procs(children, timeout=60)[1] == []
 
     before = (tmp_path / "out" / "001.wav").stat().st_mtime_ns
     with start(tmp_path, [*SLOW[:2], "Three words here.", SLOW[3]]) as program:

@@ -229,9 +229,9 @@ def test_cancelling_leaves_nothing_and_is_not_a_failure(make_manager: MakeManage
     manager = make_manager("UNHURRIED", on_change=watch)
     improving = threading.Thread(target=manager.improve)
     improving.start()
-    assert has_begun.wait(20)
+    assert has_begun.wait(60)
     manager.cancel()
-    improving.join(20)
+    improving.join(60)
     assert not improving.is_alive()
     assert views(manager)["built"].standing is Standing.UNTRIED
     assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
@@ -251,7 +251,7 @@ def test_a_paused_build_stands_still_and_goes_on(make_manager: MakeManager) -> N
     manager = make_manager("UNHURRIED", on_change=watch)
     improving = threading.Thread(target=lambda: (manager.improve(), is_over.set()))
     improving.start()
-    assert has_begun.wait(20)
+    assert has_begun.wait(60)
     manager.pause()
     assert manager.overview().is_paused
     is_over.wait(0.3)  # a step that was on its way may still come
@@ -262,7 +262,7 @@ def test_a_paused_build_stands_still_and_goes_on(make_manager: MakeManager) -> N
     is_over.wait(0.5)
     assert len(seen) > num_seen + 1
     manager.cancel()
-    improving.join(20)
+    improving.join(60)
 
 
 def test_two_programs_do_not_build_the_same_thing_twice(make_manager: MakeManager, store: EngineStore) -> None:

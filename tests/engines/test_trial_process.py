@@ -89,7 +89,7 @@ def test_a_library_that_does_not_listen_is_killed_when_cancelled(make_manager: M
     improving.start()
     assert begun.event.wait(120)
     manager.cancel()
-    improving.join(20)
+    improving.join(60)
     assert not improving.is_alive()
     assert view_of(manager, "deaf").standing is Standing.UNTRIED
 
@@ -143,4 +143,4 @@ def test_a_trial_ends_with_whoever_started_it(make_manager: MakeManager) -> None
         if time.monotonic() > deadline:
             pytest.fail("the trial outlives the program")
         time.sleep(0.05)
-    improving.join(20)
+    improving.join(60)

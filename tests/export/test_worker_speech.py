@@ -44,7 +44,7 @@ class Choir(FakeModel):
             self.most = max(self.most, self._at_work)
         try:
             if "meet" in text and not self.has_met:
-                self._meeting.wait(10)
+                self._meeting.wait(60)
                 self.has_met = True
             if "crowded" in text and self._at_work > 1:
                 raise MemoryError

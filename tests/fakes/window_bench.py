@@ -137,7 +137,7 @@ class Bench:
             asyncio._set_running_loop(self.loop)
         return task.result()
 
-    def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
+    def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         """Lets the window live until ``condition`` holds."""
 
         async def watch() -> None:

@@ -57,7 +57,7 @@ def test_cancelling_wakes_who_waits_and_ends_the_source() -> None:
     def slow() -> Iterator[int]:
         try:
             yield 1
-            gate.wait(10)
+            gate.wait(60)
             yield 2
         finally:
             closed.set()

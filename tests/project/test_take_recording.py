@@ -172,14 +172,14 @@ def test_a_take_that_is_just_ending_is_added_once_whatever_else_is_edited(
 
     def add_sound_slowly(*arguments: object) -> None:
         is_writing.set()
-        assert may_write.wait(10)
+        assert may_write.wait(60)
         add_sound(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(storage, "add_sound", add_sound_slowly)
     recorder.append(sound(0.5))
     with ThreadPoolExecutor(2) as pool:
         ending = pool.submit(recorder.finish, report())
-        assert is_writing.wait(10)
+        assert is_writing.wait(60)
         while not recorder._ended_take:
             threading.Event().wait(0.001)
         editing = pool.submit(project.apply, RenameProject("another"))

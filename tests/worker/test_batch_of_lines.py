@@ -84,7 +84,7 @@ def lines_met(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seen.append(len(self._lines))
         if len(seen) == 2:
             two_are_there.set()
-        two_are_there.wait(20)
+        two_are_there.wait(60)
         return line
 
     monkeypatch.setattr(LineBatch, "join", joined)

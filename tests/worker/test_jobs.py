@@ -58,7 +58,7 @@ class Asking:
         return self._thread.is_alive()
 
     def get(self) -> tuple[int, bool]:
-        self._thread.join(10)
+        self._thread.join(60)
         return self.answer[0]
 
 
@@ -114,4 +114,4 @@ def test_the_end_comes_when_the_last_line_has_ended() -> None:
     queue.done()
     assert not over.wait(0.1)
     queue.done()
-    assert over.wait(10)
+    assert over.wait(60)

@@ -50,7 +50,7 @@ def test_shutting_waits_for_who_is_inside_and_keeps_others_out(house: House) -> 
     def live_there() -> None:
         with house.occupancy.inside():
             is_inside.set()
-            may_leave.wait(10)
+            may_leave.wait(60)
 
     def shut() -> None:
         with house.occupancy.shut():
@@ -59,12 +59,12 @@ def test_shutting_waits_for_who_is_inside_and_keeps_others_out(house: House) -> 
 
     threads = [threading.Thread(target=live_there), threading.Thread(target=shut)]
     threads[0].start()
-    assert is_inside.wait(10)
+    assert is_inside.wait(60)
     threads[1].start()
     assert not was_shut.wait(0.1)
     may_leave.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert house.story == ["opened", "closed", "shut"]
 
 
@@ -73,7 +73,7 @@ def test_it_is_not_empty_while_it_is_made_ready(house: House) -> None:
 
     def open_slowly() -> None:
         is_opening.set()
-        may_open.wait(10)
+        may_open.wait(60)
 
     occupancy = Occupancy(first_in=open_slowly, last_out=lambda: None)
 
@@ -83,9 +83,9 @@ def test_it_is_not_empty_while_it_is_made_ready(house: House) -> None:
 
     thread = threading.Thread(target=come_in)
     thread.start()
-    assert is_opening.wait(10)
+    assert is_opening.wait(60)
     seen.append(occupancy.is_empty)
     may_open.set()
-    thread.join(10)
+    thread.join(60)
     assert seen == [False]
     assert occupancy.is_empty

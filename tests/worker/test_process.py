@@ -225,7 +225,7 @@ def test_the_worker_never_outlives_the_program(tmp_path: Path, end: str) -> None
         pid = int(parent.stdout.readline())
         if end == "kill":
             parent.kill()
-        parent.wait(20)
+        parent.wait(60)
     give_up = time.monotonic() + 15
     while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < give_up, "the worker lives on"

@@ -64,7 +64,7 @@ def caller() -> Iterator[Caller]:
     thread.start()
     yield Caller(near, thread, opened)
     near.close()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive(), "the server outlives its client"
 
 
@@ -223,7 +223,7 @@ def test_the_end_of_the_client_ends_the_server(loaded: Caller, is_polite: bool) 
         loaded.say(protocol.Shutdown())
     else:
         loaded.connection.close()
-    loaded.thread.join(10)
+    loaded.thread.join(60)
     assert not loaded.thread.is_alive()
     assert loaded.opened[0].is_closed
 
@@ -324,7 +324,7 @@ def test_a_client_that_goes_ends_the_whole_batch(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 7)))
     ids_of_sound(three_at_once, 3)
     three_at_once.connection.close()
-    three_at_once.thread.join(10)
+    three_at_once.thread.join(60)
     assert three_at_once.opened[0].is_closed
 
 

@@ -95,7 +95,7 @@ def choose(dialog: ExportDialog, setting: object, value: object) -> None:
 
 
 def export(qtbot: QtBot, dialog: ExportDialog) -> None:
-    with qtbot.waitSignal(dialog.exported, timeout=20_000):
+    with qtbot.waitSignal(dialog.exported):
         dialog.export_button.click()
 
 
@@ -227,7 +227,7 @@ def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: Expor
     dialog.on_line_spoken("b")  # of somebody else's concern
     assert dialog.progress.title.text() == "Speaking line 2 of 2 first"
     speak(project, "c")
-    with qtbot.waitSignal(dialog.exported, timeout=20_000):
+    with qtbot.waitSignal(dialog.exported):
         dialog.on_line_spoken("c")
     assert len(list(dialog.form.wishes.folder.iterdir())) == 3
 
@@ -284,7 +284,7 @@ def held_export(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     see_to = Exporter._see_to
 
     def wait(self: Exporter, position: int, item: object) -> None:
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         see_to(self, position, item)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Exporter, "_see_to", wait)

@@ -48,7 +48,7 @@ def test_play_goes_on_where_it_was_on_another_device() -> None:
     headset, default = SoundCard(vanishes_after=0.3), SoundCard()
     outputs = CardOutputs(default, headset=headset)
     playback, listener = play(GrowingSound.of(SOUND, RATE), outputs, device="headset")
-    assert listener.over.wait(20)
+    assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.HEARD
     assert "vanished" in listener.lost[0].message
     assert outputs.num_looks == 1
@@ -68,7 +68,7 @@ def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
             return super().open(device, sample_rate, fill, buffer_seconds)
 
     _, listener = play(GrowingSound.of(SOUND[:2400], RATE), Unplugged(default), device="old headset")
-    assert listener.over.wait(20)
+    assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.HEARD
     assert "old headset" in listener.lost[0].message
     np.testing.assert_array_equal(default.heard, SOUND[:2400])
@@ -81,7 +81,7 @@ class Nothing(CardOutputs):
 
 def test_without_any_device_play_ends_with_a_sentence() -> None:
     _, listener = play(GrowingSound.of(SOUND, RATE), Nothing(SoundCard()))
-    assert listener.over.wait(20)
+    assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.NO_DEVICE
     assert listener.lost
 
@@ -119,8 +119,8 @@ def test_stop_returns_at_once_and_is_silence() -> None:
     time.sleep(0.3)
     began, robbed = time.perf_counter(), robbed_seconds()
     playback.stop()
-    assert time.perf_counter() - began - (robbed_seconds() - robbed) < 0.05
-    assert listener.over.wait(20)
+    assert time.perf_counter() - began - (robbed_seconds() - robbed) < 0.2
+    assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.STOPPED
     assert len(card.heard) < RATE
 
@@ -132,14 +132,14 @@ def test_sound_is_heard_while_it_grows() -> None:
         sound.append(piece)
         time.sleep(0.02)
     sound.complete()
-    assert listener.over.wait(20)
+    assert listener.over.wait(60)
     np.testing.assert_array_equal(card.heard, SOUND)
 
 
 def test_play_begins_in_the_middle_where_somebody_pointed() -> None:
     card = SoundCard()
     _, listener = play(GrowingSound.of(SOUND, RATE), CardOutputs(card), start_sample=RATE // 2)
-    assert listener.over.wait(20)
+    assert listener.over.wait(60)
     np.testing.assert_array_equal(card.heard, SOUND[RATE // 2 :])
 
 

@@ -33,12 +33,12 @@ def test_who_waits_is_woken_by_more_and_by_the_end() -> None:
     waiting = threading.Thread(target=lambda: answers.append(sound.wait_beyond(0, 20)))
     waiting.start()
     sound.append(np.ones(3, np.float32))
-    waiting.join(20)
+    waiting.join(60)
     assert answers == [True]
     assert not sound.wait_beyond(3, 0.01)
     waiting = threading.Thread(target=lambda: answers.append(sound.wait_beyond(3, 20)))
     waiting.start()
     sound.complete()
-    waiting.join(20)
+    waiting.join(60)
     assert answers == [True, False]
     assert sound.is_complete

@@ -276,7 +276,7 @@ class Held(FakeModel):
 
     def _obey(self, word: str, control: RequestControl) -> None:
         if word == "held":
-            Held.may_go.wait(20)
+            Held.may_go.wait(60)
         super()._obey(word, control)
 
 
@@ -312,7 +312,7 @@ def test_what_waits_for_the_model_can_be_taken_back(make_bench: Callable[..., Be
 
     class Slow(FakeModel):
         def __init__(self, folder: Path, options: EngineOptions) -> None:
-            loaded.wait(20)
+            loaded.wait(60)
             super().__init__(folder, options)
 
     bench = written(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(Slow))

@@ -187,6 +187,6 @@ def test_listening_to_what_was_recorded(
     qtbot.wait(100)
     dialog._record.click()
     dialog._listen.click()
-    qtbot.waitUntil(lambda: dialog._listen.text() == "Listen", timeout=10_000)
+    qtbot.waitUntil(lambda: dialog._listen.text() == "Listen")
     np.testing.assert_allclose(outputs.card.heard, dialog.recording.samples, atol=1e-6)
     dialog.reject()

@@ -124,7 +124,7 @@ def test_several_sounds_become_several_voices_at_once(
     told: list[str] = []
     panel.told.connect(told.append)
     panel.new_voices.take([tmp_path / "clips"])
-    qtbot.waitUntil(lambda: len(names(panel)) == 3, timeout=20_000)
+    qtbot.waitUntil(lambda: len(names(panel)) == 3)
     assert names(panel) == ["anna", "anna 2", "ben"]
     assert [words for words in told if words.startswith("Making")] == [
         f"Making voices: {number} of 4…" for number in (1, 2, 3, 4)

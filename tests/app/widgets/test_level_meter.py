@@ -37,7 +37,7 @@ def test_too_loud_is_a_word(meter: LevelMeter) -> None:
 def test_it_rests_in_silence(meter: LevelMeter, qtbot: QtBot) -> None:
     meter.set_level(-58.0)
     assert meter._timer.isActive()
-    qtbot.waitUntil(lambda: not meter._timer.isActive(), timeout=10_000)
+    qtbot.waitUntil(lambda: not meter._timer.isActive())
     assert meter.accessibleDescription() == "Silence"
 
 

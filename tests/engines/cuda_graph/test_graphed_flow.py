@@ -160,6 +160,6 @@ def test_memory_may_come_back_while_other_memory_is_made(
     pool._idle.clear()
     borrowing = threading.Thread(target=lambda: loans.append(pool.borrow(20 * block)), daemon=True)
     borrowing.start()
-    borrowing.join(20)
+    borrowing.join(60)
     assert not borrowing.is_alive(), "the pool waits for itself"
     assert pool._idle[12 * block], "the first one came back"
