@@ -99,7 +99,7 @@ def test_everything_is_in_the_json(
     assert gpu_check.main(arguments) == 0
     found = json.loads(out.read_text())
     assert found["machine"]["place"]["kind"] == "cpu"
-    checked = found["models"]["checkpoint"]
+    checked = found["models"][model.resolve().name]
     entries = {(entry["stage"], entry["name"]): entry for entry in checked["candidates"]}
     plain = entries["speech-lm", "torch-float32"]
     assert plain["verification"]["complaint"] is None
