@@ -11,6 +11,8 @@ import torch
 from studio.model.config import SamplingOptions
 
 _NEVER = float("-inf")
+# Drawn from scores that are none. No place in any table: on a card that would end all work of the process.
+NOT_A_NUMBER = -1
 
 
 class DeviceDraw:
@@ -54,7 +56,10 @@ class DeviceDraw:
 
     @torch.inference_mode()
     def draw(self, logits: torch.Tensor, token: torch.Tensor, *, first_row: int = 0) -> None:
-        """The next token of each row of ``logits`` (rows, ids) is written to ``token`` (rows,), and remembered."""
+        """The next token of each row of ``logits`` (rows, ids) is written to ``token`` (rows,), and remembered.
+
+        ``NOT_A_NUMBER`` where the row has none.
+        """
         options, rows = self._options, slice(first_row, first_row + len(logits))
         recent, num_drawn = self._recent[rows], self._num_drawn[rows]
         is_forbidden = (self._ids >= self._first_forbidden[rows]) & (num_drawn < self._min_tokens[rows])
@@ -63,13 +68,14 @@ class DeviceDraw:
         # Rows that nobody listens to any more are drawn as well, beyond their last point.
         point = points.gather(1, num_drawn.clamp(max=points.shape[1] - 1))
         best = scores.softmax(dim=1).topk(min(options.top_k, scores.shape[1]))
+        is_number = best.values[:, :1] > 0.0
         shares = best.values.double()
         before = shares.cumsum(1) - shares
         shares = torch.where(before < options.top_p, shares, 0.0)  # up to and including the one that crosses
         ends = shares.cumsum(1)
         place = point * ends[:, -1:]
         last = (shares > 0).sum(dim=1, keepdim=True) - 1
-        index = torch.minimum(torch.searchsorted(ends, place, right=True), last)
+        index = torch.minimum(torch.searchsorted(ends, place, right=True), last).clamp(min=0)
         inside = ((place - (ends - shares).gather(1, index)) / shares.gather(1, index)).clamp(0.0, 1.0)
         first = best.indices.gather(1, index)
 
@@ -77,6 +83,7 @@ class DeviceDraw:
         second = torch.searchsorted(others, inside * others[:, -1:], right=True).clamp(max=others.shape[1] - 1)
         num_repeats = (recent == first).sum(dim=1, keepdim=True)
         drawn = torch.where(num_repeats >= options.window_tokens * options.repetition_ratio, second, first)
+        drawn = torch.where(is_number, drawn, NOT_A_NUMBER)
         token.copy_(drawn[:, 0])
         recent.scatter_(1, num_drawn % options.window_tokens, drawn)
         num_drawn += 1

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 import torch
 
-from studio.engines.cuda_graph.device_sampling import DeviceDraw
+from studio.engines.cuda_graph.device_sampling import NOT_A_NUMBER, DeviceDraw
 from studio.engines.cuda_graph.recorded import Recorded, StreamOrder
 from studio.engines.cuda_graph.static_step import StaticStep
 from studio.engines.memory import is_out_of_memory
-from studio.model.speech_lm.sampling import RepetitionAwareSampler
+from studio.model.speech_lm.sampling import RepetitionAwareSampler, not_a_number
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
@@ -127,9 +127,11 @@ class LineBatch:
             try:
                 token = line.sampler(logits, line.history, forbid=stop_ids if is_early else None)
             except Exception as error:  # noqa: BLE001 - it is this line's, whoever takes the step
-                line.error = error
-                self._silence(line)
+                self._fail(line, error)
                 return
+        elif token == NOT_A_NUMBER:
+            self._fail(line, not_a_number())
+            return
         if token < self._layout.num_speech_tokens:
             line.history.append(token)
             line.waiting.append(token)
@@ -137,6 +139,11 @@ class LineBatch:
                 self._step.token[line.row] = token
         if token >= self._layout.num_speech_tokens or len(line.history) >= line.max_tokens:
             self._silence(line)
+
+    def _fail(self, line: Line, error: Exception) -> None:
+        line.error = error
+        self._silence(line)
+        self._step.clear(line.row)
 
     def _silence(self, line: Line) -> None:
         """The row is free for another line."""

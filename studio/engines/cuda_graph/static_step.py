@@ -26,6 +26,8 @@ class RowCache(KVCache):
 class StaticStep:
     """Of each of ``num_rows`` lines ``token`` (rows,) at ``position`` (rows,) to ``logits`` (rows, ids).
 
+    A token below zero is none; what is computed of it concerns nobody.
+
     The same function as ``Decoder.advance`` for one token and the head. Attention reads all of a row's cache and
     hides what is not filled, as its size must not change. A row without a line stays at position 0, which the next
     line's prompt fills.
@@ -50,6 +52,12 @@ class StaticStep:
     def capacity(self) -> int:
         return len(self._positions)
 
+    @torch.inference_mode()
+    def clear(self, row: int) -> None:
+        """Forgets what was no number: hidden it is multiplied by nothing, and stays none."""
+        for layer in self.layers:
+            layer[row].zero_()
+
     def cache(self, row: int) -> RowCache:
         """For whoever fills a row with what comes before its first token."""
         return RowCache(self._decoder.config, tuple(layer[row] for layer in self.layers))
@@ -71,7 +79,7 @@ class StaticStep:
         turns = decoder.turns.index_select(0, position)
         bias = torch.where(self._positions <= position[:, None], 0.0, float("-inf"))[:, None, None]
         place = position.view(num_rows, 1, 1, 1).expand(-1, 2 * config.num_kv_heads, 1, config.head_size)
-        hidden = F.embedding(self.token[:num_rows], self._speech_table)
+        hidden = F.embedding(self.token[:num_rows].clamp(min=0), self._speech_table)
         num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
         width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
         for layer, all_states in zip(decoder.layers, self.layers, strict=True):

@@ -112,15 +112,20 @@ def _nucleus(scores: torch.Tensor, options: SamplingOptions) -> tuple[list[int],
     best = scores.softmax(dim=0).topk(min(options.top_k, len(scores)))
     probabilities: list[float] = best.values.tolist()
     if not probabilities[0] > 0.0:
-        raise ModelOverflow(
-            "The speech language model computed something that is not a number.",
-            remedy="Choose float32; if that fails too, download the model again.",
-        )
+        raise not_a_number()
     count, total = 0, 0.0
     while count < len(probabilities) and total < options.top_p:
         total += probabilities[count]
         count += 1
     return best.indices[:count].tolist(), probabilities[:count]
+
+
+def not_a_number() -> ModelOverflow:
+    """Of scores that are none."""
+    return ModelOverflow(
+        "The speech language model computed something that is not a number.",
+        remedy="Choose float32; if that fails too, download the model again.",
+    )
 
 
 def _locate(point: float, probabilities: Sequence[float]) -> tuple[int, float]:

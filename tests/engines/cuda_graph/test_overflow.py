@@ -1,0 +1,82 @@
+"""A line that computes what is no number ends with a sentence; the others, and those that follow, do not hear of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from graph_cases import checkpoint_of
+
+from studio.engines.cuda_graph.device_sampling import NOT_A_NUMBER, DeviceDraw
+from studio.engines.cuda_graph.line_batch import Line, LineBatch
+from studio.errors import ModelOverflow
+from studio.model.config import Precision, SamplingOptions
+from studio.model.speech_lm import RepetitionAwareSampler
+from studio.model.stages import SpeechTokenRequest
+
+REQUEST = SpeechTokenRequest((5, 9, 60, 3), (11, 40, 7), tuple(range(3, 40, 2)), max_tokens=12)
+# Ends before the place where REQUEST begins to speak.
+SHORT = SpeechTokenRequest((5, 9), (11,), (3, 5), max_tokens=12)
+
+
+@pytest.fixture
+def batch(reference: Path, family: str) -> LineBatch:
+    return LineBatch(checkpoint_of(reference, family).load_speech_lm(Precision.FLOAT32, "cpu"), 512)
+
+
+def join(batch: LineBatch, seed: int, request: SpeechTokenRequest = REQUEST) -> Line:
+    return batch.join(request, RepetitionAwareSampler(SamplingOptions(), seed=seed), min_tokens=12, max_tokens=12)
+
+
+def said(batch: LineBatch, line: Line) -> list[int]:
+    return [token for token in iter(lambda: batch.next_token(line), None) if token is not None]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")], ids=str)
+def test_scores_that_are_no_numbers_are_drawn_as_such(value: float) -> None:
+    scores = torch.randn(3, 60, generator=torch.Generator().manual_seed(1))
+    wanted = drawn(scores)
+    scores[1, 7] = value
+    wanted[:, 1] = NOT_A_NUMBER
+    assert torch.equal(drawn(scores), wanted)
+
+
+def drawn(scores: torch.Tensor) -> torch.Tensor:
+    """Three tokens of each of three lines, (tokens, rows)."""
+    draw, token = DeviceDraw(SamplingOptions(), 60, 9, torch.device("cpu"), num_rows=3), torch.zeros(3).long()
+    tokens = []
+    for row in range(3):
+        draw.begin(torch.full((9,), 0.5, dtype=torch.float64), min_tokens=0, first_forbidden=50, row=row)
+    for _ in range(3):
+        draw.draw(scores, token)
+        tokens.append(token.clone())
+    return torch.stack(tokens)
+
+
+def test_the_line_alone_fails_and_its_row_is_as_good_as_new(batch: LineBatch) -> None:
+    wanted = {seed: said(batch, join(batch, seed, request)) for seed, request in ((1, REQUEST), (2, SHORT))}
+    good, spoilt = join(batch, 1), join(batch, 0)
+    first = [batch.next_token(good), batch.next_token(spoilt)]
+    assert None not in first
+    with torch.inference_mode():
+        for layer in batch._step.layers:
+            layer[spoilt.row, :, 1].fill_(float("nan"))
+    assert [*first[:1], *said(batch, good)] == wanted[1]
+    with pytest.raises(ModelOverflow, match="not a number"):
+        said(batch, spoilt)
+    batch.leave(spoilt)
+    again = [join(batch, 1), join(batch, 2, SHORT)]
+    assert again[1].row == spoilt.row
+    assert [said(batch, line) for line in again] == [wanted[1], wanted[2]]
+
+
+def test_a_prompt_that_overflows_is_told_at_the_first_token(batch: LineBatch, monkeypatch: pytest.MonkeyPatch) -> None:
+    advance = batch._plain.advance
+    with monkeypatch.context() as overflowing:
+        overflowing.setattr(batch._plain, "advance", lambda *given: advance(*given) * float("nan"))
+        line = join(batch, 3)
+    with pytest.raises(ModelOverflow):
+        batch.next_token(line)
+    batch.leave(line)
+    assert len(said(batch, join(batch, 3))) == 12
