@@ -269,7 +269,9 @@ class MainWindow(QMainWindow):
             self.tasks.tell(self.tr("Nothing waits to be spoken any more."))
 
     def _on_moved(self, seconds: float) -> None:
-        self.take_panel.show_position(seconds)
+        heard = self.session.transport.heard
+        if heard is not None and heard.sound is self.take_panel.sound:  # and not that of another line
+            self.take_panel.show_position(seconds)
         self.take_panel.show_level(self.session.transport.level)
 
     # The chosen line.

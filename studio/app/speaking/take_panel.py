@@ -59,6 +59,11 @@ class TakePanel(QWidget):
         layout.addWidget(self.waveform, 1)
         self.waveform.seek_requested.connect(self.seek_requested)
 
+    @property
+    def sound(self) -> GrowingSound | None:
+        """What is shown."""
+        return self._sound
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """In a narrow panel the words have more need of the room."""
         self._level.setMaximumWidth(min(_LEVEL_PIXELS, self.width() // 5))

@@ -7,6 +7,8 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.session import Session
 from studio.app.speaking.comparison import MOST_TAKES
 from studio.app.speaking.removed_takes import RemovedTakes
+from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.transport import Heard
 from studio.errors import StudioError
 from studio.project.changes import ChooseTake, KeepTakes, RemoveTakes, RestoreTakes, Together
 from studio.project.lines import Line
@@ -14,7 +16,7 @@ from studio.project.takes import Take
 
 
 class TakesDesk(QObject):
-    """Shows the chosen take in the large waveform, unless another sound of the line is being heard."""
+    """Shows the chosen take in the large waveform; while something is heard that, until a person goes to another line."""
 
     told = Signal(str)  # for the status bar
 
@@ -23,8 +25,12 @@ class TakesDesk(QObject):
         self._session = session
         self._line: Line | None = None
         self._shown_take: str | None = None
+        self._last_shown: tuple[GrowingSound | None, str] = (None, "")
         self._chosen_before: dict[str, str] = {}
         self._removed = RemovedTakes(session.editor, self)
+        session.sound_shown.connect(self._on_shown)
+        session.transport.started.connect(self._on_started)
+        session.transport.ended.connect(lambda _: self._on_ended())
 
     @property
     def takes(self) -> tuple[Take, ...]:
@@ -51,26 +57,51 @@ class TakesDesk(QObject):
         return self.chosen is not None and self.chosen.is_kept
 
     def show_line(self, line: Line | None) -> None:
+        is_other = (line.id if line else None) != (self._line.id if self._line else None)
         self._line = line
-        take_id = line.chosen_take if line else None
-        heard = self._session.transport.heard
-        is_heard = self._session.transport.is_playing and heard is not None and line is not None
-        if is_heard and heard is not None and line is not None and heard.line_id == line.id:
+        heard = self._heard
+        if heard is not None and (
+            (line is not None and heard.line_id == line.id) or (not is_other and heard.take_id == self._shown_take)
+        ):
             self._shown_take = heard.take_id
-        elif take_id != self._shown_take or (line is not None and take_id is None):
+            self._session.sound_shown.emit(heard.sound, heard.line_id)
+            return
+        take_id = line.chosen_take if line else None
+        if take_id != self._shown_take or (line is not None and take_id is None):
             self._shown_take = take_id
             self._session.bridge.run(self._show(line.id if line else "", take_id))
+        else:  # the line may have another number or other words now
+            self._session.sound_shown.emit(*self._last_shown)
+
+    def _on_shown(self, sound: GrowingSound | None, line_id: str) -> None:
+        self._last_shown = (sound, line_id)
+
+    def _on_started(self, heard: Heard) -> None:
+        """The session has it shown already."""
+        self._shown_take = heard.take_id
+
+    def _on_ended(self) -> None:
+        """What was heard need not be what is chosen; of a take that is still being made the project will tell."""
+        is_being_made = any(
+            order.making is not None and order.making.take_id == self._shown_take
+            for order in self._session.queue.speaking
+        )
+        if not is_being_made:
+            self.show_line(self._line)
+
+    @property
+    def _heard(self) -> Heard | None:
+        return self._session.transport.heard if self._session.transport.is_playing else None
 
     async def _show(self, line_id: str, take_id: str | None) -> None:
-        if take_id is None:
-            self._session.sound_shown.emit(None, line_id)
-            return
         try:
-            sound = await self._session.sound_of(take_id)
+            sound = await self._session.sound_of(take_id) if take_id is not None else None
         except StudioError:
-            self._session.sound_shown.emit(None, line_id)
+            if take_id == self._shown_take:
+                self._session.sound_shown.emit(None, line_id)
             raise
-        if take_id == self._shown_take:
+        is_heard = self._heard is not None and self._heard.take_id == take_id
+        if take_id == self._shown_take and not is_heard:
             self._session.sound_shown.emit(sound, line_id)
 
     # What a person can do.

@@ -1,0 +1,95 @@
+"""The large waveform shows what is heard while it is heard, then what is chosen; never one with the cursor of another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from window_bench import Bench
+
+from studio.app.speaking.transport import Heard
+from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.window import MainWindow
+from studio.project.changes import ChooseTake, InsertLines
+from studio.project.lines import Line
+
+RATE = 24_000
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    """Line 1 with takes 1 and 2, which is chosen; line 2 with one that lasts long enough to be left."""
+    bench.add_voice()
+    other = Line("other", text="The second line.", voice="Anna")
+    bench.session.editor.apply(InsertLines(1, (other,)))
+    bench.add_take(sound(1))
+    bench.add_take(sound(2))
+    bench.add_take(sound(60), line=1)
+    window = bench.open_window()
+    bench.until(lambda: shown_seconds(window) == 2)
+    return window
+
+
+def sound(seconds: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return np.full(seconds * RATE, 0.1, np.float32)
+
+
+def shown_seconds(window: MainWindow) -> float:
+    shown = window.take_panel.sound
+    return shown.seconds if shown else 0.0
+
+
+def title(window: MainWindow) -> str:
+    return window.take_panel.findChildren(ElidedLabel)[0].text()
+
+
+def play(bench: Bench, window: MainWindow, line: int, take: int) -> Heard:
+    bench.session.play_take(bench.session.editor.project.takes_of(bench.lines[line].id)[take].id)
+    bench.until(lambda: bench.session.transport.position_seconds > 0)
+    heard = bench.session.transport.heard
+    assert heard is not None
+    return heard
+
+
+def test_another_line_is_shown_without_the_cursor_of_what_is_heard(bench: Bench, window: MainWindow) -> None:
+    window.script.view.go_to(bench.lines[1].id)
+    heard = play(bench, window, line=1, take=0)
+    bench.until(lambda: window.take_panel.waveform.cursor_seconds is not None)
+    window.script.view.go_to(bench.lines[0].id)
+    bench.until(lambda: shown_seconds(window) == 2)
+    positions: list[float] = []
+    bench.session.transport.moved.connect(positions.append)
+    bench.until(lambda: positions)
+    assert window.take_panel.waveform.cursor_seconds is None
+    window.script.view.go_to(bench.lines[1].id)
+    bench.until(lambda: window.take_panel.sound is heard.sound)
+    assert title(window).startswith("Line 2")
+    bench.until(lambda: window.take_panel.waveform.cursor_seconds is not None)
+
+
+def test_once_it_is_over_the_chosen_take_is_shown(bench: Bench, window: MainWindow) -> None:
+    first, second = bench.session.editor.project.takes_of(bench.lines[0].id)
+    bench.session.editor.apply(ChooseTake(bench.lines[0].id, first.id))
+    bench.until(lambda: shown_seconds(window) == 1)
+    heard = play(bench, window, line=0, take=0)
+    bench.session.editor.apply(ChooseTake(bench.lines[0].id, second.id))
+    assert window.take_panel.sound is heard.sound
+    bench.until(lambda: not bench.session.transport.is_playing)
+    bench.until(lambda: shown_seconds(window) == 2)
+
+
+def test_what_is_heard_stays_shown_whatever_changes_in_the_script(bench: Bench, window: MainWindow) -> None:
+    heard = play(bench, window, line=1, take=0)
+    assert window.take_panel.sound is heard.sound
+    window.script.set_field("text", "Other words.", "Edit")
+    assert window.take_panel.sound is heard.sound
+    assert title(window).startswith("Line 2")
+    bench.session.stop()
+    bench.until(lambda: shown_seconds(window) == 2)
+
+
+def test_the_title_follows_the_number_of_the_line(bench: Bench, window: MainWindow) -> None:
+    assert title(window).startswith("Line 1")
+    bench.trigger("edit.move_down")
+    assert title(window).startswith("Line 2")
