@@ -2065,6 +2065,10 @@
         <translation>请用 --model 指明它是用哪个模型保存的。</translation>
     </message>
     <message>
+        <source>Set HTTPS_PROXY to an address like http://127.0.0.1:7890, or import the model from a folder.</source>
+        <translation>请把 HTTPS_PROXY 设为 http://127.0.0.1:7890 这样的地址，或从文件夹导入模型。</translation>
+    </message>
+    <message>
         <source>Set it back to automatic (Settings, Speaking and playing).</source>
         <translation>请改回自动（设置，朗读与播放）。</translation>
     </message>
@@ -2379,6 +2383,10 @@
     <message>
         <source>The pronunciation dictionary, {path}, is damaged.</source>
         <translation>发音词典 {path} 已损坏。</translation>
+    </message>
+    <message>
+        <source>The proxy of this computer is of a kind this program does not speak, or its address is wrong.</source>
+        <translation>这台电脑的代理是本程序不支持的类型，或者地址有误。</translation>
     </message>
     <message>
         <source>The proxy of this computer wants to know who asks (status {status}).</source>
@@ -3941,8 +3949,8 @@
         <translation>{version}，位于 {folder}</translation>
     </message>
     <message>
-        <source>{what} wants {needed} of disk space; {free} are free where models are kept ({folder}).</source>
-        <translation>{what} 需要 {needed} 磁盘空间；存放模型的地方（{folder}）只剩 {free}。</translation>
+        <source>{what} wants {needed} of disk space; {free} are free in {folder}.</source>
+        <translation>{what} 需要 {needed} 磁盘空间；{folder} 只剩 {free}。</translation>
     </message>
     <message>
         <source>{{field}:{spec}} is not understood.</source>

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -20,6 +21,12 @@ from studio.catalog.file_names import is_safe_path
 from studio.errors import BadModelArchive, ModelNotFound
 
 _MOST_MEMBERS = 10_000
+_OF_DAMAGED_ARCHIVES = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError),
+    *(ValueError, IndexError),  # names that are no text, or none at all
+    *(RuntimeError, MemoryError),  # encrypted, of an unusual compression; of absurd sizes
+    OSError,  # gzip's and the disk's
+)
 
 
 class Box(Protocol):
@@ -71,8 +78,7 @@ class OpenedBox:
 def _unpacking(path: Path) -> Iterator[None]:
     try:
         yield
-    # RuntimeError: encrypted; NotImplementedError (a RuntimeError): an unusual compression; OSError: gzip's and the disk's.
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
+    except _OF_DAMAGED_ARCHIVES as error:
         raise BadModelArchive(
             "{file} cannot be read as an archive ({reason}).",
             remedy="Copy or export it again; a zip or tar archive is needed.",

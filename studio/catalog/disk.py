@@ -9,11 +9,12 @@ from pathlib import Path
 
 from studio import disk
 from studio.errors import DiskFull
-from studio.wording import wording
+from studio.wording import Wording, wording
 
 _SPARE_BYTES = 256 << 20  # the rest of the system wants to go on, too
 _MEGABYTE, _GIGABYTE = 1e6, 1e9  # as hubs and shops count
 _LEAST_IN_GIGABYTES = 0.1 * _GIGABYTE
+_KEEP_ELSEWHERE = wording("Free some space, or keep models on a larger disk (Settings, Models).")
 
 
 def in_gigabytes(num_bytes: int) -> str:
@@ -24,18 +25,18 @@ def in_gigabytes(num_bytes: int) -> str:
 
 
 def free_bytes(folder: Path) -> int:
-    """On the disk where ``folder`` is, or will be."""
-    place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    return shutil.disk_usage(place).free
+    """On the disk where ``folder`` is, or will be; none where that disk is gone (Windows, a stick pulled out)."""
+    place = next((place for place in (folder, *folder.absolute().parents) if place.exists()), None)
+    return shutil.disk_usage(place).free if place else 0
 
 
-def require_room(folder: Path, num_bytes: int, *, what: str) -> None:
+def require_room(folder: Path, num_bytes: int, *, what: str, remedy: Wording = _KEEP_ELSEWHERE) -> None:
     """Raises ``DiskFull`` now rather than after hours of downloading."""
     free = free_bytes(folder)
     if num_bytes and num_bytes + _SPARE_BYTES > free:
         raise DiskFull(
-            "{what} wants {needed} of disk space; {free} are free where models are kept ({folder}).",
-            remedy="Free some space, or keep models on a larger disk (Settings, Models).",
+            "{what} wants {needed} of disk space; {free} are free in {folder}.",
+            remedy=remedy,
             what=what,
             needed=in_gigabytes(num_bytes + _SPARE_BYTES),
             free=in_gigabytes(free),

@@ -14,7 +14,8 @@ from studio.catalog.installed import why_not_loadable
 from studio.catalog.progress import OnProgress, Phase, nobody_looks
 from studio.catalog.record import RECORD_NAME, read_record
 from studio.catalog.stopping import StopSwitch
-from studio.errors import DamagedModelFile
+from studio.errors import CannotWrite, DamagedModelFile
+from studio.wording import wording
 
 EXPORT_SUFFIX = ".zip"
 _BLOCK_BYTES = 1 << 20
@@ -35,7 +36,9 @@ def export_model(
     paths = [path.relative_to(folder).as_posix() for path in found]
     taken = [path for path in paths if is_welcome(path) or path == RECORD_NAME]
     size = sum((folder / path).stat().st_size for path in taken)
-    require_room(target.absolute().parent, size, what=target.name)
+    _require_place(target)
+    remedy = wording("Free some space, or name another folder.")
+    require_room(target.absolute().parent, size, what=target.name, remedy=remedy)
     counter = ByteCounter(Phase.COPYING, size, stop or StopSwitch(), on_progress)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -51,6 +54,14 @@ def export_model(
             part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _require_place(target: Path) -> None:
+    """Now rather than after gigabytes."""
+    if target.exists() and not target.is_file():
+        raise CannotWrite("{path} is not an ordinary file.", remedy="Choose another name.", path=target)
+    if not target.absolute().parent.is_dir():
+        raise CannotWrite("There is no folder {folder}.", remedy="Make it, or choose another.", folder=target.parent)
 
 
 def _add(archive: zipfile.ZipFile, source: Path, inside: str, counter: ByteCounter) -> str:

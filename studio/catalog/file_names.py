@@ -10,7 +10,7 @@ from studio.errors import BadModelName
 _LONGEST_NAME = 80
 # What no system forbids in a folder's name; a letter or digit first and last.
 _MODEL_NAME = re.compile(r"[^\W_](?:[\w.+ -]*[\w+-])?")
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices of Windows
+_RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[\d¹²³]) *(\..*)?", re.IGNORECASE)  # devices of Windows
 
 
 def check_model_name(name: str) -> str:
@@ -28,6 +28,8 @@ def is_safe_path(path: str) -> bool:
     """Whether a file of that name stays below the folder it is put into, on every system."""
     parts = PurePosixPath(path).parts
     is_plain = path == "/".join(parts) and not re.search(r'[\\:*?"<>|\x00-\x1f]', path)
-    return (
-        is_plain and bool(parts) and all(part not in ("..", ".", "/") and part == part.rstrip(". ") for part in parts)
-    )
+    return is_plain and bool(parts) and all(map(_is_safe_name, parts))
+
+
+def _is_safe_name(name: str) -> bool:
+    return name not in ("..", ".", "/") and name == name.rstrip(". ") and not _RESERVED.fullmatch(name)

@@ -72,7 +72,7 @@ def parse_record(content: bytes) -> InstallRecord | None:
             files=tuple(_read_file(file) for file in values["files"]),
             damaged=tuple(map(str, values["damaged"])),
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
     return record if all(is_safe_path(file.path) for file in record.files) else None
 

@@ -75,14 +75,22 @@ def endpoint_of(kind: SourceKind, chosen: str = "") -> str:
     """``chosen``, else what the environment says, else the place itself. Raises ``UnusableSetting``."""
     variable, default = _ENDPOINTS[kind]
     endpoint = (chosen.strip() or os.environ.get(variable, "").strip() or default).rstrip("/")
-    parts = urlsplit(endpoint)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not _is_address(endpoint):
         raise UnusableSetting(
             "“{endpoint}” is not the address of a server.",
             remedy="Write it like https://hf-mirror.com, or leave it empty.",
             endpoint=endpoint,
         )
     return endpoint
+
+
+def _is_address(endpoint: str) -> bool:
+    try:
+        parts = urlsplit(endpoint)
+        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, a port that is no number
+        return False
+    return is_whole and endpoint.isprintable() and " " not in endpoint
 
 
 def is_the_place_itself(kind: SourceKind, endpoint: str) -> bool:

@@ -66,6 +66,27 @@ def test_a_proxy_that_lets_nobody_out_is_told_as_such(secure_place: Any, monkeyp
         secure_place.installation().run()
 
 
+@pytest.mark.parametrize("kind", list(SourceKind))
+@pytest.mark.parametrize("address", ["socks5://127.0.0.1:9", "http://[::1", "127.0.0.1:port"])
+def test_a_proxy_that_cannot_be_used_is_a_sentence(
+    place: Any, kind: SourceKind, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("all_proxy", address)
+    with pytest.raises(SourceUnreachable, match="is of a kind this program does not speak") as caught:
+        place.installation(kind).run()
+    assert "HTTPS_PROXY" in caught.value.remedy
+    assert place.hub.asked == []
+
+
+def test_a_proxy_for_everything_else_is_in_nobodys_way(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As programs for proxies ask a person to set them."""
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, place.hub.url)
+    monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:9")
+    place.hub.url = "http://hub.invalid"
+    assert place.installation().run().is_dir()
+
+
 def test_addresses_the_proxy_is_not_for_are_asked_directly(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "127.0.0.1")

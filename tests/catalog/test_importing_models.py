@@ -17,8 +17,17 @@ from studio.catalog.exporting import export_model
 from studio.catalog.file_names import is_safe_path
 from studio.catalog.importing import import_model
 from studio.catalog.installed import installed_models
+from studio.catalog.progress import Progress
 from studio.catalog.stopping import Stopped, StopSwitch
-from studio.errors import BadModelArchive, BadModelName, DamagedModelFile, DiskFull, MissingModelFile, ModelNotFound
+from studio.errors import (
+    BadModelArchive,
+    BadModelName,
+    CannotWrite,
+    DamagedModelFile,
+    DiskFull,
+    MissingModelFile,
+    ModelNotFound,
+)
 
 
 def tar_of(folder: Path, target: Path, mode: Any = "w:gz") -> Path:
@@ -104,6 +113,26 @@ def test_a_damaged_model_is_not_exported(place: Any, tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.zip")) == []
 
 
+def test_where_no_export_can_be_is_told_before_gigabytes_are_copied(
+    place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.installation().run()
+    copied: list[Progress] = []
+
+    def export_to(target: Path) -> None:
+        export_model(place.model.name, place.model_folder, target, on_progress=copied.append)
+
+    with pytest.raises(CannotWrite, match="is not an ordinary file"):
+        export_to(tmp_path)
+    with pytest.raises(CannotWrite, match="There is no folder"):
+        export_to(tmp_path / "no" / "model.zip")
+    monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
+    with pytest.raises(DiskFull, match=r"0 MB are free in") as caught:
+        export_to(tmp_path / "model.zip")
+    assert "name another folder" in caught.value.remedy
+    assert copied == []
+
+
 def hostile_tar(target: Path, files: dict[str, bytes]) -> Path:
     with tarfile.open(target, "w") as archive:
         for name, content in files.items():
@@ -147,6 +176,7 @@ def test_a_zip_with_hostile_names_brings_only_what_is_a_model(place: Any, tmp_pa
     [
         ("llm.pt", True), ("a/b.json", True), ("../x", False), ("a/../x", False), ("/x", False), ("a//b", False),
         ("C:x", False), ("a\\b", False), ("", False), (".", False), ("a/./b", False), ("x ", False), ("nul\0", False),
+        ("nul.md", False), ("a/Com1", False), ("LPT².txt", False), ("aux .md", False), ("nulls.md", True),
     ],
 )  # fmt: skip
 def test_paths_that_stay_where_they_are_put(path: str, is_safe: bool) -> None:
@@ -161,6 +191,28 @@ def test_an_archive_that_is_none_is_a_sentence(place: Any, tmp_path: Path) -> No
         import_model(write_folder(tmp_path / "photos", {"a.jpg": b"x"}))
     with pytest.raises(ModelNotFound):
         import_model(tmp_path / "gone")
+
+
+@pytest.mark.parametrize(("name", "damaged"), [("ü.md", b"\xc3\xff.md"), ("x.md", b"\0.md")])
+def test_a_zip_whose_names_are_no_names_is_a_sentence(place: Any, tmp_path: Path, name: str, damaged: bytes) -> None:
+    archive = zip_of({"m/cosyvoice3.yaml": b"x", name: b"x"}, tmp_path / "m.zip")
+    archive.write_bytes(archive.read_bytes().replace(name.encode(), damaged))
+    with pytest.raises(BadModelArchive, match="cannot be read as an archive"):
+        import_model(archive)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b'{"name": ' + 100_000 * b"[",
+        b'{"name": "x", "origin": "", "revision": "", "damaged": [], '
+        b'"files": [{"path": "llm.pt", "size_bytes": 1e999, "sha256": ""}]}',
+    ],
+    ids=["too deep", "too large"],
+)
+def test_a_record_nobody_could_have_written_is_none(place: Any, tmp_path: Path, record: bytes) -> None:
+    folder = write_folder(tmp_path / "mine", place.files | {"timbre-model.json": record})
+    assert import_model(folder).name == place.model.name
 
 
 def test_an_archive_that_ends_too_early_leaves_nothing(place: Any, tmp_path: Path) -> None:

@@ -90,5 +90,6 @@ def test_endpoints_come_from_the_person_then_the_environment_then_the_place(monk
     monkeypatch.setenv("HF_ENDPOINT", "https://hf-mirror.com/")
     assert endpoint_of(SourceKind.HUGGING_FACE) == "https://hf-mirror.com"
     assert endpoint_of(SourceKind.HUGGING_FACE, "http://localhost:8080/hf") == "http://localhost:8080/hf"
-    with pytest.raises(UnusableSetting):
-        endpoint_of(SourceKind.MODEL_SCOPE, "modelscope")
+    for wrong in ("modelscope", "http://[::1", "http://mirror:port", "http://mirror:99999", "http://my mirror"):
+        with pytest.raises(UnusableSetting):
+            endpoint_of(SourceKind.MODEL_SCOPE, wrong)
