@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+import logging
 import os
 import signal
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 import studio
 from studio.cli import bench, convert, doctor, engines, export, models, say, styles, voices
 from studio.cli.surroundings import Surroundings
-from studio.errors import StudioError
+from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
 
 _DESCRIPTION = "Says texts in any voice, from a few seconds of it."
@@ -32,6 +33,7 @@ begin with:
 
 `timbre COMMAND --help` explains each command with examples.
 """
+_log = logging.getLogger(__name__)
 _COMMANDS = (say, convert, export, voices, models, styles, doctor, engines, bench)
 
 
@@ -48,11 +50,27 @@ def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None
     arguments.rest = rest
     log = write_log("command")
     try:
-        status: int = arguments.run(arguments, surroundings or Surroundings())
+        return _run(arguments, surroundings or Surroundings())
     except StudioError as error:
-        note_shown(error)
-        print(f"timbre: {error} ({error.code})", file=sys.stderr)
-        return error.exit_status
+        return _tell(error)
+    except Exception as error:  # noqa: BLE001 - the process's end
+        _log.exception("unexpected, in %s", arguments.command)
+        return _tell(
+            InternalError(
+                "Something went wrong inside the program ({kind}: {reason}).",
+                remedy="Try again; if it stays, report it together with the log.",
+                kind=type(error).__name__,
+                reason=error,
+            )
+        )
+    finally:
+        stop_log(log)
+
+
+def _run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
+    """The exit status, also of who was told to stop."""
+    try:
+        status: int = arguments.run(arguments, surroundings)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except asyncio.CancelledError:
@@ -60,9 +78,14 @@ def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None
     except BrokenPipeError:  # `timbre voices list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    finally:
-        stop_log(log)
     return status
+
+
+def _tell(error: StudioError) -> int:
+    """The exit status."""
+    note_shown(error)
+    print(f"timbre: {error} ({error.code})", file=sys.stderr)
+    return error.exit_status
 
 
 def _build_parser() -> argparse.ArgumentParser:

@@ -13,6 +13,7 @@ from terminal import Terminal
 
 import studio
 from studio.cli.main import main
+from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(60)
 COMMANDS = ["say", "convert", "voices", "styles", "doctor", "bench"]
@@ -113,6 +114,21 @@ def test_bad_input_is_a_sentence_a_remedy_a_code_and_a_status(
     assert complaint.endswith(f"({code})")
     assert "Traceback" not in ran.err
     assert timbre.files() == before, "something is left behind"
+
+
+def test_what_nobody_thought_of_is_a_sentence_too_and_the_log_has_the_rest(timbre: Terminal) -> None:
+    def fail() -> VoiceLibrary:
+        raise KeyError("notes")
+
+    timbre.change(open_library=fail)
+    ran = timbre("voices", "list")
+    assert (ran.status, ran.out) == (70, "")
+    assert "inside the program (KeyError: 'notes')" in ran.err
+    assert ran.err.endswith("(internal-error)\n")
+    assert "Traceback" not in ran.err
+    log = (timbre.folder / "logs" / "command.log").read_text()
+    assert "Traceback" in log
+    assert 'KeyError("notes")' in log
 
 
 def test_the_command_needs_no_engine_to_start() -> None:
