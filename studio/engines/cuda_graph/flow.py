@@ -6,6 +6,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -64,7 +65,7 @@ class SolverPool:
         num_bytes = solver_bytes(self._layout, capacity, self._dtype)
         reservation = self._budget.reserve(num_bytes)
         if reservation is None:
-            self._idle.clear()  # memory of other sizes, which nobody uses now
+            self._give_up_idle()
             reservation = self._budget.reserve(num_bytes)
         if reservation is None:
             return None
@@ -74,6 +75,12 @@ class SolverPool:
             if is_out_of_memory(error):
                 return None
             raise
+
+    def _give_up_idle(self) -> None:
+        """Memory of other sizes, which nobody uses now."""
+        idle, self._idle = self._idle, defaultdict(list)
+        for memory in chain.from_iterable(idle.values()):
+            memory.finish()  # torch may give it to another stream at once
 
 
 class Loan:

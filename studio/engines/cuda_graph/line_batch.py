@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 
@@ -102,22 +103,19 @@ class LineBatch:
         """One token further, every line that has not ended."""
         num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
         if num_rows not in self._recorded:
-            self._recorded[num_rows] = self._record(num_rows)
-        self._recorded[num_rows].run()
+            state = (self._step.token, self._step.position, *self._draw.state)
+            self._recorded[num_rows] = Recorded(self._device, state)
+        self._recorded[num_rows].run(partial(self._compute, num_rows))
         tokens = self._step.token[:num_rows].tolist()
         for line in list(self._lines.values()):
             self._hear(line, tokens[line.row], self._logits[line.row])
 
-    def _record(self, num_rows: int) -> Recorded:
-        step, draw = self._step, self._draw
-
-        def compute() -> None:
-            logits = step.logits(num_rows)
-            self._logits[:num_rows] = logits
-            step.position[:num_rows] += self._is_speaking[:num_rows]
-            draw.draw(logits, step.token[:num_rows])
-
-        return Recorded(compute, self._device, (step.token, step.position, *draw.state))
+    def _compute(self, num_rows: int) -> None:
+        step = self._step
+        logits = step.logits(num_rows)
+        self._logits[:num_rows] = logits
+        step.position[:num_rows] += self._is_speaking[:num_rows]
+        self._draw.draw(logits, step.token[:num_rows])
 
     def _hear(self, line: Line, drawn: int, logits: torch.Tensor) -> None:
         token = drawn

@@ -68,13 +68,15 @@ class SolverMemory:
         self._rotary = estimator.rotary_embed if isinstance(estimator, DiT) else None
         num_turned = 0 if self._rotary is None else len(self._rotary.inv_freq)
         self._cosine, self._sine = (zeros(block, num_turned) for _ in range(2))
-        self._recorded = Recorded(self._compute, device, self._tails)
+        self._is_finite = torch.ones((), dtype=torch.bool, device=device)
+        self._recorded = Recorded(device, (*self._tails, self._is_finite))
         self._order = StreamOrder(device)
 
     @torch.inference_mode()
     def start_from(self, slabs: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
         """Takes over what a prompt left behind: ``slabs`` and ``tails`` as ``PartCache`` has them."""
         with self._order.turn():
+            self._clear_of_no_numbers()
             if slabs is not None:
                 num_frames = slabs["values"].shape[-2]
                 for layer in range(len(self._layout.attentions)):
@@ -86,9 +88,21 @@ class SolverMemory:
     def continue_from(self, other: SolverMemory, num_frames: int) -> None:
         """Takes over a line that has become longer than ``other``."""
         with other._order.turn(), self._order.turn():
+            self._clear_of_no_numbers()
             for ours, theirs in zip((*self._keys, *self._values), (*other._keys, *other._values), strict=True):
                 ours[..., :num_frames, :] = theirs[..., :num_frames, :]
             self._take_tails(other._tails)
+
+    def finish(self) -> None:
+        """Waits until no line's work is left on it, also of one that was broken off."""
+        self._order.finish()
+
+    def _clear_of_no_numbers(self) -> None:
+        """What a line before has left behind is hidden from this one, but no factor hides what is no number."""
+        if not self._is_finite:
+            for tensor in (*self._keys, *self._values):
+                tensor.zero_()
+            self._is_finite.fill_(True)
 
     def _take_tails(self, tails: list[torch.Tensor]) -> None:
         for ours, theirs in zip(self._tails, tails, strict=True):
@@ -99,7 +113,7 @@ class SolverMemory:
         """The mel (frames, mel_bins) of at most one block of frames from ``start`` on; all before have been solved here."""
         with self._order.turn():
             self._tell(voice, mean, start)
-            self._recorded.run()
+            self._recorded.run(self._compute)
             return self._mel[: mean.shape[0]].clone()
 
     def _tell(self, voice: Voice, mean: torch.Tensor, start: int) -> None:
@@ -134,6 +148,7 @@ class SolverMemory:
 
         with nullcontext() if self._rotary is None else turns_brought_along(self._cosine, self._sine):
             self._mel.copy_(solve(self._x, model.steps, model.config.solver.guidance_scale, velocity))
+        self._is_finite.logical_and_(self._mel.isfinite().all())
 
 
 @dataclass(frozen=True)

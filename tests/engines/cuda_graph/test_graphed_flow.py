@@ -5,7 +5,9 @@ Without a card the runs are not recorded, but in the same memory of fixed size: 
 
 from __future__ import annotations
 
+import gc
 import threading
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -163,3 +165,36 @@ def test_memory_may_come_back_while_other_memory_is_made(
     borrowing.join(60)
     assert not borrowing.is_alive(), "the pool waits for itself"
     assert pool._idle[12 * block], "the first one came back"
+
+
+def test_memory_that_nobody_uses_makes_room_for_a_longer_line_at_once(
+    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = new_graphed_flow(reference, family)._pool
+    block, budget = pool._layout.block_frames, pool._budget
+    finished: list[int] = []
+    monkeypatch.setattr(SolverMemory, "finish", lambda memory: finished.append(memory.capacity))
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        assert pool.borrow(12 * block) is not None, "and back it goes"
+        budget.total_bytes = 2 * budget.used_bytes
+        assert pool.borrow(24 * block) is not None
+    finally:
+        if collects:
+            gc.enable()
+    assert finished == [12 * block], "it is not given away while the card is at work on it"
+
+
+def test_a_line_that_overflows_is_not_heard_in_the_next_one(reference: Path, family: str) -> None:
+    graphed = new_graphed_flow(reference, family)
+    once = streamed(graphed, prompt(), tokens(30), (10,))
+    loud = replace(prompt(4), mel=np.full((2 * NUM_PROMPT_TOKENS, 80), np.inf, np.float32))
+    assert not streamed(graphed, loud, tokens(90), (10, 35, 60)).isfinite().all()
+    assert torch.equal(streamed(graphed, prompt(), tokens(30), (10,)), once)
+    assert_equal(once, streamed(plain_flow(reference, family), prompt(), tokens(30), (10,)))
+
+
+def new_graphed_flow(reference: Path, family: str) -> GraphedFlowDecoder:
+    checkpoint = checkpoint_of(reference, family)
+    return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, Precision.FLOAT32, "cpu")
