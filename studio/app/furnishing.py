@@ -50,6 +50,8 @@ class Furnishing(QObject):
         assert centre is not None, "the script stands in the centre"
         assert isinstance(column, QVBoxLayout), "of which it is a row"
         column.insertWidget(column.indexOf(self._script), Shelf(panels, self._script, centre))
+        for panel in panels:
+            panel.focus_left.connect(self._script.view.setFocus)
 
     def _connect_signals(self, window: MainWindow) -> None:
         actions = window.actions_by_id

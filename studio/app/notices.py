@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -23,6 +23,7 @@ from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
 from studio.app.translation import language
 from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.focus import holds_focus
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
 
@@ -32,7 +33,12 @@ _NARROW_LETTERS = 70
 
 
 class NoticeBar(QFrame):
-    """One notice at a time: the newest. Hints go by themselves, errors when they are closed."""
+    """One notice at a time: the newest. Hints go by themselves, errors when they are closed.
+
+    ``focus_left``: it went while the keyboard was in it.
+    """
+
+    focus_left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,6 +83,11 @@ class NoticeBar(QFrame):
         is_narrow = self.width() < _NARROW_LETTERS * self.fontMetrics().averageCharWidth()
         self._column.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
         super().resizeEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        if self.isHidden() and holds_focus(self):  # not only the window, which may be minimised
+            self.focus_left.emit()
+        super().hideEvent(event)
 
     @property
     def words(self) -> str:

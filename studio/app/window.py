@@ -219,6 +219,7 @@ class MainWindow(QMainWindow):
         self.voices.voice_renamed.connect(self._voice_following.on_renamed)
         self.voices.told.connect(self.tasks.tell)
         self.voices.failed.connect(self.notices.show_error)
+        self.notices.focus_left.connect(script.view.setFocus)
         # the window and its status
         self._settings_changed.connect(session.apply_settings)
         self._settings_changed.connect(lambda _: self.documents.apply_settings())

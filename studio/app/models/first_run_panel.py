@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.focus import holds_focus
 from studio.app.widgets.folding_panel import FoldingPanel
 from studio.app.widgets.room import ScrolledPage, fitting
 from studio.errors import StudioError
@@ -152,6 +153,8 @@ class FirstRunPanel(FoldingPanel):
 
     def _replaced(self, old: QWidget, new: QWidget) -> QWidget:
         self._rows.replaceWidget(old, new)
+        if holds_focus(old):
+            self.focus_left.emit()
         old.hide()
         old.deleteLater()
         return new

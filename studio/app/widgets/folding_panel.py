@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QHideEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
 from studio.app.theme.icons import icon
 from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.widgets.focus import holds_focus
 
 _STEPS = 1000
 _BAR_PIXELS = 10
@@ -20,10 +21,14 @@ _LEAST_TITLE_LETTERS = 8
 
 
 class FoldingPanel(QFrame):
-    """What it holds is laid out in ``body``. ``more_wanted``: it is folded, and somebody wants to see the rest."""
+    """What it holds is laid out in ``body``. ``more_wanted``: it is folded, and somebody wants to see the rest.
+
+    ``focus_left``: what the keyboard was in is gone.
+    """
 
     more_wanted = Signal()
     close_wanted = Signal()
+    focus_left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,6 +84,11 @@ class FoldingPanel(QFrame):
         """The ``body``, which was shown somewhere else."""
         self._column.addWidget(body)
         body.setVisible(not self._is_folded)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        if self.isHidden() and holds_focus(self):  # not only the window, which may be minimised
+            self.focus_left.emit()
+        super().hideEvent(event)
 
     @property
     def folded_size(self) -> QSize:

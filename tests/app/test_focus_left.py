@@ -1,0 +1,65 @@
+"""What goes from the screen leaves the keyboard to the script: no button that nobody chose waits for the next Space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from window_bench import Bench
+
+from studio.app.models.first_run_panel import Offer, PanelPage
+from studio.app.window import MainWindow
+from studio.errors import NoAudioDevice
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    window = bench.open_window()
+    window.activateWindow()
+    window.models.panel.show_page(PanelPage("A better voice", offers=[Offer("Download 3 GB", lambda: None)]))
+    return window
+
+
+def press(panel_button: QPushButton | QToolButton) -> None:
+    panel_button.setFocus()
+    assert panel_button.hasFocus()
+    QTest.keyClick(panel_button, Qt.Key.Key_Space)
+
+
+def is_in_script(window: MainWindow) -> Callable[[], bool]:
+    return window.script.view.hasFocus
+
+
+def test_a_panel_that_is_closed(bench: Bench, window: MainWindow) -> None:
+    panel = window.engines.panel
+    panel.show()
+    panel._stop.clicked.connect(panel.hide)
+    press(panel._stop)
+    bench.until(is_in_script(window))
+
+
+def test_a_panel_that_goes_by_itself_while_nobody_is_in_it(bench: Bench, window: MainWindow) -> None:
+    (button,) = (each for each in window.models.panel.findChildren(QPushButton) if each.text() == "Download 3 GB")
+    window.engines.panel.show()
+    button.setFocus()
+    window.engines.panel.hide()
+    bench.live(0)
+    assert button.hasFocus()
+
+
+def test_the_next_page_of_a_panel(bench: Bench, window: MainWindow) -> None:
+    panel = window.models.panel
+    stop = Offer("Stop", lambda: None)
+    panel.show_page(PanelPage("Here", offers=[Offer("Begin", lambda: panel.show_page(PanelPage("", offers=[stop])))]))
+    press(panel._buttons.findChildren(QPushButton)[0])
+    bench.until(is_in_script(window))
+
+
+def test_a_notice(bench: Bench, window: MainWindow) -> None:
+    window.notices.show_error(NoAudioDevice("There is no sound device.", remedy="Connect one."))
+    QWidget.setTabOrder(window.notices._close, window.models.panel._buttons.findChildren(QPushButton)[0])
+    press(window.notices._close)
+    bench.until(is_in_script(window))
