@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import torch
 
+from studio.model.stream_pool import streams_of
+
 
 @contextmanager
 def stream_of_its_own(device: torch.device | str) -> Iterator[None]:
@@ -18,7 +20,7 @@ def stream_of_its_own(device: torch.device | str) -> Iterator[None]:
     if device.type != "cuda":
         yield
         return
-    with torch.cuda.stream(torch.cuda.Stream(device)):  # type: ignore[no-untyped-call]
+    with torch.cuda.stream(streams_of(device).of_this_thread()):
         yield
 
 

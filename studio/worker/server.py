@@ -13,6 +13,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Generator, Iterator
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -34,6 +35,7 @@ from studio.pipeline.request import (
 )
 from studio.worker import protocol
 from studio.worker.jobs import Job, JobQueue, Work
+from studio.worker.line_threads import LineThreads
 from studio.worker.protocol import Command, Event
 
 _log = logging.getLogger(__name__)
@@ -84,6 +86,7 @@ class Server:
         self._when_abandoned = when_abandoned
         self._model: Model | None = None
         self._waiting = JobQueue(self._lines_at_once)
+        self._line_threads = LineThreads()
         self._jobs: dict[int, Job] = {}
         self._engine_watcher: int | None = None
         self._send_lock = threading.Lock()  # both threads send, and whoever builds engines
@@ -95,7 +98,7 @@ class Server:
             while (found := self._waiting.next()) is not None:
                 job, is_beside = found
                 if is_beside:
-                    threading.Thread(target=self._work_beside, args=(job,), name="line", daemon=True).start()
+                    self._line_threads.begin(partial(self._work_beside, job), self._waiting.done)
                 else:
                     self._work_on(job)
         except BaseException:
@@ -105,6 +108,7 @@ class Server:
             self._cancel_all()
             raise
         finally:
+            self._line_threads.end()
             self._close_model()
             self._connection.close()
 
@@ -226,8 +230,6 @@ class Server:
             self._work_on(job)
         except BaseException as error:  # noqa: BLE001 - the border of a thread: nobody would ever hear of the request
             self._waiting.fail(error)
-        finally:
-            self._waiting.done()
 
     def _work_on(self, job: Job) -> None:
         if not job.claim():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -290,6 +291,23 @@ def test_lines_of_a_batch_are_spoken_beside_each_other(three_at_once: Caller) ->
     three_at_once.say(protocol.Cancel(3))
     assert isinstance(three_at_once.hear_until_end_of(3)[-1], protocol.Cancelled)
     assert ids_of_sound(three_at_once, 1) == {5}
+
+
+def test_a_line_takes_the_thread_of_one_that_has_ended(three_at_once: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    speaking: list[threading.Thread] = []
+    stream = FakeModel.stream
+
+    def heard(*arguments: Any, **options: Any) -> Any:
+        speaking.append(threading.current_thread())
+        return stream(*arguments, **options)
+
+    monkeypatch.setattr(FakeModel, "stream", heard)
+    three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 6)))
+    ids_of_sound(three_at_once, 3)
+    three_at_once.say(protocol.Cancel(3))
+    assert ids_of_sound(three_at_once, 1) == {5}
+    assert len(speaking) == 4
+    assert len(set(speaking)) == 3
 
 
 def test_what_is_to_be_heard_now_passes_a_batch(three_at_once: Caller) -> None:

@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 
 import torch
 
+from studio.model.stream_pool import streams_of
+
 _NUM_WARM_UPS = 2  # libraries choose and allocate at their first calls, which must not be recorded
 # Language model and flow are recorded by threads of their own, and a card records one thing at a time.
 _RECORDING = threading.Lock()
@@ -39,7 +41,7 @@ class Recorded:
     def _record(self, compute: Callable[[], None]) -> torch.cuda.CUDAGraph:
         kept = [tensor.clone() for tensor in self._state]
         current = torch.cuda.current_stream(self._device)
-        aside = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        aside = streams_of(self._device).for_recording
         aside.wait_stream(current)
         try:
             with torch.cuda.stream(aside):

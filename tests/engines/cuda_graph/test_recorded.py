@@ -22,6 +22,8 @@ class Card:
 
 
 class Stream:
+    cuda_stream = 7
+
     def wait_stream(self, other: Stream) -> None: ...
 
 
@@ -45,6 +47,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> Card:
     def within(stream: object) -> Iterator[None]:
         yield
 
+    monkeypatch.setattr("studio.model.stream_pool._pools", {})
     monkeypatch.setattr(torch.cuda, "Stream", lambda _device: Stream())
     monkeypatch.setattr(torch.cuda, "current_stream", lambda _device: Stream())
     monkeypatch.setattr(torch.cuda, "stream", within)

@@ -1,0 +1,50 @@
+"""Who has which stream of a card. There is no card here: torch's are numbers."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+import torch
+
+from studio.model.stream_pool import StreamPool
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> StreamPool:
+    """Of a card with 32 streams, of which others have had some."""
+    numbers = itertools.cycle(range(100, 132))
+
+    class Stream:
+        def __init__(self, device: torch.device) -> None:
+            self.cuda_stream = next(numbers)
+
+    monkeypatch.setattr(torch.cuda, "Stream", Stream)
+    for _ in range(5):
+        next(numbers)
+    return StreamPool(torch.device("cuda", 0))
+
+
+def streams_of_threads(pool: StreamPool, num_threads: int) -> list[list[int]]:
+    """What each thread is given when it asks three times."""
+    all_there = Barrier(num_threads)
+
+    def ask(_: int) -> list[int]:
+        all_there.wait(60)
+        return [pool.of_this_thread().cuda_stream for _ in range(3)]
+
+    with ThreadPoolExecutor(num_threads) as threads:
+        return list(threads.map(ask, range(num_threads)))
+
+
+def test_each_thread_has_one_of_its_own_and_keeps_it(pool: StreamPool) -> None:
+    asked = streams_of_threads(pool, 31)
+    assert all(len(set(of_thread)) == 1 for of_thread in asked)
+    assert len({of_thread[0] for of_thread in asked}) == 31
+
+
+def test_nobody_queues_on_the_stream_that_is_for_recording(pool: StreamPool) -> None:
+    asked = streams_of_threads(pool, 70)
+    assert pool.for_recording.cuda_stream not in {stream for of_thread in asked for stream in of_thread}

@@ -1,0 +1,51 @@
+"""Threads that wait for more when their work has ended."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from studio.worker.line_threads import LineThreads
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def test_a_thread_whose_work_has_ended_takes_the_next() -> None:
+    threads, ended = LineThreads(), threading.Semaphore(0)
+    seen: list[threading.Thread] = []
+    for _ in range(5):
+        threads.begin(lambda: seen.append(threading.current_thread()), ended.release)
+        ended.acquire()
+    assert len(set(seen)) == 1
+    threads.end()
+    seen[0].join()
+
+
+def test_work_at_the_same_time_has_threads_of_its_own() -> None:
+    threads, all_there, ended = LineThreads(), threading.Barrier(3), threading.Semaphore(0)
+    seen: list[threading.Thread] = []
+
+    def work() -> None:
+        seen.append(threading.current_thread())
+        all_there.wait()
+
+    for _ in range(2):
+        for _ in range(3):
+            threads.begin(work, ended.release)
+        for _ in range(3):
+            ended.acquire()
+    assert len(seen) == 6
+    assert len(set(seen)) == 3
+    threads.end()
+    for thread in seen:
+        thread.join()
+
+
+def test_work_that_has_begun_is_done_before_the_end() -> None:
+    threads, may_go_on, ended = LineThreads(), threading.Event(), threading.Event()
+    threads.begin(may_go_on.wait, ended.set)
+    threads.end()
+    assert not ended.is_set()
+    may_go_on.set()
+    ended.wait()
