@@ -560,6 +560,14 @@
 <context>
     <name>DeviceNotices</name>
     <message>
+        <source>{sentence} Play is tried once more.</source>
+        <translation>{sentence}正在重试播放。</translation>
+    </message>
+    <message>
+        <source>The sound device {device} cannot be used now. Play goes on with the one the system chooses.</source>
+        <translation>声音设备“{device}”现在无法使用，改用系统选定的设备继续播放。</translation>
+    </message>
+    <message>
         <source>Play was paused: there is no sound device. The take is kept all the same.</source>
         <translation>播放已暂停：没有声音设备。此版本仍会保留。</translation>
     </message>

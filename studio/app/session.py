@@ -105,7 +105,6 @@ class Session(QObject):
         self.transport.ended.connect(lambda _: self._measure())
         # what goes wrong without anybody waiting for it
         self.bridge.failed.connect(self.failed)
-        self.transport.device_lost.connect(self.failed)
         self.play_all.failed.connect(self.failed)
         self.editor.failed.connect(self.failed)
 
@@ -182,7 +181,7 @@ class Session(QObject):
         """For the dock of voices: the same devices, the same worker."""
         return VoiceSources(
             make_player=lambda parent: ClipPlayer(
-                self.surroundings.outputs, device=self.settings[OUTPUT_DEVICE] or None, parent=parent
+                self.surroundings.outputs, device=lambda: self.settings[OUTPUT_DEVICE] or None, parent=parent
             ),
             start_worker=self.surroundings.start_worker,
             model_folder=self.model_folder,

@@ -39,7 +39,7 @@ class Transport(QObject):
     started = Signal(object)  # Heard: play was asked for; it may have to wait
     moved = Signal(float)  # seconds into the sound, while it is heard
     ended = Signal(object)  # PlaybackEnd
-    device_lost = Signal(object)  # StudioError
+    device_lost = Signal(object)  # StudioError: play is tried on the default one next
     buffer_grown = Signal()  # once a session: the device needs a longer one
     _lost = Signal(object, object)
     _over = Signal(object, object)
@@ -65,6 +65,11 @@ class Transport(QObject):
         self._over.connect(self._on_over)
 
     # What is going on.
+
+    @property
+    def device(self) -> str | None:
+        """The one that was asked for, whether it is there or not; None is the system's default."""
+        return self._device
 
     @property
     def heard(self) -> Heard | None:

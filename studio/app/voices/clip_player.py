@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -16,21 +17,26 @@ _TICK_MILLISECONDS = 30
 
 
 class ClipPlayer(QObject):
-    """Belongs to the window's thread; sound is played on another."""
+    """Belongs to the window's thread; sound is played on another. ``device`` says which is chosen now, None the default."""
 
     moved = Signal(float)  # seconds into the waveform
     ended = Signal()
-    failed = Signal(object)  # StudioError: there is no loudspeaker
+    failed = Signal(object)  # StudioError: there is no loudspeaker, nor another that could take its place
     _lost = Signal(object, object)
     _over = Signal(object, object)
 
     def __init__(
-        self, outputs: Outputs | None = None, *, device: str | None = None, parent: QObject | None = None
+        self,
+        outputs: Outputs | None = None,
+        *,
+        device: Callable[[], str | None] = lambda: None,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._outputs = outputs or PortAudioOutputs()
         self._device = device
         self._playback: Playback | None = None
+        self._error: StudioError | None = None
         self._start_seconds = 0.0
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MILLISECONDS)
@@ -45,13 +51,14 @@ class ClipPlayer(QObject):
     def play(self, waveform: Waveform, start_seconds: float = 0.0, end_seconds: float | None = None) -> None:
         """From ``start_seconds`` to ``end_seconds``; what was being played stops."""
         self.stop()
+        self._error = None
         rate = waveform.sample_rate
         end = None if end_seconds is None else round(end_seconds * rate)
         self._start_seconds = start_seconds
         self._playback = Playback(
             GrowingSound.of(waveform.samples[round(start_seconds * rate) : end], rate),
             self._outputs,
-            device=self._device,
+            device=self._device(),
             on_device_lost=partial(_tell, self._lost),
             on_end=partial(_tell, self._over),
         )
@@ -72,12 +79,14 @@ class ClipPlayer(QObject):
 
     def _on_lost(self, playback: Playback, error: StudioError) -> None:
         if playback is self._playback:
-            self.failed.emit(error)
+            self._error = error
 
-    def _on_over(self, playback: Playback, _end: PlaybackEnd) -> None:
+    def _on_over(self, playback: Playback, end: PlaybackEnd) -> None:
         if playback is self._playback:
             self._playback = None
             self._tick.stop()
+            if end is PlaybackEnd.NO_DEVICE and self._error is not None:
+                self.failed.emit(self._error)
             self.ended.emit()
 
 

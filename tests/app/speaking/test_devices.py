@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from window_bench import Bench, CardOutputs
 
 from studio.app.speaking.playback import Playback, PlaybackEnd
 from studio.app.speaking.sound import GrowingSound
+from studio.app.voices.clip_player import ClipPlayer
 from studio.audio.output_device import Fill, OutputStream
+from studio.audio.waveform import Waveform
 from studio.errors import NoAudioDevice, StudioError
 from studio.settings import OUTPUT_DEVICE
 
@@ -60,18 +63,20 @@ def test_play_goes_on_where_it_was_on_another_device() -> None:
 
 def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
     default = SoundCard()
-
-    class Unplugged(CardOutputs):
-        def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
-            if device is not None:
-                raise NoAudioDevice(f"The sound device {device} is not connected.", remedy="Connect it.")
-            return super().open(device, sample_rate, fill, buffer_seconds)
-
     _, listener = play(GrowingSound.of(SOUND[:2400], RATE), Unplugged(default), device="old headset")
     assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.HEARD
-    assert "old headset" in listener.lost[0].message
+    assert len(listener.lost) == 1
     np.testing.assert_array_equal(default.heard, SOUND[:2400])
+
+
+class Unplugged(CardOutputs):
+    """All devices but the default one."""
+
+    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+        if device is not None:
+            raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
+        return super().open(device, sample_rate, fill, buffer_seconds)
 
 
 class Nothing(CardOutputs):
@@ -167,3 +172,60 @@ def test_another_device_is_taken_up_while_it_plays(make_bench: Callable[..., Any
     bench.until(lambda: len(headset.heard) > 0)
     bench.until(lambda: not bench.session.transport.is_playing)
     assert len(default.heard) < 15 * 2_400
+
+
+def test_the_window_tells_once_that_another_device_is_played_on(
+    make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = Unplugged(SoundCard())
+    bench: Bench = make_bench(outputs=outputs)
+    bench.add_voice()
+    take = bench.add_take(SOUND[:2400], sample_rate=RATE)
+    window = bench.open_window()
+    bench.settings[OUTPUT_DEVICE] = "headset"
+    bench.until(lambda: bench.session.transport.device == "headset")
+    hints: list[str] = []
+    monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
+    monkeypatch.setattr(window.notices, "show_error", lambda error: hints.append(str(error)))
+    ends: list[PlaybackEnd] = []
+    bench.session.transport.ended.connect(ends.append)
+
+    def play_once() -> None:
+        num_ends = len(ends)
+        bench.session.play_take(take.id)
+        bench.until(lambda: len(ends) > num_ends)
+
+    play_once()
+    play_once()
+    told = "The sound device headset cannot be used now. Play goes on with the one the system chooses."
+    assert hints == [told]
+    outputs.others["headset"] = SoundCard()
+    monkeypatch.setattr(outputs, "open", partial(CardOutputs.open, outputs))  # it is connected again
+    play_once()
+    monkeypatch.undo()
+    monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
+    play_once()
+    assert hints == [told, told]
+    assert set(ends) == {PlaybackEnd.HEARD}
+
+
+def test_a_clip_is_heard_on_the_device_that_is_chosen_now(make_bench: Callable[..., Any]) -> None:
+    default, headset = SoundCard(), SoundCard()
+    bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
+    player = bench.session.voice_sources().make_player(bench.session)
+    bench.settings[OUTPUT_DEVICE] = "headset"
+    player.play(Waveform(SOUND[:2400], RATE))
+    bench.until(lambda: not player.is_playing)
+    assert default.num_opened == 0
+    np.testing.assert_array_equal(headset.heard, SOUND[:2400])
+
+
+def test_a_clip_that_is_heard_on_another_device_is_no_failure(make_bench: Callable[..., Any]) -> None:
+    bench: Bench = make_bench()
+    errors: list[StudioError] = []
+    for outputs, num_errors in ((Unplugged(SoundCard()), 0), (Nothing(SoundCard()), 1)):
+        player = ClipPlayer(outputs, device=lambda: "headset", parent=bench.session)
+        player.failed.connect(errors.append)
+        player.play(Waveform(SOUND[:2400], RATE))
+        bench.until(lambda player=player: not player.is_playing)
+        assert len(errors) == num_errors
