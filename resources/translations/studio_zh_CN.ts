@@ -3101,12 +3101,20 @@
         <translation>它是文件夹</translation>
     </message>
     <message>
+        <source>it is damaged, or none</source>
+        <translation>文件已损坏，或不是归档文件</translation>
+    </message>
+    <message>
         <source>it is in use</source>
         <translation>正在使用</translation>
     </message>
     <message>
         <source>it is no faster than plain float32 ({factor:.2f} times)</source>
         <translation>它不比普通 float32 快（{factor:.2f} 倍）</translation>
+    </message>
+    <message>
+        <source>it is not an ordinary file</source>
+        <translation>它不是普通文件</translation>
     </message>
     <message>
         <source>it is slower: what is in use is {best:.2f} times as fast</source>

@@ -19,6 +19,7 @@ from typing import IO, Protocol, Self
 
 from studio.catalog.file_names import is_safe_path
 from studio.errors import BadModelArchive, ModelNotFound
+from studio.wording import Wording, wording
 
 _MOST_MEMBERS = 10_000
 _OF_DAMAGED_ARCHIVES = (
@@ -79,17 +80,24 @@ def _unpacking(path: Path) -> Iterator[None]:
     try:
         yield
     except _OF_DAMAGED_ARCHIVES as error:
-        raise BadModelArchive(
-            "{file} cannot be read as an archive ({reason}).",
-            remedy="Copy or export it again; a zip or tar archive is needed.",
-            file=path.name,
-            reason=error,
-        ) from error
+        says_something = isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno)
+        raise _no_archive(path, error if says_something else wording("it is damaged, or none")) from error
+
+
+def _no_archive(path: Path, reason: Exception | Wording) -> BadModelArchive:
+    return BadModelArchive(
+        "{file} cannot be read as an archive ({reason}).",
+        remedy="Copy or export it again; a zip or tar archive is needed.",
+        file=path.name,
+        reason=reason,
+    )
 
 
 def _open(path: Path) -> Box:
     if path.is_dir():
         return _Folder(path)
+    if not path.is_file():  # a pipe waits for a writer, some devices never end
+        raise _no_archive(path, wording("it is not an ordinary file"))
     # A tar archive may end with weights, which are zip archives themselves, and zip is recognised by its end.
     if zipfile.is_zipfile(path) and not tarfile.is_tarfile(path):
         return _Zip(path)

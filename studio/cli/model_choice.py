@@ -12,11 +12,11 @@ from studio.pipeline.request import EngineOptions
 from studio.wording import did_you_mean, wording
 
 
-def add_model_option(parser: argparse.ArgumentParser) -> None:
+def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_MODEL) -> None:
     parser.add_argument(
         "--model",
         metavar="DIR|NAME",
-        help=f"a model folder as officially released, or the name of an installed one (default {DEFAULT_MODEL})",
+        help=f"a model folder as officially released, or the name of an installed one (default {default})",
     )
 
 

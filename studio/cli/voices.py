@@ -15,6 +15,7 @@ from typing import Any
 from studio.cli.model_choice import add_model_option, model_folder
 from studio.cli.surroundings import Surroundings
 from studio.errors import ModelNotFound, StudioError
+from studio.export.names import safe_stem
 from studio.model.recognition import recognise
 from studio.voices.library import Addition, Voice, VoiceLibrary
 from studio.voices.voice_file import SUFFIX
@@ -67,7 +68,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     import_ = action("import", _import, f"take voices out of a {SUFFIX} file or an official spk2info.pt")
     import_.add_argument("file", type=Path, metavar="FILE")
     import_.add_argument("--name", help="instead of the one in the file")
-    add_model_option(import_)
+    add_model_option(import_, default="with an spk2info.pt: the one it lies in")
 
 
 def _add_details(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +127,7 @@ def _edit(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
 
 
 def _export(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    path = arguments.file or Path(f"{arguments.name}{SUFFIX}")
+    path = arguments.file or Path(f"{safe_stem(arguments.name)}{SUFFIX}")
     surroundings.open_library().export(arguments.name, path)
     _say(f"wrote {path}")
     return 0

@@ -89,6 +89,8 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
 def read_voice_file(path: Path) -> VoiceFile:
     """Raises ``BadVoiceFile``."""
     try:
+        if path.exists() and not path.is_file():  # a pipe waits for a writer, some devices never end
+            raise _bad(wording("{file} is not a voice file, or is damaged.", file=path.name))
         if path.stat().st_size > _LARGEST_CLIP_BYTES + 2 * _LARGEST_MANIFEST_BYTES:
             raise _bad(wording("{file} is far too large for a voice.", file=path.name))
         with zipfile.ZipFile(path) as archive:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -187,6 +189,9 @@ def test_an_archive_that_is_none_is_a_sentence(place: Any, tmp_path: Path) -> No
     (tmp_path / "model.zip").write_bytes(b"PK\x03\x04 not really")
     with pytest.raises(BadModelArchive, match="cannot be read as an archive"):
         import_model(tmp_path / "model.zip")
+    (tmp_path / "letter.txt").write_bytes(b"Dear model,\n" * 1000)
+    with pytest.raises(BadModelArchive, match=r"letter\.txt cannot be read as an archive \(it is damaged, or none\)\."):
+        import_model(tmp_path / "letter.txt")
     with pytest.raises(BadModelArchive, match="no model"):
         import_model(write_folder(tmp_path / "photos", {"a.jpg": b"x"}))
     with pytest.raises(ModelNotFound):
@@ -213,6 +218,13 @@ def test_a_zip_whose_names_are_no_names_is_a_sentence(place: Any, tmp_path: Path
 def test_a_record_nobody_could_have_written_is_none(place: Any, tmp_path: Path, record: bytes) -> None:
     folder = write_folder(tmp_path / "mine", place.files | {"timbre-model.json": record})
     assert import_model(folder).name == place.model.name
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files")
+def test_a_pipe_is_not_waited_for(place: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "model.zip")
+    with pytest.raises(BadModelArchive, match="not an ordinary file"):
+        import_model(tmp_path / "model.zip")
 
 
 def test_an_archive_that_ends_too_early_leaves_nothing(place: Any, tmp_path: Path) -> None:

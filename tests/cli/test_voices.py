@@ -41,6 +41,14 @@ def test_a_voices_life(timbre: Terminal, clip: Path) -> None:
     assert voice.clip.read_bytes() == clip.read_bytes()
 
 
+def test_a_voice_is_exported_under_a_name_every_system_takes(timbre: Terminal, clip: Path) -> None:
+    """``a:b.voice`` is half of a file called ``a`` under Windows, ``CON.voice`` none at all."""
+    for name, file in (("Anna: angry?", "Anna angry.voice"), ("CON", "_CON.voice")):
+        assert timbre("voices", "add", name, clip).status == 0
+        assert timbre("voices", "export", name).err == f"wrote {file}\n"
+        assert Path(file).is_file()
+
+
 @pytest.fixture(params=["cosyvoice2", "cosyvoice3"])
 def model(request: pytest.FixtureRequest) -> Path:
     return noise_models.FOLDER / f"noise-{request.param}"

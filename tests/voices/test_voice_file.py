@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import stat
 import struct
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -66,6 +68,12 @@ def test_an_archive_made_elsewhere_is_read(path: Path) -> None:
 def refused(path: Path, words: str) -> None:
     with pytest.raises(BadVoiceFile, match=words):
         read_voice_file(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files")
+def test_a_pipe_is_not_waited_for(path: Path) -> None:
+    os.mkfifo(path)
+    refused(path, "is not a voice file")
 
 
 @pytest.mark.parametrize(
