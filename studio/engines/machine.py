@@ -87,6 +87,16 @@ def free_bytes(place: Place) -> int:
     return int(torch.cuda.mem_get_info(place.index)[0])
 
 
+def give_unused_back(device: str) -> None:
+    """What torch keeps of a card's memory for later goes back, to be free for other libraries and programs.
+
+    Not while a thread computes there.
+    """
+    if torch.device(device).type == "cuda":
+        torch._C._cuda_clearCublasWorkspaces()
+        torch.cuda.empty_cache()
+
+
 def budget_bytes(place: Place) -> int:
     """What an engine may take now: what is free, less what must stay so."""
     return max(0, free_bytes(place) - _KEPT_FREE_BYTES[place.kind])

@@ -20,6 +20,7 @@ from studio import paths
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
+from studio.model.flow.budget import free_memory_bytes
 from studio.model.stages import ClipEmbedder, ClipTokenizer, FlowDecoder, SpeechLM, Vocoder
 from studio.pipeline.enrolment import FrontEnd
 from studio.pipeline.precision_choice import open_speech_lm
@@ -33,8 +34,9 @@ _log = logging.getLogger(__name__)
 _LANGUAGE_MODEL_ONLY = (Precision.INT8, Precision.INT4)
 # A folder with this file holds random weights (written by ``timbre bench --random``).
 _NOISE_MARK = "random.json"
-# Of the memory that is free after loading, this share may hold voices.
-_VOICE_MEMORY_SHARE = 0.4
+# Of the memory that is free after loading, this share may hold voices. On a card, which has less and makes a voice
+# again in a moment, lines need most of it.
+_VOICE_MEMORY_SHARES = {"cpu": 0.4, "cuda": 0.25}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,16 @@ def open_synthesizer(folder: Path, options: EngineOptions, handed: HandedStages 
     store = PromptStore(
         paths.cache_folder() / "voices",
         stages.flow,
-        memory_bytes=options.voice_memory_bytes or int(_VOICE_MEMORY_SHARE * psutil.virtual_memory().available),
+        memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
         # A GPU rebuilds a voice faster than a disk reads it.
         disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
         device=options.device,
     )
     return Synthesizer(checkpoint, stages, store, description)
+
+
+def _voice_memory_bytes(device: torch.device) -> int:
+    return int(_VOICE_MEMORY_SHARES[device.type] * free_memory_bytes(device))
 
 
 def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, handed: HandedStages) -> tuple[SpeechLM, str, str]:

@@ -20,6 +20,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import numpy as np
 import safetensors
@@ -62,6 +63,8 @@ class PromptStore:
         self._disk_bytes = disk_bytes
         self._device = device
         self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
+        # Also those that lines hold though there is no room for them here: nobody needs a second one.
+        self._in_use: WeakValueDictionary[str, FlowPromptState] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def for_flow(self, flow: FlowDecoder) -> PromptStore:
@@ -105,11 +108,12 @@ class PromptStore:
 
     def _made(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> PreparedVoice:
         flow_prompt = FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
-        state = self._read_state(prompt, flow_prompt)
+        state = self._in_use.get(prompt.key) or self._read_state(prompt, flow_prompt)
         if state is None:
             state = self._flow.prepare_prompt(flow_prompt, progress=progress)
             self._write_state(prompt, state)
         finish_for_others(self._device)
+        self._in_use[prompt.key] = state
         voice = PreparedVoice(prompt, flow_prompt, state)
         self._prepared[prompt.key] = voice
         self._shrink_memory()

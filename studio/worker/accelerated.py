@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from studio.engines.candidate import Subject
-from studio.engines.machine import place_named
+from studio.engines.machine import give_unused_back, place_named
 from studio.engines.manager import EngineManager, OpenedStage
 from studio.engines.overview import EngineAction, Overview
 from studio.engines.registry import MODULES
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
+from studio.pipeline.card_streams import finish_for_others
 from studio.pipeline.control import RequestControl
 from studio.pipeline.opening import HandedStages, open_synthesizer
 from studio.pipeline.precision_choice import AUTO
@@ -130,6 +131,7 @@ class AcceleratedModel:
         if self._synthesizer is None:
             self._synthesizer = self._open()
         self._take_over(self._synthesizer)
+        finish_for_others(self._options.device)  # weights that a card has laid out itself, whichever stream reads them
         self._description = self._synthesizer.description
         if self._description != before:
             self._hear(self._manager.overview())
@@ -297,6 +299,7 @@ class AcceleratedModel:
         )
         _log.info("from now on: %s", synthesizer.description.stages)
         gc.collect()  # the old ones
+        give_unused_back(self._options.device)
 
     def _replaceable(self) -> tuple[Stage, ...]:
         """The stages for which the person has not asked for something of their own."""
@@ -318,6 +321,7 @@ class AcceleratedModel:
             synthesizer.close()
         del synthesizer
         gc.collect()
+        give_unused_back(self._options.device)
 
 
 def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, ...] = MODULES) -> AcceleratedModel:

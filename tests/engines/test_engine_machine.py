@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import engine_fakes
 import pytest
+import torch
 
 from studio.engines import machine
 from studio.engines.candidate import Subject
 from studio.engines.history import past_phases, remaining_seconds
 from studio.engines.keys import facts_of, key_of, place_facts
-from studio.engines.machine import budget_bytes, choose_card, place_named, processor
+from studio.engines.machine import budget_bytes, choose_card, give_unused_back, place_named, processor
 from studio.engines.manifest import Manifest, Verification
 from studio.engines.memory import is_out_of_memory
 from studio.engines.stage import Place, PlaceKind
@@ -50,6 +51,19 @@ def test_the_budget_is_what_is_free_less_what_must_stay_so(monkeypatch: pytest.M
     assert budget_bytes(LARGE) == (3 << 30) - (512 << 20)
     monkeypatch.setattr(machine, "free_bytes", lambda _place: 100)
     assert budget_bytes(LARGE) == 0
+
+
+def test_what_torch_keeps_of_a_card_goes_back_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First what its libraries hold, for only then it can be given back."""
+    asked: list[str] = []
+    monkeypatch.setattr(
+        torch._C, "_cuda_clearCublasWorkspaces", lambda: asked.append("forget workspaces"), raising=False
+    )
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: asked.append("give back"))
+    give_unused_back("cpu")
+    assert asked == []
+    give_unused_back(LARGE.device)
+    assert asked == ["forget workspaces", "give back"]
 
 
 def test_a_key_changes_with_everything_that_makes_a_plan_stale(subject: Subject) -> None:

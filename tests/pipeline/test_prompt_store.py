@@ -130,6 +130,18 @@ def test_features_are_kept_with_their_warnings(tmp_path: Path) -> None:
     assert made == [1, 1]
 
 
+def test_a_voice_that_a_line_still_speaks_with_is_not_made_a_second_time(tmp_path: Path) -> None:
+    """Lines side by side in turns with two voices, and room for one: not every line has a state of its own."""
+    flow = FakeFlow()
+    small = store(tmp_path, flow, memory=4 * STATE_VALUES, disk=0)
+    lines = [small.prepared(prompt(tokens)) for tokens in (1, 2, 1, 2, 1)]
+    assert flow.num_prepared == 2
+    assert small.num_bytes == 4 * STATE_VALUES
+    del lines
+    small.prepared(prompt(2))
+    assert flow.num_prepared == 3, "nobody had it any more"
+
+
 def test_memory_keeps_the_last_used_voices_within_its_budget(tmp_path: Path) -> None:
     flow = FakeFlow()
     two_states = 2 * 4 * STATE_VALUES

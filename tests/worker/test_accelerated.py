@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from studio.model.config import Precision
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.synthesizer import Synthesizer
 from studio.worker.accelerated import AcceleratedModel
 
 MODEL = noise_models.V3
@@ -266,6 +268,55 @@ def test_memory_goes_back_when_idle_and_the_model_returns_with_the_next_line(
     assert model._synthesizer is not None
     assert {stage.in_use for stage in heard[-1].stages} == {"torch-float32"}
     chunks.close()
+
+
+def test_what_was_opened_is_computed_before_any_line_reads_it(
+    open_model: Callable[..., tuple[AcceleratedModel, FakeManager]],
+    request_of: SynthesisRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Lines on streams of their own do not wait for the one on which a card lays weights out."""
+    order: list[str] = []
+    stream = Synthesizer.stream
+
+    def heard(*arguments: Any, **options: Any) -> Any:
+        order.append("line")
+        return stream(*arguments, **options)
+
+    monkeypatch.setattr(Synthesizer, "stream", heard)
+    monkeypatch.setattr("studio.worker.accelerated.finish_for_others", lambda device: order.append(f"finish {device}"))
+    model, manager = open_model()
+    loudness(model, request_of)
+    assert manager.has_improved.wait(60)
+    wait_for(lambda: bool(model._pending))
+    loudness(model, request_of)
+    assert order == ["finish cpu", "line"] * 2
+
+
+def test_a_card_has_the_memory_back_that_nobody_uses(
+    open_model: Callable[..., tuple[AcceleratedModel, FakeManager]],
+    request_of: SynthesisRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """When faster engines have taken over, and when the model goes: at a time when torch can give it back."""
+    gone_by_then: list[list[bool]] = []
+    watched: list[weakref.ref[object]] = []
+
+    def give_back(device: str) -> None:
+        assert device == "cpu"
+        gone_by_then.append([what() is None for what in watched])
+
+    monkeypatch.setattr("studio.worker.accelerated.give_unused_back", give_back)
+    model, manager = open_model()
+    assert model._synthesizer is not None
+    watched.append(weakref.ref(model._synthesizer.stages.vocoder))
+    assert manager.has_improved.wait(60)
+    wait_for(lambda: bool(model._pending))
+    loudness(model, request_of)
+    assert gone_by_then == [[True]]
+    watched.append(weakref.ref(model._synthesizer))
+    model.close()
+    assert gone_by_then == [[True], [True, True]]
 
 
 def test_a_person_may_ask_for_it_and_clear_it(

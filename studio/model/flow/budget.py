@@ -56,13 +56,16 @@ class CacheBudget:
             self._used_bytes -= num_bytes
 
 
+def free_memory_bytes(device: torch.device) -> int:
+    """Where tensors of ``device`` lie, as nobody has it now."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    return int(psutil.virtual_memory().available)
+
+
 def default_budget_bytes(device: torch.device) -> int:
     """Half of what is free on ``device`` now."""
-    if device.type == "cuda":
-        free_bytes, _ = torch.cuda.mem_get_info(device)
-    else:
-        free_bytes = psutil.virtual_memory().available
-    return int(_SHARE_OF_FREE_MEMORY * free_bytes)
+    return int(_SHARE_OF_FREE_MEMORY * free_memory_bytes(device))
 
 
 def lines_side_by_side(device: torch.device, budget: CacheBudget, line_bytes: int) -> int:
