@@ -244,14 +244,8 @@ class TextDelegate(CellDelegate):
         model.setData(index, editor.toPlainText())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802
-        rect: QRect = QRect(option.rect)
-        least = 4 * option.fontMetrics.lineSpacing()
-        viewport = editor.parentWidget()
-        room = viewport.height() if viewport else least
-        rect.setHeight(max(rect.height(), min(least, room)))
-        if rect.bottom() > room:
-            rect.moveBottom(room)
-        editor.setGeometry(rect)
+        assert isinstance(editor, TextField)
+        editor.fit(option.rect)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Enter and Esc belong to the list of tags while it is open."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
@@ -48,6 +50,10 @@ class FindBar(QWidget):
             for widget in widgets:
                 row.addWidget(widget)
             layout.addLayout(row)
+        # What is written into first, whatever stands between the two.
+        first = (self._find, self._replacement, self._replace, self._replace_all, self._is_case_sensitive)
+        for before, after in pairwise(first):
+            QWidget.setTabOrder(before, after)
         self._find.textChanged.connect(self.pattern_changed)
         self._is_case_sensitive.toggled.connect(self.pattern_changed)
         self._find.returnPressed.connect(lambda: self.find_requested.emit(1))

@@ -79,6 +79,7 @@ class ScriptView(QTableView):
         super().__init__(parent)
         self._lines = model
         self._last_line_id: str | None = None
+        self._last_row = 0
         self._widths: dict[Column, int] | None = None
         self._gap: int | None = None  # the row above which dragged lines would come to stand
         self._voice_delegate = VoiceDelegate(self)
@@ -357,13 +358,25 @@ class ScriptView(QTableView):
         self.selectionModel().currentRowChanged.connect(lambda *_: self._tell_current())
         self.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
         self._lines.modelReset.connect(self._tell_current)
-        self._lines.rowsRemoved.connect(lambda *_: QTimer.singleShot(0, self._tell_current))
+        for gone in (self._lines.rowsRemoved, self._lines.layoutChanged):
+            gone.connect(lambda *_: QTimer.singleShot(0, self, self._keep_place))
         self._text_delegate.line_finished.connect(self.line_finished)
         self._text_delegate.texts_pasted.connect(self.texts_pasted)
         self._style_delegate.own_words_wanted.connect(self.own_words_wanted)
 
+    def _keep_place(self) -> None:
+        """Where what was chosen is gone, by undo say, the line that stands there now is chosen and seen to be."""
+        index, num_rows = self.currentIndex(), self._lines.rowCount()
+        if not index.isValid() and num_rows:
+            index = self._lines.index(min(self._last_row, num_rows - 1), Column.TEXT)
+        if index.isValid() and not self.selectionModel().hasSelection():
+            self._choose(index)
+        self._tell_current()
+
     def _tell_current(self) -> None:
         line_id = self.current_line_id
+        if self.currentIndex().isValid():
+            self._last_row = self.currentIndex().row()
         if line_id != self._last_line_id:
             self._last_line_id = line_id
             self.current_line_changed.emit(line_id)

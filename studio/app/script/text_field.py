@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
+from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, QRect, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QResizeEvent, QTextBlock, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from studio.app.script.style_list import StyleList
@@ -17,8 +18,14 @@ _REDO_KEYS = (
 )
 
 
+_FEWEST_LINES = 4
+
+
 class TextField(QPlainTextEdit):
-    """Enter is done with the line; a slash offers tags; a pasted text of several lines becomes several lines."""
+    """Enter is done with the line; a slash offers tags; a pasted text of several lines becomes several lines.
+
+    It is as high as its text, as far as the table has room.
+    """
 
     line_finished = Signal()
     texts_pasted = Signal(str)
@@ -27,13 +34,42 @@ class TextField(QPlainTextEdit):
         super().__init__(parent)
         self.setAccessibleName(self.tr("Text of the line"))
         self.setTabChangesFocus(True)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._completer = TagCompleter(self, styles)
+        self._cell = QRect()
         self.textChanged.connect(self._completer.typed)
+        self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
 
     @property
     def is_completing(self) -> bool:
         return self._completer.is_open
+
+    def fit(self, cell: QRect) -> None:
+        """Over the ``cell`` of its parent."""
+        self._cell = QRect(cell)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Only now it is known where the text wraps."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        table = self.parentWidget()
+        if table is None or self._cell.isEmpty():
+            return
+        around = 2 * (self.document().documentMargin() + self.frameWidth() + 1)
+        text = sum(self.blockBoundingRect(block).height() for block in _blocks(self.document()))
+        wanted = max(_FEWEST_LINES * self.fontMetrics().lineSpacing(), math.ceil(text + around))
+        # Not as Qt thinks it needed: the bar takes room from the text, which then needs the bar.
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if wanted > table.height() else policy.ScrollBarAlwaysOff
+        )
+        place = QRect(self._cell)
+        place.setHeight(max(place.height(), min(wanted, table.height())))
+        if place.bottom() > table.height():
+            place.moveBottom(table.height())
+        self.setGeometry(place)
 
     def event(self, event: QEvent) -> bool:
         # While tags are offered, Esc and Enter mean the list and no shortcut.
@@ -86,3 +122,10 @@ class TextField(QPlainTextEdit):
             self.texts_pasted.emit(text)
         else:
             self.textCursor().insertText(text.strip("\n"))
+
+
+def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
+    block = document.begin()
+    while block.isValid():
+        yield block
+        block = block.next()

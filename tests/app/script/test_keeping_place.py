@@ -1,0 +1,94 @@
+"""Whoever writes sees the text whole, and where they are: also after undo, and with the tab key."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from window_bench import Bench
+
+from studio.app.script.find_bar import FindBar
+from studio.app.script.text_field import TextField
+from studio.app.window import MainWindow
+
+LONG = "The ship came slowly up the river, and every window in the old town stood open to the evening air. " * 3
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    window = bench.open_window()
+    window.resize(1280, 1000)
+    bench.live(0.05)
+    return window
+
+
+def write_on(window: MainWindow) -> TextField:
+    window.script.view.setFocus()
+    QTest.keyClick(window.script.view, Qt.Key.Key_Return)
+    field = window.script.view.writing_field
+    assert field is not None
+    return field
+
+
+def is_seen_whole(field: TextField) -> bool:
+    text = field.blockBoundingGeometry(field.document().lastBlock()).translated(field.contentOffset())
+    has_bar = field.verticalScrollBar().isVisible()
+    return not has_bar and text.bottom() <= field.viewport().height() and field.firstVisibleBlock().blockNumber() == 0
+
+
+def test_the_field_grows_with_its_text_and_shrinks_again(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    height_before, top = field.height(), field.geometry().top()
+    field.insertPlainText(LONG)
+    bench.live(0)
+    assert is_seen_whole(field)
+    assert field.height() > height_before
+    assert field.geometry().top() == top
+    field.setPlainText("Short.")
+    assert field.height() == height_before
+
+
+@pytest.mark.parametrize(
+    "text", [LONG.strip(), 6 * "今天天气很好，我们去公园散步吧。😀", 6 * "مرحبا بالعالم، كيف حالك اليوم؟ "]
+)
+def test_a_long_text_is_seen_whole_as_soon_as_it_is_opened(bench: Bench, window: MainWindow, text: str) -> None:
+    window.script.set_field("text", text, "Edit")
+    field = write_on(window)
+    bench.live(0)
+    assert is_seen_whole(field)
+
+
+def test_the_field_is_never_higher_than_the_table(bench: Bench, window: MainWindow) -> None:
+    field = write_on(window)
+    field.insertPlainText(20 * LONG)
+    bench.live(0)
+    assert window.script.view.viewport().height() >= field.height()
+    assert field.geometry().top() >= 0
+    assert field.verticalScrollBar().isVisible()
+
+
+@pytest.mark.parametrize("is_empty_before", [True, False], ids=["in an empty script", "below a line"])
+def test_after_undo_the_line_that_keys_mean_is_seen_to_be_chosen(
+    bench: Bench, window: MainWindow, is_empty_before: bool
+) -> None:
+    if not is_empty_before:
+        window.script.set_field("text", "The first line.", "Edit")
+    window.script.paste_text("A second line.\nA third line.\nA fourth line.")
+    assert len(window.script.selected_line_ids) == 3
+    bench.trigger("edit.undo")
+    (line,) = bench.lines
+    bench.until(lambda: window.script.view.selectionModel().hasSelection())
+    assert [index.row() for index in window.script.view.selectionModel().selectedRows()] == [0]
+    assert window.script.current_line == line
+    assert window.inspector.form.isEnabled()
+
+
+def test_tab_goes_from_what_is_sought_to_what_takes_its_place(bench: Bench, window: MainWindow) -> None:
+    bench.trigger("edit.replace")
+    bar = window.script.findChild(FindBar)
+    assert isinstance(bar, FindBar)
+    QTest.keyClicks(QApplication.focusWidget(), "old")
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    QTest.keyClicks(QApplication.focusWidget(), "new")
+    assert (bar.pattern, bar.replacement) == ("old", "new")
