@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from studio.app.error_words import remedy_of, sentence_of
 from studio.app.session import Session
 from studio.app.translation import language
+from studio.app.usual_folders import usual_folder
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.project.changes import InsertLines
@@ -212,8 +213,7 @@ class Documents(QObject):
 
     def _usual_folder(self) -> str:
         path = self._session.editor.project.path
-        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        return str(path.parent) if path else documents
+        return str(path.parent) if path else usual_folder(QStandardPaths.StandardLocation.DocumentsLocation)
 
     async def _ask_where(self) -> Path | None:
         kinds = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)

@@ -98,3 +98,9 @@ def test_every_icon_that_is_asked_for_is_there(qapp: Any) -> None:
 def test_drawings_take_the_colour_of_the_text() -> None:
     for path in (paths.resources() / "icons").glob("*.svg"):
         assert "currentColor" in path.read_text("utf-8"), path.name
+
+
+def test_the_buttons_of_dialogs_are_words(qapp: QApplication) -> None:
+    """Fusion's own pictures are of another time than the icons of the window."""
+    dress(qapp, Appearance.LIGHT)
+    assert "dialogbuttonbox-buttons-have-icons: 0" in qapp.styleSheet(), "a test without a screen has no such pictures"

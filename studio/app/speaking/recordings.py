@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
+from studio.app.usual_folders import usual_folder
 from studio.app.voices.dropped_paths import SOUND_SUFFIXES
 from studio.errors import VoiceNotFound
 from studio.project.lines import Line, new_id
@@ -30,8 +31,7 @@ class Recordings(QObject):
         if voice is None:
             return
         title = self.tr("A recording to be said in the voice of {voice}").format(voice=voice)
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.MusicLocation)
-        dialog = QFileDialog(self._window, title, folder)
+        dialog = QFileDialog(self._window, title, usual_folder(QStandardPaths.StandardLocation.MusicLocation))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         patterns = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
         dialog.setNameFilters(

@@ -37,6 +37,7 @@ QRadioButton::indicator:checked {{ background: {accent}; border-color: {accent};
 QCheckBox::indicator:focus, QRadioButton::indicator:focus, QGroupBox::indicator:focus {{ border: 2px solid {accent}; }}
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled, QGroupBox::indicator:disabled {{
     border-color: {border}; background: {ground}; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QLabel[role="quiet"] {{ color: {quiet}; }}
 QLabel[role="title"] {{ font-weight: 600; }}
 QLabel[role="bad"] {{ color: {bad}; }}

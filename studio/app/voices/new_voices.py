@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.background import in_background
+from studio.app.usual_folders import usual_folder
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.dropped_paths import SOUND_SUFFIXES, DroppedPaths, may_hold_voices, sort_out
 from studio.app.voices.languages import language_of
@@ -59,7 +60,7 @@ class NewVoices(QObject):
         self._edits = edits
         self._sources = sources
         self._window = window
-        self._folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.MusicLocation)
+        self._folder = usual_folder(QStandardPaths.StandardLocation.MusicLocation)
         self._imports: set[asyncio.Task[None]] = set()
         self._begun.connect(self._on_begun)
 
