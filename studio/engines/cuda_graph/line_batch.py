@@ -56,6 +56,11 @@ class LineBatch:
         self._order = StreamOrder(self._device)
         self._make_memory(_NUM_ROWS[0])
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no line speaks."""
+        return not self._lines
+
     def join(self, request: SpeechTokenRequest, sampler: TokenSampler, *, min_tokens: int, max_tokens: int) -> Line:
         """Reads prompt and text, and draws the first token. While all rows are taken it waits, and steps for the others.
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 
 from studio.engines.cuda_graph.line_batch import MOST_IN_BATCH, LineBatch
+from studio.engines.memory import is_out_of_memory
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
@@ -59,5 +60,17 @@ class GraphSpeechLM:
         capacity = min(most, next(capacity for capacity in (*_CAPACITIES, most) if capacity >= length))
         with self._lock:
             if capacity not in self._batches:
-                self._batches[capacity] = LineBatch(self._plain, capacity)
+                self._batches[capacity] = self._made(capacity)
             return self._batches[capacity]
+
+    def _made(self, capacity: int) -> LineBatch:
+        """Where there is no room, in that of lines of other lengths, of which there are none now."""
+        try:
+            return LineBatch(self._plain, capacity)
+        except RuntimeError as error:
+            idle = [other for other, batch in self._batches.items() if batch.is_idle]
+            if not (idle and is_out_of_memory(error)):
+                raise
+        for other in idle:
+            del self._batches[other]
+        return LineBatch(self._plain, capacity)

@@ -141,6 +141,30 @@ def test_where_there_is_no_memory_for_another_line_it_waits_for_a_row(
     )
 
 
+def test_lines_of_another_length_have_the_room_of_those_that_are_over(
+    reference: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = GraphSpeechLM(plain_lm(reference, "cosyvoice3"))
+    make_memory = LineBatch._make_memory
+    kept = graph._batches
+
+    def with_room_for_one(batch: LineBatch, num_rows: int) -> None:
+        if kept:
+            raise RuntimeError("CUDA out of memory")
+        make_memory(batch, num_rows)
+
+    monkeypatch.setattr(LineBatch, "_make_memory", with_room_for_one)
+    longer = replace(REQUEST, max_tokens=900)
+    once = list(graph.generate(REQUEST, sampler_of(1)))
+    speaking = graph.generate(longer, sampler_of(2))
+    assert next(speaking) is not None
+    assert list(kept) == [1024]
+    with pytest.raises(RuntimeError, match="out of memory"):
+        list(graph.generate(REQUEST, sampler_of(1)))
+    speaking.close()  # type: ignore[attr-defined]
+    assert list(graph.generate(REQUEST, sampler_of(1))) == once
+
+
 def test_what_a_sampler_raises_is_raised_to_its_own_line(reference: Path) -> None:
     class Spoilt:
         def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
