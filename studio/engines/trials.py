@@ -237,9 +237,9 @@ def _seconds(work: Callable[[], Iterator[object]]) -> tuple[float, float]:
     started = time.perf_counter()
     first = None
     with torch.inference_mode():
-        for _ in work():
-            if torch.cuda.is_available():
-                torch.cuda.synchronize()
+        for result in work():
+            if isinstance(result, torch.Tensor) and result.is_cuda:
+                torch.cuda.synchronize(result.device)
             if first is None:
                 first = time.perf_counter() - started
     total = time.perf_counter() - started

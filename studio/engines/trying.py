@@ -15,7 +15,7 @@ from studio.engines.manifest import Trouble
 from studio.engines.memory import is_out_of_memory
 from studio.engines.recording import Recording, read_recording, record
 from studio.engines.registry import all_candidates
-from studio.engines.stage import Stage
+from studio.engines.stage import PlaceKind, Stage
 from studio.engines.store import file_records
 from studio.engines.task import LISTENING, TIMING, VERIFYING, Failed, News, Proven, Step, TrialTask, WasCancelled
 from studio.engines.trial_process import Obedience
@@ -101,6 +101,8 @@ class Job:
 def _try(task: TrialTask, progress: Progress) -> News:
     torch.set_num_threads(task.place.num_threads)
     torch.set_flush_denormal(True)
+    if task.place.kind is PlaceKind.CUDA:
+        torch.cuda.set_device(task.place.index)  # TensorRT builds for the card that is the thread's
     # What is compared with is plain float32, not 10 bits of it.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import noise_models
@@ -11,20 +12,22 @@ import pytest
 import torch
 
 from studio.engines import torch_candidates
-from studio.engines.candidate import Subject, Unusable, Usable
+from studio.engines.candidate import BuildCancelled, Subject, Unusable, Usable
 from studio.engines.distance import distance, mel_distance_db
 from studio.engines.extent import Extent
 from studio.engines.limits import judged
 from studio.engines.machine import processor
 from studio.engines.manifest import Verification
 from studio.engines.recording import Recording, read_recording, record
-from studio.engines.registry import all_candidates
-from studio.engines.stage import Stage
-from studio.engines.trials import TRIALS, time_in_turns
-from studio.engines.trying import references_of
+from studio.engines.registry import MODULES, all_candidates
+from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.task import TrialTask, WasCancelled
+from studio.engines.trials import TRIALS, Trial, time_alone, time_in_turns
+from studio.engines.trying import references_of, tried
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 
+SECOND_CARD = torch.device("cuda", 1)
 EXTENT = Extent(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
 REFERENCES = references_of(all_candidates())
 
@@ -66,6 +69,63 @@ def test_mel_distance_hears_shape_and_not_loudness() -> None:
 )
 def test_limits(stage: Stage, precision: Precision, found: Verification, is_right: bool) -> None:
     assert (judged(stage, precision, found).complaint is None) is is_right
+
+
+class OnSecondCard(torch.Tensor):
+    is_cuda = True
+    device = SECOND_CARD
+
+
+def test_the_clock_stops_when_the_card_of_the_result_has_computed_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited_for: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited_for.append)
+    time_alone(Timed([torch.zeros(1).as_subclass(OnSecondCard)]), None)
+    assert set(waited_for) == {SECOND_CARD}
+    waited_for.clear()
+    time_alone(Timed([torch.zeros(1), 5]), None)
+    assert waited_for == [], "nothing of a processor's is on a card"
+
+
+class Timed(Trial):
+    """One whose work has ``results``."""
+
+    def __init__(self, results: list[object]) -> None:
+        self.extent = EXTENT
+        self._results = results
+
+    def compare(self, engine: object) -> Verification:
+        raise NotImplementedError
+
+    def work(self, engine: object) -> Callable[[], Iterator[object]]:
+        return lambda: iter(self._results)
+
+
+def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path) -> None:
+    """Some libraries build for whichever card is the thread's."""
+    chosen: list[int] = []
+
+    def choose(index: int) -> None:
+        chosen.append(index)
+        raise BuildCancelled
+
+    place = Place(PlaceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, index=1)
+    task = TrialTask(
+        model_folder=noise_models.V3,
+        variant=None,
+        place=place,
+        stage=Stage.FLOW,
+        name="torch-float32",
+        modules=MODULES,
+        workspace=tmp_path,
+        recording=tmp_path / "recording",
+        timing_cache=tmp_path / "cache",
+        extent=EXTENT,
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(torch.cuda, "set_device", choose)
+        outcome = tried(task, None)  # type: ignore[arg-type]
+    assert isinstance(outcome, WasCancelled)
+    assert chosen == [1]
 
 
 @pytest.fixture(scope="module")

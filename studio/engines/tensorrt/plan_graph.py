@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,11 @@ class PlanGraph:
         self.device = device
         self._library = library
         self._file_name = file_name
+        with self._on_card():
+            self._open(plan, num_contexts)
+
+    def _open(self, plan: bytes, num_contexts: int) -> None:
+        library, file_name = self._library, self._file_name
         self._engine = _deserialize(library, plan, file_name)
         self._inputs, self._outputs = _ports(library, self._engine)
         self._num_profiles: int = self._engine.num_optimization_profiles
@@ -64,12 +70,17 @@ class PlanGraph:
         profile = self._profile_for({name: tuple(inputs[name].shape) for name in self._inputs})
         pooled = self._contexts.get()
         try:
-            self._run(pooled, profile, inputs, outputs)
+            with self._on_card():
+                self._run(pooled, profile, inputs, outputs)
         finally:
             self._contexts.put(pooled)
         if self._compiled is not None:
             with self._counting:
                 self._compiled.count_run()
+
+    def _on_card(self) -> AbstractContextManager[object]:
+        """TensorRT works on the card that is the thread's, which is the first one unless it is told otherwise."""
+        return torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext()
 
     def _run(
         self,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import onnx
 import pytest
 import torch
-from fake_tensorrt import COMPILED, PREFIX, Engine, RuntimeConfig, fake_library, without_a_card
+from fake_tensorrt import COMPILED, PREFIX, Context, Engine, RuntimeConfig, fake_library, without_a_card
 from flow_cases import PlainFlow, flow_config, grid_cuts, random_prompt, random_tokens, relative_error, streamed_mel
 from graph_cases import checkpoint_of, flow_folder, vocoder_folder
 
@@ -19,7 +21,7 @@ from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.vocoder_decoder import graph_vocoder
 from studio.engines.tensorrt import runtime_cache
 from studio.engines.tensorrt.building import FreeSize
-from studio.engines.tensorrt.plan_graph import PlanGraph
+from studio.engines.tensorrt.plan_graph import PlanGraph, _deserialize
 from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
 from studio.errors import DamagedModelFile, SequenceTooLong
 from studio.model.config import Precision
@@ -124,13 +126,39 @@ def test_more_lines_than_contexts_wait_for_their_turn() -> None:
     assert all(right)
 
 
-def doubling_graph(*, is_rtx: bool) -> PlanGraph:
+def test_each_call_is_on_the_card_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorRT asks which card is the thread's: a new thread's is the first one."""
+    second = torch.device("cuda", 1)
+    present: list[torch.device] = []
+    at_work: list[list[torch.device]] = []
+
+    @contextmanager
+    def on(device: torch.device) -> Iterator[None]:
+        present.append(device)
+        yield
+        present.pop()
+
+    monkeypatch.setattr(torch.cuda, "device", on)
+    monkeypatch.setattr(
+        "studio.engines.tensorrt.plan_graph._deserialize",
+        lambda *given: at_work.append(list(present)) or _deserialize(*given),
+    )
+    execute = Context.execute_async_v3
+    monkeypatch.setattr(Context, "execute_async_v3", lambda *given: at_work.append(list(present)) or execute(*given))
+    graph = doubling_graph(is_rtx=False, device=second)
+    running = threading.Thread(target=graph.run, args=({"x": torch.ones(3)}, {"y": torch.empty(3)}))
+    running.start()
+    running.join()
+    assert at_work == [[second], [second]]
+
+
+def doubling_graph(*, is_rtx: bool, device: torch.device = CPU) -> PlanGraph:
     x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n"])
     y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n"])
     graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "x"], ["y"])], "twice", [x], [y])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
     library = fake_library([{"n": FreeSize(1, 2, 100)}], {"y": (0,)}, [], is_rtx=is_rtx)
-    return PlanGraph(library, PREFIX + model.SerializeToString(), CPU, num_contexts=2, file_name="twice.plan")
+    return PlanGraph(library, PREFIX + model.SerializeToString(), device, num_contexts=2, file_name="twice.plan")
 
 
 def test_what_is_compiled_for_a_card_is_there_at_the_next_start(
