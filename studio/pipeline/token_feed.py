@@ -94,6 +94,8 @@ class ThreadedFeed:
             self._closed = True
             self._changed.notify_all()
         self._thread.join()
+        # It holds what was at work when it was raised, and through whoever waited this feed: all that would stay.
+        self._error = None
 
     def _wake(self) -> None:
         with self._changed:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -38,6 +40,34 @@ def test_an_error_in_the_language_model_reaches_who_waits(make_feed: MakeFeed) -
     with pytest.raises(ValueError, match="weights on fire"):
         feed.wait_for(6)
     feed.close()
+
+
+def test_what_a_failed_language_model_held_goes_with_its_feed(make_feed: MakeFeed) -> None:
+    """Not some time later, when Python looks for circles: it may have failed for want of memory."""
+
+    class Cache: ...
+
+    caches: list[weakref.ref[Cache]] = []
+
+    def failing() -> Iterator[int]:
+        cache = Cache()
+        caches.append(weakref.ref(cache))
+        yield 1
+        raise MemoryError
+
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        feed = make_feed(failing(), RequestControl())
+        try:
+            feed.wait_for(2)
+        except MemoryError:
+            feed.close()
+        del feed
+        assert caches[0]() is None
+    finally:
+        if collects:
+            gc.enable()
 
 
 def test_an_error_with_nothing_made_yet_does_not_hang(make_feed: MakeFeed) -> None:
