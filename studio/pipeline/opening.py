@@ -64,6 +64,9 @@ def open_synthesizer(folder: Path, options: EngineOptions, handed: HandedStages 
     num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
     torch.set_num_threads(num_threads)
     torch.set_flush_denormal(True)
+    # Engines are proven with all bits of float32; of a card's convolutions torch would leave out half.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
     checkpoint = open_checkpoint(folder)
     speech_lm, reason, lm_name = _speech_lm(checkpoint, options, handed)
     flow_precision = _flow_precision(options.flow_precision)

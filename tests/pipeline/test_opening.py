@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 
+import noise_models
 import psutil
 import pytest
 import torch
 
-from studio.pipeline.opening import _voice_memory_bytes
+from studio.pipeline.opening import _voice_memory_bytes, open_synthesizer
+from studio.pipeline.request import EngineOptions
 
 
 def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,3 +21,22 @@ def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.Monke
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=10 << 30))
     assert _voice_memory_bytes(torch.device("cuda:1")) == 1 << 30
     assert _voice_memory_bytes(torch.device("cpu")) == 4 << 30
+
+
+@pytest.fixture
+def half_of_the_bits() -> Iterator[None]:
+    """As torch has it by itself, or worse."""
+    switches = (torch.backends.cuda.matmul, torch.backends.cudnn)
+    before = [switch.allow_tf32 for switch in switches]
+    for switch in switches:
+        switch.allow_tf32 = True
+    yield
+    for switch, value in zip(switches, before, strict=True):
+        switch.allow_tf32 = value
+
+
+@pytest.mark.usefixtures("half_of_the_bits")
+def test_a_card_speaks_with_the_bits_it_was_proven_with() -> None:
+    open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    assert not torch.backends.cuda.matmul.allow_tf32
+    assert not torch.backends.cudnn.allow_tf32
