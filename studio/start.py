@@ -19,6 +19,7 @@ from studio.installation import how_to_show_window
 from studio.wording import wording
 
 _USAGE_ERROR = 2
+_INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,9 +27,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] == "app":
         return _open_window(arguments[1:])
-    from studio.cli.main import main as run_command  # noqa: PLC0415 - the window needs none of it
+    try:
+        from studio.cli.main import main as run_command  # noqa: PLC0415 - the window needs none of it
 
-    return run_command(arguments)
+        return run_command(arguments)
+    except KeyboardInterrupt:  # while it was still being imported
+        return _INTERRUPTED
 
 
 def _open_window(arguments: list[str]) -> int:

@@ -70,8 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
             )
     except StudioError as error:
-        _say(str(error))
+        _say(f"timbre: {error} ({error.code})")
         return error.exit_status
+    except KeyboardInterrupt:
+        return 130
     sys.stdout.write(report.to_json() + "\n" if chosen.json else report.to_table())
     return 0
 

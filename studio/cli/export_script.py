@@ -27,6 +27,7 @@ from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 
 PROJECT_SUFFIX = ".timbre"
+_HIGHEST_NUMBER = 1_000_000  # who means all that follow names a number far beyond the last line
 READABLE_SUFFIXES = (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)
 
 
@@ -71,7 +72,7 @@ def line_numbers(words: str) -> frozenset[int]:
     for part in words.split(","):
         first, _, last = part.strip().partition("-")
         try:
-            numbers.update(range(int(first), int(last or first) + 1))
+            numbers.update(range(int(first), min(int(last or first), _HIGHEST_NUMBER) + 1))
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{words} is not like 3,5-8") from error
     return frozenset(numbers)

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             manager.cancel()
             raise
     except StudioError as error:
-        _say(str(error))
+        _say(f"timbre: {error} ({error.code})")
         return error.exit_status
     except KeyboardInterrupt:
         return 130

@@ -234,6 +234,15 @@ def test_missing_model_is_a_sentence_on_standard_error(capsys: pytest.CaptureFix
     assert status == 3
     assert out == ""
     assert "There is no model folder" in err
+    assert err.endswith("(model-not-found)\n")
+
+
+def test_ctrl_c_ends_it_without_a_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(_request: BenchRequest) -> BenchReport:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("studio.bench.__main__.run_bench", interrupted)
+    assert main(["--model", str(tmp_path)]) == 130
 
 
 def test_json_goes_alone_to_standard_output_and_the_cache_stays_untouched(

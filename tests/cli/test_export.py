@@ -109,6 +109,10 @@ def test_only_some_lines_keep_their_numbers(timbre, spoken) -> None:  # type: ig
     Path("story.txt").write_text("One line here. Two lines here. Three lines here. Four lines here.", "utf-8")
     assert export(timbre, "story.txt", "--voice", "Anna", "--lines", "2,4-9", "--pattern", "{index}").status == 0
     assert names() == ["002.wav", "004.wav"]
+    assert (
+        export(timbre, "story.txt", "--voice", "Anna", "--lines", "3-99999999999", "--pattern", "{index}").status == 0
+    )
+    assert names() == ["002.wav", "003.wav", "004.wav"]
     ran = export(timbre, "story.txt", "--voice", "Anna", "--lines", "7")
     assert ran.status == 6
     assert "There are no lines to export." in ran.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import soundfile
 from terminal import Terminal
 
 import studio
+from studio import start
 from studio.cli.main import main
 from studio.voices.library import VoiceLibrary
 
@@ -135,6 +137,15 @@ def test_the_command_needs_no_engine_to_start() -> None:
     engines = "('torch', 'onnxruntime', 'sounddevice')"
     code = f"import sys; from studio.cli.main import main; main([]); sys.exit(any(e in sys.modules for e in {engines}))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_ctrl_c_while_the_command_is_being_imported_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(ModuleType):
+        def __getattr__(self, _name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "studio.cli.main", Interrupted("studio.cli.main"))
+    assert start.main(["doctor"]) == 130
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -103,7 +103,9 @@ def test_a_wrong_name_is_a_sentence(
     cache: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
 ) -> None:
     assert engines(*words) == 2
-    assert told in capsys.readouterr().err
+    complaint = capsys.readouterr().err
+    assert told in complaint
+    assert complaint.endswith("(unusable-setting)\n")
 
 
 def test_the_command_hands_on_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
