@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite, DamagedLibrary, DiskFull, StudioError
 
 _BUSY_SECONDS = 10.0
+_AGAIN_SECONDS = 0.005
 # Each is applied once, in order; PRAGMA user_version counts those applied. Never edit one that was released.
 _MIGRATIONS = (
     """
@@ -80,12 +82,26 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     try:
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(connection)
         connection.execute("PRAGMA foreign_keys = ON")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Waits for others, which SQLite does not do by itself where somebody makes the file or closes it last."""
+    deadline_seconds = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline_seconds:
+                raise
+        time.sleep(_AGAIN_SECONDS)
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
