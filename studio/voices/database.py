@@ -93,15 +93,18 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _write_ahead(connection: sqlite3.Connection) -> None:
     """Waits for others, which SQLite does not do by itself where somebody makes the file or closes it last."""
     deadline_seconds = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-            if not is_busy or time.monotonic() > deadline_seconds:
-                raise
+    while not _writes_ahead(connection, is_last=time.monotonic() > deadline_seconds):
         time.sleep(_AGAIN_SECONDS)
+
+
+def _writes_ahead(connection: sqlite3.Connection, *, is_last: bool) -> bool:
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        if is_last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:

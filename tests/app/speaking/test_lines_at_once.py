@@ -90,6 +90,7 @@ def test_three_are_spoken_and_a_fourth_when_one_has_ended(bench: Bench) -> None:
     assert [live.state for live in shown if live] == 3 * [LineState.SPEAKING] + 2 * [LineState.QUEUED]
     first = bench.session.queue.speaking[0]
     bench.until(lambda: first.making and first.making.sound and first.making.sound.num_samples)
+    bench.until(lambda: first.stage == "speech")
     told: list[str] = []
     assert bench.window
     bench.window.tasks.task_changed.connect(lambda words, *_: told.append(words))
