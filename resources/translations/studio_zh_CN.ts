@@ -2021,6 +2021,10 @@
         <translation>请选择 int8，或安装较新的 PyTorch。</translation>
     </message>
     <message>
+        <source>Flow or vocoder computed something that is not a number.</source>
+        <translation>流模型或声码器算出了不是数字的结果。</translation>
+    </message>
+    <message>
         <source>Install PyTorch for CUDA anew, which brings it along, or choose bfloat16 or float16.</source>
         <translation>请重新安装 CUDA 版 PyTorch（其中自带该编译器），或选择 bfloat16 或 float16。</translation>
     </message>

@@ -8,8 +8,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 
 from studio.audio.time_stretch import TimeStretch
+from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
 from studio.pipeline.forecast import Forecast, Part
@@ -53,7 +55,7 @@ class Speech:
     _announced_start: float | None = None
 
     def stream(self, parts: Sequence[Part] | Iterator[Part]) -> Generator[AudioChunk, None, None]:
-        """Chunks in order of play. Raises ``Cancelled``, ``StudioError`` and what the stages raise."""
+        """Chunks in order of play, of numbers alone. Raises ``Cancelled``, ``StudioError`` and what the stages raise."""
         if isinstance(parts, Sequence):
             self._known.extend(parts)
             self._num_parts = len(parts)
@@ -93,11 +95,11 @@ class Speech:
         stretch = TimeStretch(self.options.speed, self._sample_rate)
         for samples in utterance.stream(schedule):
             self._open_next_early(part)
-            yield stretch.process(samples.numpy(force=True))
+            yield stretch.process(_numbers(samples))
         yield stretch.finish()
 
     def _whole(self, utterance: Utterance) -> Iterator[FloatArray]:
-        yield utterance.whole(self.options.speed).numpy(force=True)
+        yield _numbers(utterance.whole(self.options.speed))
 
     def _chunk(self, samples: FloatArray, index: int) -> AudioChunk:
         if len(samples) and not self.audio_seconds:
@@ -161,3 +163,14 @@ class Speech:
 
     def _now(self) -> float:
         return time.perf_counter() - self.started
+
+
+def _numbers(samples: torch.Tensor) -> FloatArray:
+    """In the computer's memory. What is no number would become clicks at full volume."""
+    numbers: FloatArray = samples.numpy(force=True)
+    if not np.isfinite(numbers).all():
+        raise ModelOverflow(
+            "Flow or vocoder computed something that is not a number.",
+            remedy="Choose float32; if that fails too, download the model again.",
+        )
+    return numbers

@@ -1,0 +1,57 @@
+"""What is no number is never heard, and never written to a file: full-scale clicks would come of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import noise_models
+import pytest
+import torch
+
+from studio.errors import ModelOverflow
+from studio.model.stages import SourceNoise, Vocoder, VocoderStream
+from studio.pipeline.control import RequestControl
+from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+
+
+class Overflowing:
+    """A vocoder that sees no number from its second chunk on, or in a whole utterance."""
+
+    def __init__(self, vocoder: Vocoder) -> None:
+        self._vocoder = vocoder
+        self._stream: VocoderStream | None = None
+        self.sample_rate = vocoder.sample_rate
+        self.samples_per_frame = vocoder.samples_per_frame
+        self.noise = vocoder.noise
+        self._num_chunks = 0
+
+    def open_stream(self, noise: SourceNoise) -> VocoderStream:
+        self._stream = self._vocoder.open_stream(noise)
+        return self
+
+    def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
+        assert self._stream is not None
+        self._num_chunks += 1
+        return self._stream.synthesize(mel, is_last=is_last) / float(self._num_chunks < 2)
+
+    def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
+        return self._vocoder.synthesize_whole(mel, noise) * float("nan")
+
+
+@pytest.mark.parametrize("speed", [1.0, 1.2])
+@pytest.mark.parametrize("is_streaming", [True, False])
+def test_a_line_ends_where_it_overflows(
+    reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_streaming: bool, speed: float
+) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    synthesizer = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    synthesizer.use(vocoder=Overflowing(synthesizer.stages.vocoder), words={}, names={})
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", name="a")
+    request = SynthesisRequest("A line.", voice, forced_tokens=60)
+    request = replace(request, is_streaming=is_streaming, speed=speed)
+    heard = []
+    with pytest.raises(ModelOverflow, match="not a number"):
+        heard.extend(synthesizer.stream(request, control=RequestControl()))
+    synthesizer.close()
