@@ -42,8 +42,9 @@ def open_export_dialog(
         queue.speak([line_id for line_id in line_ids if line_id not in waiting])
 
     def stop(line_ids: list[str]) -> None:
+        unwanted = set(line_ids)
         for order in queue.orders:
-            if order.line_id in line_ids and not order.state.is_over:
+            if order.line_id in unwanted and not order.state.is_over:
                 queue.cancel(order)
 
     def tell(order: Order) -> None:

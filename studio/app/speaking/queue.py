@@ -66,9 +66,9 @@ class Order:
 class SpeakQueue(QObject):
     """Orders in the order they are worked on. Belongs to the thread of the window."""
 
-    order_added = Signal(object)  # Order
-    order_changed = Signal(object)
-    order_removed = Signal(object)
+    orders_added = Signal(list, int)  # Orders, and where the first of them stands among all
+    order_changed = Signal(object)  # Order
+    orders_removed = Signal(list)
     making_started = Signal(object)  # TakeMaking: whoever wants to hear or see it connects now
     order_ended = Signal(object)
     became_idle = Signal()
@@ -87,6 +87,7 @@ class SpeakQueue(QObject):
         self._live_states = live_states
         self._find_voice = find_voice
         self._orders: list[Order] = []
+        self._of_line: dict[str, list[Order]] = {}
         self._at_work: set[asyncio.Task[None]] = set()
         self._is_paused = False
         self.pace = Pace()
@@ -115,7 +116,7 @@ class SpeakQueue(QObject):
 
     def order_of(self, line_id: str) -> Order | None:
         """The line's order that is at work, else the next that waits."""
-        ours = [order for order in self._orders if order.line_id == line_id and not order.state.is_over]
+        ours = [order for order in self._of_line.get(line_id, ()) if not order.state.is_over]
         return next((order for order in ours if order.state is OrderState.SPEAKING), ours[0] if ours else None)
 
     @property
@@ -148,14 +149,17 @@ class SpeakQueue(QObject):
         return self._add([order], goes_first=True)[0]
 
     def _add(self, added: list[Order], *, goes_first: bool) -> list[Order]:
-        first_waiting = next(
-            (index for index, order in enumerate(self._orders) if order.state is OrderState.WAITING), len(self._orders)
-        )
-        place = first_waiting if goes_first else len(self._orders)
+        place = _place_in(self._orders, goes_first=goes_first)
         self._orders[place:place] = added
+        lines = {order.line_id: list[Order]() for order in added}
         for order in added:
-            self._show_line(order.line_id)
-            self.order_added.emit(order)
+            lines[order.line_id].append(order)
+        for line_id, ours in lines.items():
+            of_line = self._of_line.setdefault(line_id, [])
+            place_of_ours = _place_in(of_line, goes_first=goes_first)
+            of_line[place_of_ours:place_of_ours] = ours
+            self._show_line(line_id)
+        self.orders_added.emit(added, place)
         self._go_on()
         return added
 
@@ -189,13 +193,20 @@ class SpeakQueue(QObject):
     def remove(self, order: Order) -> None:
         """From the list, once it is over."""
         if order.state.is_over and order in self._orders:
-            self._orders.remove(order)
-            self.order_removed.emit(order)
-            self._show_line(order.line_id)
+            self._take_away([order])
 
     def clear_finished(self) -> None:
-        for order in [order for order in self._orders if order.state.is_over]:
-            self.remove(order)
+        self._take_away([order for order in self._orders if order.state.is_over])
+
+    def _take_away(self, orders: list[Order]) -> None:
+        gone = set(orders)
+        self._orders = [order for order in self._orders if order not in gone]
+        self.orders_removed.emit(orders)
+        for line_id in {order.line_id for order in orders}:
+            left = [order for order in self._of_line.pop(line_id, ()) if order not in gone]
+            if left:
+                self._of_line[line_id] = left
+            self._show_line(line_id)
 
     def set_paused(self, is_paused: bool) -> None:
         """What is at work is finished first."""
@@ -214,11 +225,17 @@ class SpeakQueue(QObject):
             await asyncio.wait(self._at_work)
 
     def _go_on(self) -> None:
-        while not self._is_paused and (order := next(iter(self.waiting), None)) and self._has_room_for(order):
-            if self._editor.project.has_line(order.line_id):
+        for order in self.waiting:
+            if self._is_paused:
+                return
+            if order.state is not OrderState.WAITING:  # taken back when another was
+                continue
+            if not self._editor.project.has_line(order.line_id):
+                self._end(order, OrderState.CANCELLED)
+            elif self._has_room_for(order):
                 self._begin(order)
             else:
-                self._end(order, OrderState.CANCELLED)
+                return
 
     def _begin(self, order: Order) -> None:
         line = self._editor.project.line(order.line_id)
@@ -276,6 +293,8 @@ class SpeakQueue(QObject):
         order.state, order.share = state, 1.0 if state is OrderState.DONE else order.share
         self._show(order)
         self.order_ended.emit(order)
+        if order.making is not None:
+            order.making.forget_sound()  # of a long script it would fill the memory
 
     def _on_progress(self, order: Order, stage: str, share: float) -> None:
         order.stage, order.share = stage, share if stage == "speech" else 0.0
@@ -287,7 +306,7 @@ class SpeakQueue(QObject):
 
     def _show_line(self, line_id: str) -> None:
         """A line that is at work says so; its last failure is shown until it is asked for again."""
-        ours = [order for order in self._orders if order.line_id == line_id]
+        ours = self._of_line.get(line_id)
         at_work = self.order_of(line_id)
         if at_work is not None:
             state = LineState.SPEAKING if at_work.state is OrderState.SPEAKING else LineState.QUEUED
@@ -296,3 +315,9 @@ class SpeakQueue(QObject):
             self._live_states.set(line_id, LiveState(LineState.FAILED, error=ours[-1].error))
         else:
             self._live_states.set(line_id, None)
+
+
+def _place_in(orders: list[Order], *, goes_first: bool) -> int:
+    """Where further ones belong: after all, or before those that wait."""
+    waiting = (place for place, order in enumerate(orders) if order.state is OrderState.WAITING)
+    return next(waiting, len(orders)) if goes_first else len(orders)

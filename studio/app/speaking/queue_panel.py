@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -35,11 +35,14 @@ class QueuePanel(QWidget):
         super().__init__(parent)
         self._queue = queue
         self._items: dict[Order, QTreeWidgetItem] = {}
+        self._orders: dict[int, Order] = {}  # by the ids of their items, which are held above
         self._list = QTreeWidget()
         self._list.setAccessibleName(self.tr("Queue"))
         self._list.setMinimumHeight(LEAST_LIST_PIXELS)
         self._list.setHeaderLabels([self.tr("State"), self.tr("Progress"), self.tr("Text")])
         self._list.setRootIsDecorated(False)
+        self._list.setUniformRowHeights(True)
+        self._row_size = QSize(0, QProgressBar().sizeHint().height())
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header = self._list.header()
@@ -63,29 +66,30 @@ class QueuePanel(QWidget):
         layout.setContentsMargins(8, 6, 8, 8)
         layout.addWidget(self._list, 1)
         layout.addLayout(buttons)
-        queue.order_added.connect(self._on_added)
+        self._soon = QTimer(self)  # once, however many orders change at the same time
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self._show_whole)
+        queue.orders_added.connect(self._on_added)
         queue.order_changed.connect(self._on_changed)
-        queue.order_removed.connect(self._on_removed)
-        queue.became_idle.connect(self._show_rest)
+        queue.orders_removed.connect(self._on_removed)
+        queue.became_idle.connect(self._soon.start)
         language.changed.connect(self._say_anew)
         self._retry.clicked.connect(self._retry_chosen)
         self._cancel.clicked.connect(self._cancel_chosen)
         self._clear.clicked.connect(queue.clear_finished)
         self._list.itemSelectionChanged.connect(self._show_buttons)
         self._list.customContextMenuRequested.connect(self._open_menu)
-        for order in queue.orders:
-            self._on_added(order)
-        self._show_rest()
+        self._on_added(list(queue.orders), 0)
 
-    def _on_added(self, order: Order) -> None:
-        item = QTreeWidgetItem()
-        self._items[order] = item
-        self._list.insertTopLevelItem(self._queue.orders.index(order), item)
-        bar = QProgressBar(maximum=100)
-        bar.setTextVisible(True)
-        bar.setAccessibleName(self.tr("Progress"))
-        self._list.setItemWidget(item, 1, bar)
-        self._on_changed(order)
+    def _on_added(self, orders: list[Order], place: int) -> None:
+        items = [QTreeWidgetItem() for _ in orders]
+        for order, item in zip(orders, items, strict=True):
+            self._items[order] = item
+            self._orders[id(item)] = order
+            item.setSizeHint(1, self._row_size)
+        self._list.insertTopLevelItems(place, items)
+        for order in orders:
+            self._on_changed(order)
 
     def _on_changed(self, order: Order) -> None:
         item = self._items.get(order)
@@ -96,22 +100,41 @@ class QueuePanel(QWidget):
         item.setToolTip(0, error_words(order.error) if order.error else "")
         item.setText(2, error_words(order.error) if order.error else order.text[:_TEXT_CHARACTERS])
         item.setToolTip(2, order.text)
+        self._show_progress(order, item)
+        self._soon.start()
+
+    def _show_progress(self, order: Order, item: QTreeWidgetItem) -> None:
+        """A bar where something moves: thousands of them would take seconds to make."""
         bar = self._list.itemWidget(item, 1)
-        if isinstance(bar, QProgressBar):
-            is_busy = order.state is OrderState.SPEAKING and not order.share
-            bar.setMaximum(0 if is_busy else 100)
-            bar.setValue(round(100 * order.share))
-        self._show_rest()
-        self._show_buttons()
+        if order.state is not OrderState.SPEAKING:
+            if bar is not None:
+                self._list.removeItemWidget(item, 1)
+            item.setText(1, f"{order.share:.0%}" if order.share else "")
+            return
+        if not isinstance(bar, QProgressBar):
+            bar = QProgressBar(maximum=100)
+            bar.setTextVisible(True)
+            bar.setAccessibleName(self.tr("Progress"))
+            item.setText(1, "")
+            self._list.setItemWidget(item, 1, bar)
+            if not self._list.selectedItems():  # else somebody is busy with those
+                self._list.scrollToItem(item)
+        bar.setMaximum(100 if order.share else 0)
+        bar.setValue(round(100 * order.share))
 
     def _say_anew(self) -> None:
         for order in self._items:
             self._on_changed(order)
 
-    def _on_removed(self, order: Order) -> None:
-        item = self._items.pop(order, None)
-        if item is not None:
-            self._list.takeTopLevelItem(self._list.indexOfTopLevelItem(item))
+    def _on_removed(self, orders: list[Order]) -> None:
+        for order in orders:
+            item = self._items.pop(order, None)
+            if item is not None:
+                del self._orders[id(item)]
+                self._list.takeTopLevelItem(self._list.indexOfTopLevelItem(item))
+        self._soon.start()
+
+    def _show_whole(self) -> None:
         self._show_rest()
         self._show_buttons()
 
@@ -139,8 +162,7 @@ class QueuePanel(QWidget):
                 return self.tr("Speaking")
 
     def _chosen(self) -> list[Order]:
-        chosen = {id(item) for item in self._list.selectedItems()}
-        return [order for order, item in self._items.items() if id(item) in chosen]
+        return [self._orders[id(item)] for item in self._list.selectedItems() if id(item) in self._orders]
 
     def _retry_chosen(self) -> None:
         for order in self._chosen():

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # Speech of so many letters takes about a second; only for the first line, then it is measured.
 _LETTERS_A_SECOND = 14.0
+# With each further line: one short or foreign line must not turn minutes into seconds.
+_REMEMBERED = 0.9
 # Of a film, say, whose length is known only once it has been read.
 _USUAL_RECORDING_SECONDS = 10.0
 _NEVER_DONE_BEFORE_THE_END = 0.97
@@ -56,23 +58,26 @@ FindVoice = Callable[[str], VoiceToUse]
 
 
 class Pace:
-    """How much speech a letter makes and how long that takes, as seen in this session."""
+    """How much speech a letter makes and how long that takes, as seen in this session: of late more than before."""
 
     def __init__(self) -> None:
-        self._seconds_a_letter = 1 / _LETTERS_A_SECOND
-        self._factor: float | None = None
+        self._letters = self._audio_seconds = self._work_seconds = 0.0
 
     def saw(self, text: str, report: SynthesisReport) -> None:
         if text and report.audio_seconds:
-            self._seconds_a_letter = report.audio_seconds / len(text)
-            self._factor = report.real_time_factor
+            self._letters = _REMEMBERED * self._letters + len(text)
+            self._audio_seconds = _REMEMBERED * self._audio_seconds + report.audio_seconds
+            self._work_seconds = _REMEMBERED * self._work_seconds + report.total_seconds
 
     def audio_seconds(self, text: str) -> float:
-        return max(0.5, len(text) * self._seconds_a_letter)
+        seconds_a_letter = self._audio_seconds / self._letters if self._letters else 1 / _LETTERS_A_SECOND
+        return max(0.5, len(text) * seconds_a_letter)
 
     def work_seconds(self, text: str) -> float | None:
         """None while nothing has been measured."""
-        return None if self._factor is None else self.audio_seconds(text) * self._factor
+        if not self._audio_seconds:
+            return None
+        return self.audio_seconds(text) * self._work_seconds / self._audio_seconds
 
 
 class TakeMaking(QObject):
@@ -120,6 +125,10 @@ class TakeMaking(QObject):
         self._stopped.set()
         if self._request is not None:
             self._request.cancel()
+
+    def forget_sound(self) -> None:
+        """It is in the project now; who is still hearing it holds on to it."""
+        self.sound = self._recorder = None
 
     @property
     def is_stopped(self) -> bool:

@@ -31,7 +31,10 @@ class TaskReporter(QObject):
         self._countdown = QTimer(self)
         self._countdown.setInterval(_COUNTDOWN_MILLISECONDS)
         self._countdown.timeout.connect(self.show)
-        session.queue.order_changed.connect(lambda _: self.show())
+        self._soon = QTimer(self)  # once, however many orders change at the same time
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self.show)
+        session.queue.order_changed.connect(lambda _: self._soon.start())
         session.queue.became_idle.connect(self.show)
         session.transport.ended.connect(lambda _: self.show())
         language.changed.connect(self.forget)  # it was said in the other language

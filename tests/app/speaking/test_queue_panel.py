@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QWidget
+import pytest
+from PySide6.QtWidgets import QProgressBar, QWidget
 from window_bench import Bench
 
-from studio.app.speaking.queue import Order, OrderState
+from studio.app.speaking.queue import Order, OrderState, SpeakQueue
 from studio.app.speaking.queue_panel import QueuePanel
+from studio.app.speaking.take_making import Pace
+from studio.app.window import MainWindow
 from studio.errors import NoSpeechMade, VoiceNotFound
+from studio.pipeline.request import Mode, SynthesisReport
+from studio.project.changes import InsertLines
+from studio.project.lines import Line
 
 
 def test_a_line_that_failed_has_its_report(bench: Bench, report_of: Callable[[QWidget], str]) -> None:
@@ -19,9 +25,8 @@ def test_a_line_that_failed_has_its_report(bench: Bench, report_of: Callable[[QW
     done = Order("a", "Good morning.", 1, state=OrderState.DONE)
     silent = Order("b", "Good night.", 1, state=OrderState.FAILED, error=NoSpeechMade("Nothing was said."))
     strange = Order("c", "Good day.", 1, state=OrderState.FAILED, error=VoiceNotFound("There is no voice."))
-    for order in (done, silent, strange):
-        queue._orders.append(order)
-        queue.order_added.emit(order)
+    queue._orders += [done, silent, strange]
+    queue.orders_added.emit([done, silent, strange], 0)
     panel._list.setCurrentItem(panel._items[done])
     assert panel._copy.isHidden()
     panel._list.setCurrentItem(panel._items[silent])
@@ -31,3 +36,78 @@ def test_a_line_that_failed_has_its_report(bench: Bench, report_of: Callable[[QW
     panel._list.setCurrentItem(panel._items[strange])
     assert report_of(panel).startswith("error: voice-not-found\n")
     panel.close()
+
+
+def script_of(bench: Bench, num_lines: int) -> MainWindow:
+    bench.add_voice()
+    lines = tuple(Line(f"line-{number}", text=f"word number {number}", voice="Anna") for number in range(num_lines))
+    bench.session.editor.apply(InsertLines(0, lines))
+    return bench.open_window()
+
+
+def test_a_long_script_is_not_looked_through_for_each_of_its_lines(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    seconds = SpeakQueue.remaining_seconds.fget
+    assert seconds is not None
+    monkeypatch.setattr(SpeakQueue, "remaining_seconds", property(lambda queue: looks.append(1) or seconds(queue)))
+    window = script_of(bench, 200)
+    queue, panel = bench.session.queue, window.queue_panel
+    queue.set_paused(True)
+    bench.trigger("speak.stale")
+    bench.until(lambda: panel._rest.text().startswith("200 lines"))
+    assert not panel._list.findChildren(QProgressBar), "each would take time to make, and all of them to lay out"
+    bench.trigger("speak.cancel")
+    bench.until(lambda: panel._rest.text().startswith("Nothing"))
+    panel._clear.click()
+    bench.until(lambda: panel._list.topLevelItemCount() == 0)
+    assert len(looks) < 20
+    assert all(bench.session.live_states.of(line.id) is None for line in bench.lines)
+
+
+def test_what_is_being_spoken_is_seen_in_the_list(bench: Bench) -> None:
+    window = script_of(bench, 30)
+    window.resize(1200, 700)
+    window.docks.tabs.setCurrentWidget(window.queue_panel)
+    panel, queue = window.queue_panel, bench.session.queue
+    bench.trigger("speak.stale")
+
+    def is_seen_far_down() -> bool:
+        seen = panel._list.viewport().rect()
+        num_done = sum(order.state is OrderState.DONE for order in queue.orders)
+        return num_done >= 8 and any(
+            seen.intersects(panel._list.visualItemRect(panel._items[order])) for order in queue.speaking
+        )
+
+    bench.until(is_seen_far_down)
+    queue.cancel_all()
+    bench.until(lambda: not queue.speaking)
+
+
+def test_sound_that_is_in_the_project_is_not_kept_in_memory(bench: Bench) -> None:
+    script_of(bench, 2)
+    queue = bench.session.queue
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.session.transport.is_playing)
+    bench.until(lambda: not queue.speaking and not bench.session.transport.is_playing)
+    (order,) = queue.orders
+    assert order.state is OrderState.DONE
+    assert order.making is not None
+    assert order.making.sound is None
+    assert len(bench.card.heard) > 0
+
+
+def test_one_line_does_not_overturn_what_is_known_of_the_pace() -> None:
+    pace = Pace()
+    assert pace.work_seconds("word") is None
+    for _ in range(10):
+        pace.saw(40 * "x", report(4.0))
+    assert pace.work_seconds(100 * "x") == pytest.approx(5.0)
+    pace.saw("x", report(2.0))
+    assert pace.work_seconds(100 * "x") == pytest.approx(5.0, rel=0.15)
+
+
+def report(audio_seconds: float) -> SynthesisReport:
+    """Made in half the time it lasts."""
+    return SynthesisReport(0.5, audio_seconds, audio_seconds / 2, 24_000, Mode.ZERO_SHOT, 50, {}, {})
