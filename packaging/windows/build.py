@@ -5,8 +5,8 @@
 
 It freezes the program (``packaging/freeze.py``) and hands the folder to Inno Setup 6.3 or later, whose compiler is
 looked for where its own installer puts it. The result is ``build/frozen/dist/timbre-studio-VERSION-windows-x64.exe``.
-Without ``--sign`` nothing is signed, and Windows says so to whoever starts it; ``$f`` stands for the file, and the
-quotes around it are Inno Setup's. No Windows machine has run this so far; its parts that know nothing of Windows are
+Without ``--sign`` nothing is signed, and Windows says so to whoever starts it; ``$f`` stands for the file in quotes,
+``$q`` for a quote, as in Inno Setup. No Windows machine has run this so far; its parts that know nothing of Windows are
 tested.
 """
 
@@ -63,13 +63,14 @@ def compile_command(compiler: Path, version: str, work: Path, *, sign: str = "")
     }
     command = [str(compiler), "/Qp", *(f"/D{name}={value}" for name, value in definitions.items())]
     if sign:
-        command += ["/DSign", f"/S{_SIGN_NAME}={sign}"]
+        # The compiler ends an argument at any quote, also at those that are escaped as Windows' own programs want it.
+        command += ["/DSign", f"/S{_SIGN_NAME}=" + sign.replace('"', "$q")]
     return [*command, str(SCRIPT)]
 
 
 def sign_command(sign: str, file: Path) -> str:
     """One line, as a person wrote it: Windows hands whole lines to programs."""
-    return sign.replace("$f", f'"{file}"')
+    return sign.replace("$q", '"').replace("$f", f'"{file}"')
 
 
 def find_compiler() -> Path | None:

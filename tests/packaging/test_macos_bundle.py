@@ -44,6 +44,11 @@ def test_the_microphone_is_asked_for_with_a_sentence_in_both_languages() -> None
         assert folder.removesuffix(".lproj") in info_plist("1")["CFBundleLocalizations"]
 
 
+def test_it_does_not_start_on_a_macos_that_its_libraries_are_too_new_for() -> None:
+    """The wheels of PyTorch 2.13 and ONNX Runtime 1.31 are made for macOS 14."""
+    assert int(info_plist("1")["LSMinimumSystemVersion"].partition(".")[0]) >= 14
+
+
 def test_scripts_and_voices_are_its_documents() -> None:
     info = info_plist("1")
     declared = {

@@ -106,6 +106,13 @@ def test_the_compiler_is_found_where_its_installer_puts_it(monkeypatch: pytest.M
     assert build.find_compiler() == compiler
 
 
+def test_a_name_with_blanks_reaches_both_that_sign() -> None:
+    for sign in ('signtool sign /n "My Company" $f', "signtool sign /n $qMy Company$q $f"):
+        command = build.compile_command(Path("ISCC.exe"), "1.2.3", Path("work"), sign=sign)
+        assert "/Stimbre=signtool sign /n $qMy Company$q $f" in command
+        assert build.sign_command(sign, Path("a.exe")) == 'signtool sign /n "My Company" "a.exe"'
+
+
 def test_a_file_is_signed_in_quotes() -> None:
     assert (
         build.sign_command("signtool sign /a $f", Path("Timbre Studio.exe")) == 'signtool sign /a "Timbre Studio.exe"'
