@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from studio.engines.lost_card import is_card_lost
 from studio.engines.memory import is_out_of_memory
 from studio.engines.overview import EngineAction, Overview
 from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, StudioError, WorkerBusy
@@ -252,8 +253,10 @@ class Server:
         except ImportError as error:
             _log.exception("a part of the program is missing")
             return protocol.Failed(request_id, _incomplete(error).to_record())
-        except Exception as error:  # noqa: BLE001 - the border of the worker: whatever it was, the client is told
+        except Exception as error:  # the border of the worker: whatever it was, the client is told
             _log.exception("request %d failed", request_id)
+            if is_card_lost(error):
+                raise  # the process ends of it: each further request would fail, and those of the next one do not
             gc.collect()
             return protocol.Failed(request_id, _explained(error).to_record())
 

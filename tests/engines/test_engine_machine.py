@@ -12,6 +12,7 @@ from studio.engines import machine
 from studio.engines.candidate import Subject
 from studio.engines.history import past_phases, remaining_seconds
 from studio.engines.keys import facts_of, key_of, place_facts
+from studio.engines.lost_card import is_card_lost
 from studio.engines.machine import budget_bytes, choose_card, give_unused_back, place_named, processor
 from studio.engines.manifest import Manifest, Verification
 from studio.engines.memory import is_out_of_memory
@@ -51,6 +52,22 @@ def test_the_budget_is_what_is_free_less_what_must_stay_so(monkeypatch: pytest.M
     assert budget_bytes(LARGE) == (3 << 30) - (512 << 20)
     monkeypatch.setattr(machine, "free_bytes", lambda _place: 100)
     assert budget_bytes(LARGE) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "is_lost"),
+    [
+        ("CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronously reported", True),
+        ("CUDA failure 700: an illegal memory access was encountered ; GPU=0 ; hostname=a", True),
+        ("CUDA error: the launch timed out and was terminated", True),
+        ("CUDA error: unknown error", True),
+        ("CUDA out of memory. Tried to allocate 2.00 GiB", False),
+        ("CUDA error: operation not permitted when stream is capturing", False),
+        ("unknown error in line 3", False),
+    ],
+)
+def test_a_card_that_is_lost_is_known_by_its_words(words: str, is_lost: bool) -> None:
+    assert is_card_lost(RuntimeError(words)) is is_lost
 
 
 def test_what_torch_keeps_of_a_card_goes_back_to_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,8 @@ class FakeModel:
                 raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried")
             case "bug":
                 raise ZeroDivisionError("division by zero")
+            case "card-fault":
+                raise RuntimeError("CUDA error: an illegal memory access was encountered")
             case "exit":
                 sys.stderr.write("leaving\n")
                 sys.exit(3)

@@ -139,6 +139,18 @@ def test_a_line_of_a_batch_that_leaves_takes_the_worker_along() -> None:
     run(work, folder="three-at-once")
 
 
+@pytest.mark.parametrize("in_batch", [False, True])
+def test_a_worker_whose_card_has_failed_gives_way_to_another(in_batch: bool) -> None:
+    """On the card nothing works any more in that process, and everything in the next."""
+
+    async def work(client: WorkerClient, workers: Workers) -> None:
+        with pytest.raises(WorkerDied):
+            await heard(client, "one card-fault", in_batch=in_batch)
+        assert await heard(client, "one two", in_batch=in_batch) == 2
+
+    assert len(run(work, folder="three-at-once")) == 2
+
+
 def test_what_libraries_print_is_in_the_log_and_nowhere_else(logs: Path, capfd: pytest.CaptureFixture[str]) -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         with pytest.raises(InternalError):
