@@ -22,6 +22,7 @@ from studio.engines.candidate import AnyStage, Subject, Usable
 from studio.engines.extent import Extent, usual_extent
 from studio.engines.history import past_phases, remaining_seconds
 from studio.engines.ladder import choose, no_room_for
+from studio.engines.lost_card import is_card_lost
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import Manifest, Trouble
 from studio.engines.memory import is_out_of_memory
@@ -328,8 +329,10 @@ class EngineManager:
             return None
         try:
             return rung.candidate.open(files if rung.candidate.phases else None, rung.subject)
-        except Exception as error:  # noqa: BLE001 - a library's border: whatever it is, the next engine speaks
+        except Exception as error:  # a library's border: whatever it is, the next engine speaks
             _log.exception("%s does not open", rung.key)
+            if is_card_lost(error):
+                raise  # nor does the next, and this one is as good as it was
             is_too_large = is_out_of_memory(error)
             with self._lock:
                 (self._too_large_now if is_too_large else self._unfit).add(rung.key)

@@ -202,6 +202,22 @@ def test_want_of_memory_steps_down_and_says_so(make_manager: MakeManager) -> Non
     assert chosen(manager) == "slower"
 
 
+def test_what_was_built_outlives_a_card_that_fails(make_manager: MakeManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = make_manager("ONE_BUILT")
+    manager.improve()
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("CUDA error: unknown error")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(engine_fakes.Built, "open", fail)
+        with pytest.raises(RuntimeError, match="unknown error"):
+            manager.open_choice(ENCODER)
+    opened = manager.open_choice(ENCODER)
+    assert opened is not None
+    assert opened.view.name == "built"
+
+
 def test_when_there_is_memory_again_the_faster_one_is_opened_again(
     make_manager: MakeManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
