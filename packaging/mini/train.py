@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in MAKERS:
         made: int = importlib.import_module(MAKERS[arguments[0]]).main(arguments[1:])
         return made
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stage", choices=STAGES)
     add_arguments(parser)
     parsed = parser.parse_args(arguments)

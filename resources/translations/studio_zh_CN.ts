@@ -1921,10 +1921,6 @@
         <translation>请重新复制或导出；里面必须有 cosyvoice*.yaml 和同目录的文件。</translation>
     </message>
     <message>
-        <source>Cut at a multiple of the token grid.</source>
-        <translation>请在令牌网格的整数倍处切分。</translation>
-    </message>
-    <message>
         <source>Divide it into lines, or use `timbre export`.</source>
         <translation>请分成多行，或使用 `timbre export`。</translation>
     </message>
@@ -1963,10 +1959,6 @@
     <message>
         <source>Nothing is heard in the recording.</source>
         <translation>录音里没有声音。</translation>
-    </message>
-    <message>
-        <source>Only for callers of the library: a chunk ends where the exact streaming cannot cut.</source>
-        <translation>仅涉及调用程序库的人：分块结束处不能被精确流式切开。</translation>
     </message>
     <message>
         <source>Please send the report, with the log.</source>
@@ -2141,6 +2133,10 @@
         <translation>请先都卸载（pip uninstall onnxruntime onnxruntime-gpu），再安装需要的一个：有 NVIDIA 显卡用 onnxruntime-gpu，否则用 onnxruntime。</translation>
     </message>
     <message>
+        <source>Take one that the message names, or leave the option out.</source>
+        <translation>请选用提示中给出的长度，或不使用该选项。</translation>
+    </message>
+    <message>
         <source>Take {shortest}, or {shortest} plus a multiple of {grid}.</source>
         <translation>请取 {shortest}，或 {shortest} 加 {grid} 的整数倍。</translation>
     </message>
@@ -2263,6 +2259,10 @@
     <message>
         <source>The graphics card has not enough memory for the built engine {file}.</source>
         <translation>显存不足，无法使用已构建的引擎 {file}。</translation>
+    </message>
+    <message>
+        <source>The length of the first chunk (--first-hop) ends where the exact streaming cannot cut.</source>
+        <translation>第一个音块的长度（--first-hop）结束在精确流式合成不能切分的位置。</translation>
     </message>
     <message>
         <source>The list of voices, {path}, cannot be used ({reason}).</source>

@@ -231,8 +231,8 @@ _MEANINGS: dict[str, tuple[Wording, Wording]] = {
         wording("Its sentence names what is possible."),
     ),
     "off-grid-cut": (
-        wording("Only for callers of the library: a chunk ends where the exact streaming cannot cut."),
-        wording("Cut at a multiple of the token grid."),
+        wording("The length of the first chunk (--first-hop) ends where the exact streaming cannot cut."),
+        wording("Take one that the message names, or leave the option out."),
     ),
     "internal-error": (
         wording("A fault of the program itself."),

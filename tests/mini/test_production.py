@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import train
 
 from recipe.production import STAGES, Wishes, produce
 from recipe.shipping import model_card
@@ -123,3 +125,11 @@ def test_a_card_needs_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str
         write_card(tmp_path / "model", tmp_path / "measured.json", tmp_path)
     assert model_card.main(["--to", str(tmp_path / "none"), "--work", str(tmp_path)]) == 1
     assert "no model folder" in capsys.readouterr().err
+
+
+def test_help_names_the_commands_beside_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        train.main(["--help"])
+    said = capsys.readouterr().out
+    assert {"all", "corpus", "ship", "card"} <= set(re.findall(r"\w+", said))
+    assert "train.py all" in said
