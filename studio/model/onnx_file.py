@@ -64,7 +64,11 @@ def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = N
 
 def providers(cuda_index: int | None) -> list[str | tuple[str, dict[str, str]]]:
     """What a session is to run on, for onnxruntime: a graphics card, or the processor."""
-    return [_CPU] if cuda_index is None else [(_CUDA, {"device_id": str(cuda_index)}), _CPU]
+    if cuda_index is None:
+        return [_CPU]
+    # By itself it tries every way to convolve for each size it has not met yet, and no two sentences are of one size:
+    # half a second each (https://github.com/PaddlePaddle/PaddleX/pull/5057).
+    return [(_CUDA, {"device_id": str(cuda_index), "cudnn_conv_algo_search": "HEURISTIC"}), _CPU]
 
 
 def require_provider(session: onnxruntime.InferenceSession, cuda_index: int | None) -> None:

@@ -20,6 +20,7 @@ from studio.engines.registry import all_candidates
 from studio.engines.stage import PlaceKind, Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
+from studio.model.onnx_file import providers
 
 CARD = replace(CPU, kind=PlaceKind.CUDA, name="a graphics card")
 
@@ -65,6 +66,12 @@ def test_a_build_without_cuda_is_named(reference: Path) -> None:
     found = candidate.probe(Subject(checkpoint_of(reference, "cosyvoice3"), CARD))
     assert isinstance(found, Unusable)
     assert str(found.reason) == "onnxruntime-gpu is not installed"
+
+
+def test_a_sentence_of_another_length_is_no_reason_to_search_anew() -> None:
+    (name, options), fallback = providers(1)
+    assert (name, fallback) == ("CUDAExecutionProvider", "CPUExecutionProvider")
+    assert options == {"device_id": "1", "cudnn_conv_algo_search": "HEURISTIC"}
 
 
 def test_a_session_that_fell_back_is_refused(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
