@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from studio.errors import StudioError, UnreadableScript
@@ -284,6 +285,18 @@ def test_what_is_no_word_document_is_a_sentence(content: bytes) -> None:
         paragraphs_of_word(content, "a.docx")
     assert "a.docx" in caught.value.message
     assert caught.value.remedy
+
+
+_WHOLE = docx("<w:p><w:r><w:t>The harbour was quiet.</w:t></w:r></w:p>")
+_COMPRESSED_AT = len("word/document.xml") + 30
+
+
+@given(st.integers(0, len(_WHOLE)), st.binary(min_size=1, max_size=8))
+@example(_COMPRESSED_AT, b"\xff")  # no such kind of compressed block
+@example(len(_WHOLE) - 6, b"\xff\xff\xff\xff")  # a list of contents before the beginning
+def test_a_damaged_word_document_is_read_or_a_sentence(at: int, damage: bytes) -> None:
+    with contextlib.suppress(UnreadableScript):
+        paragraphs_of_word(_WHOLE[:at] + damage + _WHOLE[at + len(damage) :], "a.docx")
 
 
 def test_a_zip_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:

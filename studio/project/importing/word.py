@@ -8,7 +8,10 @@ anything it refers to, and not beyond a bearable size.
 from __future__ import annotations
 
 import io
+import lzma
+import struct
 import zipfile
+import zlib
 from xml.parsers import expat
 
 from studio.errors import UnreadableScript
@@ -16,6 +19,11 @@ from studio.errors import UnreadableScript
 _MOST_BYTES = 128 << 20
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _DOCUMENT = "word/document.xml"
+# Each library of compression has errors of its own, and names and places in the archive may be nonsense.
+_OF_DAMAGED_ARCHIVES = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(LookupError, ValueError, RuntimeError),
+)
 # Local names: prefixes are the author's choice.
 _LEFT_OUT = frozenset({"del", "moveFrom", "Fallback", "rt", "instrText", "delText"})
 _BLOCK_BYTES = 1 << 16
@@ -39,7 +47,7 @@ def paragraphs_of_word(content: bytes, name: str) -> list[str]:
                     raise UnreadableScript("{name} is too large to be true.", remedy="Import it in parts.", name=name)
                 reader.feed(block)
             reader.feed(b"", is_last=True)
-    except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, EOFError, expat.ExpatError) as error:
+    except (expat.ExpatError, *_OF_DAMAGED_ARCHIVES) as error:
         raise UnreadableScript(
             "{name} is not a Word document we can read.", remedy="Save it again as .docx, or as text.", name=name
         ) from error
