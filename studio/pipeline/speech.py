@@ -133,9 +133,10 @@ class Speech:
         if start > self._now() + _NOTICEABLE_SECONDS:
             if not self.decoder.pace.is_settled:
                 return
-            self._run_ahead(part)
-            coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
-            start = gapless_start_seconds(self._now(), ready_seconds, coming)
+            if self.decoder.turns is None:  # others wait for this one's turn to end, and hardly anybody for its sound
+                self._run_ahead(part)
+                coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
+                start = gapless_start_seconds(self._now(), ready_seconds, coming)
         self._announced_start = start
         self.control.report_estimate(start)
 
