@@ -4508,6 +4508,13 @@
     </message>
 </context>
 <context>
+    <name>KnownWriting</name>
+    <message>
+        <source>{model} knows {languages} only: what is written otherwise becomes sounds without words. Other models (menu File) know more languages.</source>
+        <translation>{model} 只懂{languages}：用其他文字写的内容念出来不成词句。其他模型（见“文件”菜单）懂更多语言。</translation>
+    </message>
+</context>
+<context>
     <name>Languages</name>
     <message>
         <source>Chinese</source>

@@ -7,6 +7,8 @@ import asyncio
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import Engine, EngineState, WorkerBridge
+from studio.app.inspector.known_writing import doubt_words
+from studio.app.translation import language
 from studio.errors import StudioError
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line
@@ -16,9 +18,9 @@ _PATIENCE_MILLISECONDS = 300
 
 
 class AsSpoken(QObject):
-    """``show`` asks, ``ready`` answers, for the last text only: the words, or why there are none."""
+    """``show`` asks, ``ready`` answers, for the last text only: the words, or why there are none; and what to doubt."""
 
-    ready = Signal(object)  # str or StudioError
+    ready = Signal(object, str)  # str or StudioError; a sentence or nothing
 
     def __init__(self, bridge: WorkerBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -26,11 +28,13 @@ class AsSpoken(QObject):
         self._line: Line | None = None
         self._dictionary = PronunciationDictionary()
         self._working: asyncio.Task[None] | None = None
+        self._answer: str | StudioError = ""
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MILLISECONDS)
         self._patience.timeout.connect(self._begin)
         bridge.engine_changed.connect(self._on_engine_changed)
+        language.changed.connect(self._say_anew)
 
     def show(self, line: Line | None, dictionary: PronunciationDictionary) -> None:
         """Answers a moment after the last key."""
@@ -65,5 +69,11 @@ class AsSpoken(QObject):
             except StudioError as error:
                 answer = error
             if text == self._wanted:
-                self.ready.emit(answer)
+                self._answer = answer
+                self._say_anew()
                 return
+
+    def _say_anew(self) -> None:
+        engine, answer = self._bridge.engine.description, self._answer
+        doubt = doubt_words(engine.model_name, answer) if engine is not None and isinstance(answer, str) else ""
+        self.ready.emit(answer, doubt)

@@ -48,6 +48,7 @@ class Inspector(QWidget):
         self._spoken.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._spoken.setContentsMargins(10, 0, 10, 8)
         self._spoken.setAccessibleName(self.tr("As spoken"))
+        self._doubt = _warning()
         self._unspoken = ErrorLine()
         self._unspoken.setContentsMargins(10, 0, 10, 8)
         self._takes_title = _title(self.tr("Takes"))
@@ -58,6 +59,7 @@ class Inspector(QWidget):
         column.addWidget(self.form)
         column.addWidget(_title(self.tr("As spoken")))
         column.addWidget(self._spoken)
+        column.addWidget(self._doubt)
         column.addWidget(self._unspoken)
         column.addStretch(1)
         scroll = QScrollArea(widgetResizable=True)
@@ -105,8 +107,11 @@ class Inspector(QWidget):
         self._takes.show_takes(takes, line.chosen_take if line else None)
         self._takes_title.setText(self.tr("Takes") if not takes else self.tr("%n take(s)", "", len(takes)))
 
-    def show_spoken(self, answer: str | StudioError) -> None:
+    def show_spoken(self, answer: str | StudioError, doubt: str = "") -> None:
+        """``doubt`` is what a person should know before they hear it."""
         self._spoken.setText(answer if isinstance(answer, str) else "")
+        self._doubt.setText(doubt)
+        self._doubt.setVisible(bool(doubt))
         self._unspoken.show_error(answer if isinstance(answer, StudioError) else None)
 
     @property
@@ -121,4 +126,12 @@ def _title(words: str) -> QLabel:
     label = QLabel(words)
     label.setProperty("role", "title")
     label.setContentsMargins(10, 6, 10, 2)
+    return label
+
+
+def _warning() -> QLabel:
+    label = QLabel(wordWrap=True)
+    label.setProperty("role", "warn")
+    label.setContentsMargins(10, 0, 10, 8)
+    label.hide()
     return label

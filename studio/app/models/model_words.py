@@ -92,8 +92,12 @@ def state_icon(status: ModelStatus) -> tuple[str, str]:
     return _ICONS[status.state]
 
 
+def language_words(known: KnownModel) -> str:
+    return _said(_T("Models", ", ")).join(_said(_LANGUAGES[code]) for code in known.languages)
+
+
 def ability_words(known: KnownModel) -> str:
-    languages = _said(_T("Models", ", ")).join(_said(_LANGUAGES[code]) for code in known.languages)
+    languages = language_words(known)
     abilities = [_said(words) for ability, words in _ABILITIES.items() if ability in known.abilities]
     if known.num_dialects:
         dialects = _said(_T("Models", "{count} Chinese dialects")).format(count=known.num_dialects)
