@@ -15,6 +15,7 @@ from studio.project.lines import Line, LineStyle
 from studio.project.takes import Take, TakeRecipe
 
 Row = Mapping[str, Any] | sqlite3.Row
+_HIGHEST_SAMPLE_RATE = 1_000_000
 
 
 def line_row(line: Line, rank: int) -> dict[str, Any]:
@@ -69,6 +70,12 @@ def take_row(take: Take) -> dict[str, Any]:
 
 
 def take_from(row: Row) -> Take:
+    """Raises ``ValueError``, ``LookupError`` and ``TypeError`` where it is not what this program writes."""
+    if not 0 < row["sample_rate"] <= _HIGHEST_SAMPLE_RATE:
+        raise ValueError("a take has no sample rate")
+    recipe = json.loads(row["recipe"])
+    if not isinstance(recipe, dict):
+        raise TypeError("a take has no recipe")
     return Take(
         id=row["id"],
         line_id=row["line_id"],
@@ -76,7 +83,7 @@ def take_from(row: Row) -> Take:
         created=datetime.fromisoformat(row["created"]),
         audio_seconds=row["audio_seconds"],
         sample_rate=row["sample_rate"],
-        recipe=_recipe_from(json.loads(row["recipe"])),
+        recipe=_recipe_from(recipe),
         is_kept=bool(row["is_kept"]),
         is_complete=bool(row["is_complete"]),
         first_audio_seconds=row["first_audio_seconds"],

@@ -43,7 +43,7 @@ class Storage:
         with self._lock, database.sentences(self._read_as):
             try:
                 return self._read()
-            except (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError) as error:
+            except (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, RecursionError) as error:
                 raise database.damaged(self._read_as, error) from error  # somebody else's hand, or a bad disk
 
     def _read(self) -> Script:
