@@ -52,6 +52,8 @@ def _read_with_pyav(path: Path) -> Iterator[tuple[Samples, int]]:
             if not container.streams.audio:
                 raise no_sound_track(path)
             track = container.streams.audio[0]
+            if track.codec_context is None:  # of a kind FFmpeg cannot decode: bought and protected, most often
+                raise not_a_sound_file(path)
             to_float = av.AudioResampler(format="fltp", layout=track.layout, rate=track.rate)
             for frame in container.decode(track):
                 for converted in to_float.resample(frame):

@@ -103,6 +103,19 @@ def test_a_film_without_sound_and_a_damaged_file_are_told_apart(
 
 
 @pytest.mark.parametrize("has_pyav", [True, False])
+@pytest.mark.usefixtures("ffmpeg_on_path")
+def test_sound_of_an_unknown_kind_is_told(tmp_path: Path, without_pyav: Callable[[], None], has_pyav: bool) -> None:
+    """As in films and music that somebody bought."""
+    write_media(tmp_path / "clip.m4a", "aac", tone(1.0)[None], RATE)
+    content = (tmp_path / "clip.m4a").read_bytes()
+    (tmp_path / "bought.m4a").write_bytes(content.replace(b"mp4a", b"drms").replace(b"esds", b"free"))
+    if not has_pyav:
+        without_pyav()
+    with pytest.raises(UnreadableClip, match=r"bought\.m4a is not a sound file we can read"):
+        read_audio(tmp_path / "bought.m4a")
+
+
+@pytest.mark.parametrize("has_pyav", [True, False])
 @pytest.mark.parametrize(
     ("name", "content"),
     [
