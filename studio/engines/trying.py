@@ -22,6 +22,7 @@ from studio.engines.trial_process import Obedience
 from studio.engines.trials import TRIALS, time_in_turns
 from studio.errors import StudioError
 from studio.model.checkpoint import open_checkpoint
+from studio.model.stream_pool import streams_of
 from studio.wording import wording
 
 _log = logging.getLogger(__name__)
@@ -103,6 +104,7 @@ def _try(task: TrialTask, progress: Progress) -> News:
     torch.set_flush_denormal(True)
     if task.place.kind is PlaceKind.CUDA:
         torch.cuda.set_device(task.place.index)  # TensorRT builds for the card that is the thread's
+        torch.cuda.set_stream(streams_of(torch.device(task.place.device)).of_this_thread())  # as lines are spoken
     # What is compared with is plain float32, not 10 bits of it.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False

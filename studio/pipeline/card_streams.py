@@ -15,7 +15,10 @@ from studio.model.stream_pool import streams_of
 
 @contextmanager
 def stream_of_its_own(device: torch.device | str) -> Iterator[None]:
-    """What this thread queues within need not wait for what other threads have queued."""
+    """What this thread queues within need not wait for what other threads have queued.
+
+    Also for a line alone: on the stream that is everybody's by default TensorRT waits for the card at every call.
+    """
     device = torch.device(device)
     if device.type != "cuda":
         yield

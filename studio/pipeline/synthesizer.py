@@ -135,14 +135,8 @@ class Synthesizer:
             tokenizer=self.stages.text_tokenizer,
             normalize=not request.text_is_normalized,
         )
-        if not in_batch:
-            return (yield from self._speak(request, items, control, decoder=self._decoder, started=started))
-        with stream_of_its_own(self.description.device):
-            return (
-                yield from self._speak(
-                    request, items, control, decoder=self._decoder.in_batch(self._turns), started=started
-                )
-            )
+        decoder = self._decoder.in_batch(self._turns) if in_batch else self._decoder
+        return (yield from self._speak(request, items, control, decoder=decoder, started=started))
 
     def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
         """The same for text that is still being typed: each sentence is spoken as soon as it is complete."""
@@ -159,16 +153,17 @@ class Synthesizer:
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """The recording's speech tokens spoken by another voice: no text, no language model."""
         started = time.perf_counter()
-        voice = self._voice(request.voice, control.report_progress)
-        voice_seconds = time.perf_counter() - started
-        tokenizer = self.stages.front_end().speech_tokenizer
-        recording = read_audio(request.source)
-        require_sound(recording)
-        pieces = split_where_quiet(recording)
-        parts = [Part(open_feed=_known(source_tokens(piece, tokenizer))) for piece in pieces]
-        options = SpeechOptions(request.speed, request.is_streaming)
-        speech = self._speech(voice, options, request.seed, control, decoder=self._decoder, started=started)
-        yield from speech.stream(parts)
+        with stream_of_its_own(self.description.device):
+            voice = self._voice(request.voice, control.report_progress)
+            voice_seconds = time.perf_counter() - started
+            tokenizer = self.stages.front_end().speech_tokenizer
+            recording = read_audio(request.source)
+            require_sound(recording)
+            pieces = split_where_quiet(recording)
+            parts = [Part(open_feed=_known(source_tokens(piece, tokenizer))) for piece in pieces]
+            options = SpeechOptions(request.speed, request.is_streaming)
+            speech = self._speech(voice, options, request.seed, control, decoder=self._decoder, started=started)
+            yield from speech.stream(parts)
         tokens_seconds = time.perf_counter() - started - voice_seconds - speech.clock.flow - speech.clock.vocoder
         return self._report(speech, Mode.CONVERSION, {"voice": voice_seconds, "speech_tokenizer": tokens_seconds})
 
@@ -185,17 +180,18 @@ class Synthesizer:
         started: float,
     ) -> Chunks:
         text_seconds = time.perf_counter() - started
-        voice = self._voice(request.voice, control.report_progress)
-        voice_seconds = time.perf_counter() - started - text_seconds
-        open_part = self._part_opener(request, voice, control)
-        options = SpeechOptions(request.speed, request.is_streaming, request.first_hop_tokens)
-        speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
-        parts = (
-            [open_part(index, item) for index, item in enumerate(items)]
-            if isinstance(items, list)
-            else (open_part(index, item) for index, item in enumerate(items))
-        )
-        yield from speech.stream(parts)
+        with stream_of_its_own(self.description.device):
+            voice = self._voice(request.voice, control.report_progress)
+            voice_seconds = time.perf_counter() - started - text_seconds
+            open_part = self._part_opener(request, voice, control)
+            options = SpeechOptions(request.speed, request.is_streaming, request.first_hop_tokens)
+            speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
+            parts = (
+                [open_part(index, item) for index, item in enumerate(items)]
+                if isinstance(items, list)
+                else (open_part(index, item) for index, item in enumerate(items))
+            )
+            yield from speech.stream(parts)
         return self._report(speech, request.mode, {"text": text_seconds, "voice": voice_seconds})
 
     def _part_opener(

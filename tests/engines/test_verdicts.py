@@ -100,19 +100,28 @@ class Timed(Trial):
         return lambda: iter(self._results)
 
 
-def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path) -> None:
-    """Some libraries build for whichever card is the thread's."""
-    chosen: list[int] = []
+def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some libraries build for whichever card is the thread's, and are slower on its default stream."""
+    chosen: list[object] = []
 
-    def choose(index: int) -> None:
-        chosen.append(index)
+    class Pool:
+        def __init__(self, device: torch.device) -> None:
+            self._device = device
+
+        def of_this_thread(self) -> str:
+            return f"a stream of {self._device}"
+
+    def choose(stream: str) -> None:
+        chosen.append(stream)
         raise BuildCancelled
 
-    place = Place(PlaceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, index=1)
+    monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
+    monkeypatch.setattr(torch.cuda, "set_stream", choose)
+    monkeypatch.setattr("studio.engines.trying.streams_of", Pool)
     task = TrialTask(
         model_folder=noise_models.V3,
         variant=None,
-        place=place,
+        place=Place(PlaceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, index=1),
         stage=Stage.FLOW,
         name="torch-float32",
         modules=MODULES,
@@ -121,11 +130,8 @@ def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path) -> None:
         timing_cache=tmp_path / "cache",
         extent=EXTENT,
     )
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(torch.cuda, "set_device", choose)
-        outcome = tried(task, None)  # type: ignore[arg-type]
-    assert isinstance(outcome, WasCancelled)
-    assert chosen == [1]
+    assert isinstance(tried(task, None), WasCancelled)  # type: ignore[arg-type]
+    assert chosen == [1, "a stream of cuda:1"]
 
 
 @pytest.fixture(scope="module")

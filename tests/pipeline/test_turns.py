@@ -1,29 +1,74 @@
-"""A line of a batch has its turn for its sound alone."""
+"""What a request has for itself: a stream of a card, and as a line of a batch its turn, for its sound alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import noise_models
 import pytest
 
-from studio.model.stages import SpeechTokenRequest, TokenSampler
+from studio.model.stages import FlowStream, SpeechTokenRequest, TokenSampler
 from studio.pipeline.control import RequestControl
 from studio.pipeline.opening import open_synthesizer
 from studio.pipeline.pacing import Pace
-from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.synthesizer import Synthesizer
+
+
+@pytest.fixture
+def synthesizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Synthesizer]:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    opened = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def voice(reference: Path) -> VoiceReference:
+    return VoiceReference(reference / "inputs" / "prompt_a.wav", name="a")
+
+
+def test_every_request_has_a_stream_of_its_own_on_a_card(
+    synthesizer: Synthesizer, voice: VoiceReference, reference: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    within: list[bool] = []
+    is_within_when_opened: list[bool] = []
+    open_stream = synthesizer.stages.flow.open_stream
+
+    @contextmanager
+    def stream_of_its_own(_: str) -> Iterator[None]:
+        within.append(True)
+        yield
+        within.pop()
+
+    def opened(*arguments: Any, **options: Any) -> FlowStream:
+        is_within_when_opened.append(bool(within))
+        return open_stream(*arguments, **options)
+
+    monkeypatch.setattr(synthesizer.stages.flow, "open_stream", opened)
+    monkeypatch.setattr("studio.pipeline.synthesizer.stream_of_its_own", stream_of_its_own)
+    request, control = SynthesisRequest("One.", voice, forced_tokens=30), RequestControl()
+    recording = ConversionRequest(reference / "inputs" / "prompt_b.wav", voice)
+    for chunks in (
+        synthesizer.stream(request, control=control),
+        synthesizer.stream(request, control=control, in_batch=True),
+        synthesizer.stream_pieces(request, iter(["One."]), control=control),
+        synthesizer.convert(recording, control=control),
+    ):
+        list(chunks)
+        assert not within
+    assert is_within_when_opened == [True] * 4
 
 
 def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
-    reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a start without gaps is far, a line that is listened to looks ahead; one of a batch is in others' way."""
-    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
-    synthesizer = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
     speech_lm = synthesizer.stages.speech_lm
     generate = speech_lm.generate
-    monkeypatch.setattr(Pace, "speech_lm_seconds", lambda pace, num_tokens: 10.0 * num_tokens)
     is_in_turn = False
     made: list[bool] = []
 
@@ -41,11 +86,10 @@ def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
             made.append(is_in_turn)
             yield token
 
+    monkeypatch.setattr(Pace, "speech_lm_seconds", lambda pace, num_tokens: 10.0 * num_tokens)
     monkeypatch.setattr(speech_lm, "generate", generated)
     monkeypatch.setattr(synthesizer, "_turns", Turns())
-    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", name="a")
     request = SynthesisRequest("One. [pause 0.1] Two.", voice, forced_tokens=70)
     list(synthesizer.stream(request, control=RequestControl(), in_batch=True))
     assert len(made) >= 140
     assert not any(made)
-    synthesizer.close()
