@@ -104,3 +104,10 @@ def test_the_buttons_of_dialogs_are_words(qapp: QApplication) -> None:
     """Fusion's own pictures are of another time than the icons of the window."""
     dress(qapp, Appearance.LIGHT)
     assert "dialogbuttonbox-buttons-have-icons: 0" in qapp.styleSheet(), "a test without a screen has no such pictures"
+
+
+def test_no_frame_has_a_box_to_check() -> None:
+    """Fusion cuts off the upper edge of such a box, and draws an empty frame around nothing."""
+    with_frames = [path for path in APP.rglob("*.py") if "QGroupBox(" in path.read_text("utf-8")]
+    assert with_frames
+    assert [path.name for path in with_frames if "setCheckable" in path.read_text("utf-8")] == []

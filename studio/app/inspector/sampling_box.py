@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QGroupBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
 
 from studio.model.config import SamplingOptions
 
-_NO_LIMIT = (1 << 24) - 1  # Qt's own
+_INDENT_PIXELS = 20
 
 
-class SamplingBox(QGroupBox):
+class SamplingBox(QWidget):
     """Checked: options of the line's own; else those of the released models."""
 
     changed = Signal(object)  # SamplingOptions or None
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setTitle(self.tr("Sampling of its own"))
-        self.setAccessibleName(self.title())
-        self.setCheckable(True)
-        self.setFlat(True)
-        self.setChecked(False)
+        self._has_own = QCheckBox(self.tr("Sampling of its own"))
         self._is_showing = False
         self._top_p = QDoubleSpinBox(minimum=0.01, maximum=1.0, singleStep=0.05, decimals=2)
         self._top_k = QSpinBox(minimum=1, maximum=1000)
@@ -29,7 +25,7 @@ class SamplingBox(QGroupBox):
         self._ratio = QDoubleSpinBox(minimum=0.01, maximum=1.0, singleStep=0.05, decimals=2)
         self._inside = QWidget()
         form = QFormLayout(self._inside)
-        form.setContentsMargins(0, 0, 0, 0)
+        form.setContentsMargins(_INDENT_PIXELS, 0, 0, 0)
         for name, tip, control in (
             (self.tr("Probability kept"), self.tr("Lower: calmer; higher: livelier (top p)"), self._top_p),
             (self.tr("Tokens kept"), self.tr("How many candidates there are at most (top k)"), self._top_k),
@@ -40,15 +36,17 @@ class SamplingBox(QGroupBox):
             control.setToolTip(tip)
             control.valueChanged.connect(self._on_changed)
             form.addRow(name, control)
-        layout = QFormLayout(self)
-        layout.addRow(self._inside)
-        self.toggled.connect(self._on_toggled)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._has_own)
+        column.addWidget(self._inside)
+        self._has_own.toggled.connect(self._on_toggled)
         self.show_options(None)
 
     def show_options(self, options: SamplingOptions | None) -> None:
         self._is_showing = True
-        self.setChecked(options is not None)
-        self._open(options is not None)
+        self._has_own.setChecked(options is not None)
+        self._inside.setVisible(options is not None)
         shown = options or SamplingOptions()
         self._top_p.setValue(shown.top_p)
         self._top_k.setValue(shown.top_k)
@@ -57,17 +55,12 @@ class SamplingBox(QGroupBox):
         self._is_showing = False
 
     def _on_toggled(self, has_own: bool) -> None:
-        self._open(has_own)
+        self._inside.setVisible(has_own)
         if not self._is_showing:
             self.changed.emit(self._options() if has_own else None)
 
-    def _open(self, is_open: bool) -> None:
-        """Closed, it is a line of text without an empty frame."""
-        self._inside.setVisible(is_open)
-        self.setMaximumHeight(_NO_LIMIT if is_open else self.fontMetrics().height() + 12)
-
     def _on_changed(self) -> None:
-        if not self._is_showing and self.isChecked():
+        if not self._is_showing and self._has_own.isChecked():
             self.changed.emit(self._options())
 
     def _options(self) -> SamplingOptions:

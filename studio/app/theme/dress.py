@@ -26,17 +26,16 @@ QTabWidget::pane {{ border: 0; border-top: 1px solid {border}; }}
 QLineEdit {{ border: 1px solid {border}; border-radius: 3px; padding: 3px 4px; }}
 QLineEdit:focus {{ border-color: {accent}; }}
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; }}
-QCheckBox::indicator, QRadioButton::indicator, QGroupBox::indicator {{ width: 14px; height: 14px;
-    border: 1px solid {quiet}; background: {surface}; }}
-QCheckBox::indicator, QGroupBox::indicator {{ border-radius: 3px; }}
+QCheckBox::indicator, QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {quiet};
+    background: {surface}; }}
+QCheckBox::indicator {{ border-radius: 3px; }}
 QRadioButton::indicator {{ border-radius: 8px; }}
-QCheckBox::indicator:checked, QGroupBox::indicator:checked {{ background: {accent}; border-color: {accent};
+QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent};
     image: url("{marks}/check-{shade}.svg"); }}
 QRadioButton::indicator:checked {{ background: {accent}; border-color: {accent};
     image: url("{marks}/dot-{shade}.svg"); }}
-QCheckBox::indicator:focus, QRadioButton::indicator:focus, QGroupBox::indicator:focus {{ border: 2px solid {accent}; }}
-QCheckBox::indicator:disabled, QRadioButton::indicator:disabled, QGroupBox::indicator:disabled {{
-    border-color: {border}; background: {ground}; }}
+QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ border: 2px solid {accent}; }}
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {border}; background: {ground}; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QLabel[role="quiet"] {{ color: {quiet}; }}
 QLabel[role="title"] {{ font-weight: 600; }}

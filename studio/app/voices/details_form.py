@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QDate, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDateEdit,
     QFormLayout,
-    QGroupBox,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -22,6 +22,7 @@ from studio.voices.library import Consent
 from studio.voices.voice import LONGEST_NAME
 
 _TRANSCRIPT_LINES = 3
+_INDENT_PIXELS = 20
 
 
 class DetailsForm(QWidget):
@@ -43,7 +44,8 @@ class DetailsForm(QWidget):
         self._notes = QLineEdit(self)
         self._notes.setAccessibleName(self.tr("Notes"))
         self._notes.setPlaceholderText(self.tr("Whatever you want to remember"))
-        self._consent = self._make_consent()
+        self._consent = QCheckBox(self.tr("The owner of this voice agrees to its use"), self)
+        self._consent.setToolTip(self.tr("Clone only voices whose owners agree. This note is kept with the voice."))
         words_label = QLabel(self.tr("&Words"), self)
         words_label.setBuddy(self.transcript)
         words = QVBoxLayout()
@@ -57,6 +59,7 @@ class DetailsForm(QWidget):
         rows.addRow(self.tr("&Language"), self._language)
         rows.addRow(self.tr("N&otes"), self._notes)
         rows.addRow(self._consent)
+        rows.addRow(self._make_consent())
         self._connect_signals()
         self._explain_mode()
 
@@ -106,11 +109,11 @@ class DetailsForm(QWidget):
             box.addItem(language_word(code), code)
         return box
 
-    def _make_consent(self) -> QGroupBox:
-        group = QGroupBox(self.tr("The owner of this voice agrees to its use"), self)
-        group.setCheckable(True)
-        group.setChecked(False)
-        group.setToolTip(self.tr("Clone only voices whose owners agree. This note is kept with the voice."))
+    def _make_consent(self) -> QWidget:
+        """To be filled in once the box is checked."""
+        group = QWidget(self)
+        group.setEnabled(False)
+        self._consent.toggled.connect(group.setEnabled)
         self._consent_by, self._consent_scope = QLineEdit(group), QLineEdit(group)
         self._consent_by.setAccessibleName(self.tr("Who agreed"))
         self._consent_scope.setAccessibleName(self.tr("What for"))
@@ -120,6 +123,8 @@ class DetailsForm(QWidget):
         self._consent_date.setDisplayFormat("yyyy-MM-dd")
         self._consent_date.setAccessibleName(self.tr("When"))
         rows = QFormLayout(group)
+        rows.setContentsMargins(_INDENT_PIXELS, 0, 0, 0)
+        rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         rows.addRow(self.tr("Who"), self._consent_by)
         rows.addRow(self.tr("When"), self._consent_date)
         rows.addRow(self.tr("What for"), self._consent_scope)
