@@ -17,7 +17,7 @@ from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, TokenSampler, Vocoder
-from studio.pipeline.card_streams import stream_of_its_own
+from studio.pipeline.card_streams import finish_for_others, stream_of_its_own
 from studio.pipeline.control import RequestControl
 from studio.pipeline.conversion import split_where_quiet
 from studio.pipeline.enrolment import FrontEnd, enrol, prompt_key, source_tokens
@@ -64,6 +64,7 @@ class Synthesizer:
     def __init__(
         self, checkpoint: Checkpoint, stages: Stages, store: PromptStore, description: EngineDescription
     ) -> None:
+        finish_for_others(description.device)  # weights that a card has laid out itself, whichever stream reads them
         self.description = description
         self.checkpoint = checkpoint
         self.stages = stages
@@ -89,6 +90,7 @@ class Synthesizer:
 
         Not while a request is at work.
         """
+        finish_for_others(self.description.device)
         self.stages = replace(
             self.stages,
             speech_lm=speech_lm or self.stages.speech_lm,

@@ -25,7 +25,6 @@ from studio.engines.registry import MODULES
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
-from studio.pipeline.card_streams import finish_for_others
 from studio.pipeline.control import RequestControl
 from studio.pipeline.opening import HandedStages, open_synthesizer
 from studio.pipeline.precision_choice import AUTO
@@ -131,7 +130,6 @@ class AcceleratedModel:
         if self._synthesizer is None:
             self._synthesizer = self._open()
         self._take_over(self._synthesizer)
-        finish_for_others(self._options.device)  # weights that a card has laid out itself, whichever stream reads them
         self._description = self._synthesizer.description
         if self._description != before:
             self._hear(self._manager.overview())

@@ -284,7 +284,9 @@ def test_what_was_opened_is_computed_before_any_line_reads_it(
         return stream(*arguments, **options)
 
     monkeypatch.setattr(Synthesizer, "stream", heard)
-    monkeypatch.setattr("studio.worker.accelerated.finish_for_others", lambda device: order.append(f"finish {device}"))
+    monkeypatch.setattr(
+        "studio.pipeline.synthesizer.finish_for_others", lambda device: order.append(f"finish {device}")
+    )
     model, manager = open_model()
     loudness(model, request_of)
     assert manager.has_improved.wait(60)
