@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from studio.audio.ffmpeg import CONTAINERS, find_ffmpeg, no_sound_track, not_a_s
 from studio.audio.resampling import Samples
 from studio.errors import UnreadableClip
 from studio.installation import how_to_read_media
+
+if TYPE_CHECKING:
+    from av.audio.frame import AudioFrame
 
 MEDIA_SUFFIXES = frozenset(
     {".aac", ".ac3", ".amr", ".ape", ".m4a", ".m4b", ".mka", ".opus", ".wma"}
@@ -54,11 +58,24 @@ def _read_with_pyav(path: Path) -> Iterator[tuple[Samples, int]]:
             track = container.streams.audio[0]
             if track.codec_context is None:  # of a kind FFmpeg cannot decode: bought and protected, most often
                 raise not_a_sound_file(path)
-            to_float = av.AudioResampler(format="fltp", layout=track.layout, rate=track.rate)
-            for frame in container.decode(track):
-                for converted in to_float.resample(frame):
-                    yield converted.to_ndarray().mean(axis=0, dtype=np.float32), int(track.rate)
-            for converted in to_float.resample(None):
-                yield converted.to_ndarray().mean(axis=0, dtype=np.float32), int(track.rate)
+            rate = int(track.rate)
+            for frame in _as_floats(container.decode(track), rate):
+                yield frame.to_ndarray().mean(axis=0, dtype=np.float32), rate
     except av.error.FFmpegError as error:
         raise not_a_sound_file(path) from error
+
+
+def _as_floats(frames: Iterator[AudioFrame], rate: int) -> Iterator[AudioFrame]:
+    """At one rate, whatever comes: broadcasts change between stereo and surround in mid-film."""
+    import av  # noqa: PLC0415 -- an optional extra
+
+    to_float, setup = None, None
+    for frame in frames:
+        found = (frame.format.name, frame.layout.name, frame.sample_rate)
+        if to_float is None or found != setup:
+            if to_float is not None:
+                yield from to_float.resample(None)
+            to_float, setup = av.AudioResampler(format="fltp", layout=frame.layout, rate=rate), found
+        yield from to_float.resample(frame)
+    if to_float is not None:
+        yield from to_float.resample(None)

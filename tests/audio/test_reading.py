@@ -80,6 +80,25 @@ def test_media_containers_are_read(tmp_path: Path, name: str, codec: str, rate: 
     assert spectrum.argmax() * rate / len(middle) == pytest.approx(440, abs=3)
 
 
+def test_a_broadcast_that_changes_its_channels_and_rate_is_read_whole(tmp_path: Path) -> None:
+    parts = {
+        "mono": tone(rate=48_000)[None],
+        "stereo": np.stack([tone(rate=48_000)] * 2),
+        "slow": tone(rate=32_000)[None],
+    }
+    content = b""
+    for name, sound in parts.items():
+        write_media(tmp_path / f"{name}.ac3", "ac3", sound, sound.shape[1])
+        content += (tmp_path / f"{name}.ac3").read_bytes()
+    (tmp_path / "film.ac3").write_bytes(content)
+    waveform = read_audio(tmp_path / "film.ac3")
+    assert waveform.sample_rate == 48_000
+    assert waveform.seconds == pytest.approx(3.0, abs=0.2)
+    for start in (24_000, 72_000, 120_000):
+        spectrum = np.abs(np.fft.rfft(waveform.samples[start : start + 16_000] * np.hanning(16_000)))
+        assert spectrum.argmax() * 3 == pytest.approx(440, abs=6)
+
+
 def test_channels_are_averaged(tmp_path: Path) -> None:
     stereo = np.stack([tone(), -0.5 * tone()], axis=1)
     soundfile.write(tmp_path / "stereo.wav", stereo, RATE, subtype="FLOAT")
