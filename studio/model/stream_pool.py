@@ -43,13 +43,14 @@ class StreamPool:
         return own
 
 
-_pools: dict[torch.device, StreamPool] = {}
+_pools: dict[int, StreamPool] = {}
 _pools_lock = threading.Lock()
 
 
 def streams_of(device: torch.device) -> StreamPool:
     """The one pool of a card."""
+    index = device.index or 0  # "cuda" is the first card
     with _pools_lock:
-        if device not in _pools:
-            _pools[device] = StreamPool(device)
-        return _pools[device]
+        if index not in _pools:
+            _pools[index] = StreamPool(torch.device("cuda", index))
+        return _pools[index]

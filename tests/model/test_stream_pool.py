@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 import torch
 
-from studio.model.stream_pool import StreamPool
+from studio.model.stream_pool import StreamPool, streams_of
 
 
 @pytest.fixture
@@ -48,3 +48,11 @@ def test_each_thread_has_one_of_its_own_and_keeps_it(pool: StreamPool) -> None:
 def test_nobody_queues_on_the_stream_that_is_for_recording(pool: StreamPool) -> None:
     asked = streams_of_threads(pool, 70)
     assert pool.for_recording.cuda_stream not in {stream for of_thread in asked for stream in of_thread}
+
+
+@pytest.mark.usefixtures("pool")
+def test_a_card_has_one_pool_whatever_it_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.model.stream_pool._pools", {})
+    first = streams_of(torch.device("cuda", 0))
+    assert streams_of(torch.device("cuda")) is first
+    assert streams_of(torch.device("cuda", 1)) is not first
