@@ -68,6 +68,10 @@ class Playback:
         self._thread = threading.Thread(target=self._run, name="playback", daemon=True)
         self._thread.start()
 
+    def use_device(self, device: str | None) -> None:
+        """Instead of the one it was to be heard on; once it is heard, nothing changes."""
+        self._device = device
+
     def allow_start(self) -> None:
         """From now on play can go on without a gap."""
         self._may_start.set()

@@ -119,7 +119,11 @@ class Transport(QObject):
         if device == self._device:
             return
         self._device = device
-        if self._heard is not None and self._playback is not None and self._playback.is_heard:
+        if self._heard is None or self._playback is None:
+            return
+        if not self._playback.is_heard:
+            self._playback.use_device(device)
+        else:
             self.play(self._heard, start_seconds=self._playback.position_seconds)
 
     def play(self, heard: Heard, *, start_seconds: float = 0.0) -> None:

@@ -16,6 +16,7 @@ from window_bench import Bench, CardOutputs
 
 from studio.app.speaking.playback import Playback, PlaybackEnd
 from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.transport import Heard
 from studio.app.voices.clip_player import ClipPlayer
 from studio.audio.output_device import Fill, OutputStream
 from studio.audio.waveform import Waveform
@@ -207,6 +208,20 @@ def test_the_window_tells_once_that_another_device_is_played_on(
     play_once()
     assert hints == [told, told]
     assert set(ends) == {PlaybackEnd.HEARD}
+
+
+def test_what_waits_for_its_moment_is_heard_on_the_device_that_is_chosen_meanwhile(
+    make_bench: Callable[..., Any],
+) -> None:
+    default, headset = SoundCard(), SoundCard()
+    bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
+    transport = bench.session.transport
+    transport._open(Heard("line", "take", GrowingSound.of(SOUND[:2400], RATE)))
+    transport.use_device("headset")
+    transport._begin()
+    bench.until(lambda: not transport.is_playing)
+    assert default.num_opened == 0
+    np.testing.assert_array_equal(headset.heard, SOUND[:2400])
 
 
 def test_a_clip_is_heard_on_the_device_that_is_chosen_now(make_bench: Callable[..., Any]) -> None:
