@@ -7,6 +7,7 @@ wants and writes them under names of its own. Links, devices and names that lead
 from __future__ import annotations
 
 import contextlib
+import io
 import lzma
 import struct
 import tarfile
@@ -18,6 +19,7 @@ from types import TracebackType
 from typing import IO, Protocol, Self
 
 from studio.catalog.file_names import is_safe_path
+from studio.catalog.stopping import StopSwitch
 from studio.errors import BadModelArchive, ModelNotFound
 from studio.wording import Wording, wording
 
@@ -44,13 +46,13 @@ class Box(Protocol):
 class OpenedBox:
     """Closes a box, and turns what its library says into ``BadModelArchive``."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises ``ModelNotFound``, ``BadModelArchive``."""
+    def __init__(self, path: Path, stop: StopSwitch) -> None:
+        """Raises ``Stopped``, ``ModelNotFound``, ``BadModelArchive``."""
         self._path = path
         if not path.exists():
             raise ModelNotFound("There is no {path}.", remedy="Give a folder or an archive.", path=path)
         with _unpacking(path):
-            self._box = _open(path)
+            self._box = _open(path, stop)
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +95,7 @@ def _no_archive(path: Path, reason: Exception | Wording) -> BadModelArchive:
     )
 
 
-def _open(path: Path) -> Box:
+def _open(path: Path, stop: StopSwitch) -> Box:
     if path.is_dir():
         return _Folder(path)
     if not path.is_file():  # a pipe waits for a writer, some devices never end
@@ -101,7 +103,7 @@ def _open(path: Path) -> Box:
     # A tar archive may end with weights, which are zip archives themselves, and zip is recognised by its end.
     if zipfile.is_zipfile(path) and not tarfile.is_tarfile(path):
         return _Zip(path)
-    return _Tar(path)
+    return _Tar(path, stop)
 
 
 class _Folder:
@@ -132,9 +134,30 @@ class _Zip:
         self._zip.close()
 
 
+class _StoppableFile(io.FileIO):
+    """A compressed tar archive is unpacked once from end to end to learn what is in it: for minutes, with gigabytes."""
+
+    def __init__(self, path: Path, stop: StopSwitch) -> None:
+        super().__init__(path)
+        self._stop = stop
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self._stop.check()
+        return super().read(size)
+
+
 class _Tar:
-    def __init__(self, path: Path) -> None:
-        self._tar = tarfile.open(path)  # noqa: SIM115 - closed with the box
+    def __init__(self, path: Path, stop: StopSwitch) -> None:
+        self._file = _StoppableFile(path, stop)
+        try:
+            self._tar = tarfile.open(fileobj=self._file)  # noqa: SIM115 - closed with the box
+            self._members = self._read_members()
+        except BaseException:
+            self._file.close()
+            raise
+        self.sizes = {name: member.size for name, member in self._members.items()}
+
+    def _read_members(self) -> dict[str, tarfile.TarInfo]:
         members: dict[str, tarfile.TarInfo] = {}
         for member in self._tar:
             name = member.name.removeprefix("./")
@@ -142,8 +165,7 @@ class _Tar:
                 members[name] = member
             if len(members) > _MOST_MEMBERS:
                 break
-        self._members = members
-        self.sizes = {name: member.size for name, member in members.items()}
+        return members
 
     def open(self, path: str) -> IO[bytes]:
         file = self._tar.extractfile(self._members[path])
@@ -152,3 +174,4 @@ class _Tar:
 
     def close(self) -> None:
         self._tar.close()
+        self._file.close()

@@ -33,7 +33,7 @@ def import_model(
     comes into being.
     """
     stop = stop or StopSwitch()
-    with OpenedBox(path) as box:
+    with OpenedBox(path, stop) as box:
         root = _root_of(box.sizes, path)
         inside = {name_in: name_in.removeprefix(root) for name_in in box.sizes if name_in.startswith(root)}
         taken = {name_in: short for name_in, short in inside.items() if is_welcome(short)}

@@ -198,6 +198,23 @@ def test_an_archive_that_is_none_is_a_sentence(place: Any, tmp_path: Path) -> No
         import_model(tmp_path / "gone")
 
 
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
+def test_a_stop_is_heard_while_an_archive_is_still_being_looked_through(place: Any, tmp_path: Path, mode: str) -> None:
+    class ThrownSoon(StopSwitch):
+        num_checks = 0
+
+        def check(self) -> None:
+            self.num_checks += 1
+            if self.num_checks > 4:
+                self.throw()
+            super().check()
+
+    folder = write_folder(tmp_path / "mine", place.files)
+    with pytest.raises(Stopped):
+        import_model(tar_of(folder, tmp_path / "model.tar", mode), stop=ThrownSoon())
+    assert not place.folder.exists(), "not a byte was copied yet"
+
+
 @pytest.mark.parametrize(("name", "damaged"), [("ü.md", b"\xc3\xff.md"), ("x.md", b"\0.md")])
 def test_a_zip_whose_names_are_no_names_is_a_sentence(place: Any, tmp_path: Path, name: str, damaged: bytes) -> None:
     archive = zip_of({"m/cosyvoice3.yaml": b"x", name: b"x"}, tmp_path / "m.zip")
