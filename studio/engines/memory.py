@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from studio.errors import OutOfMemory
 
-# WORKAROUND: on the processor, torch and ONNX Runtime say so only in words (a plain RuntimeError), and TensorRT
-# and ONNX Runtime on a card as well.
+# WORKAROUND: on the processor, torch and ONNX Runtime say so only in words (a plain RuntimeError), and TensorRT,
+# ONNX Runtime, cuBLAS and cuDNN on a card as well.
 _WORDS = (
     "can't allocate memory",
     "not enough memory",
@@ -13,6 +13,7 @@ _WORDS = (
     "bad allocation",
     "out of memory",
     "outofmemory",
+    "status_alloc_failed",
 )
 
 

@@ -110,6 +110,8 @@ def test_want_of_memory_is_known_however_it_is_said() -> None:
         OutOfMemory("There is not enough memory."),
         RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"),
         RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
     ):
         assert is_out_of_memory(error)
     assert not is_out_of_memory(RuntimeError("shape mismatch"))
