@@ -42,6 +42,16 @@ FILE, EDIT, SPEAK, PLAY = (
 )
 VOICES, VIEW, HELP = (_T("Actions", "Voices"), _T("Actions", "View"), _T("Actions", "Help"))
 GROUPS = (FILE, EDIT, SPEAK, PLAY, VOICES, VIEW, HELP)
+# With the letter that opens each with Alt.
+_MENU_TITLES = {
+    FILE: _T("Menus", "&File"),
+    EDIT: _T("Menus", "&Edit"),
+    SPEAK: _T("Menus", "&Speak"),
+    PLAY: _T("Menus", "&Play"),
+    VOICES: _T("Menus", "V&oices"),
+    VIEW: _T("Menus", "&View"),
+    HELP: _T("Menus", "&Help"),
+}
 
 SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.new", FILE, _T("Actions", "New script"), ("Ctrl+N",), "new"),
@@ -143,6 +153,10 @@ class Actions(QObject):
     @staticmethod
     def group_title(group: str) -> str:
         return QCoreApplication.translate(_CONTEXT, group)
+
+    @staticmethod
+    def menu_title(group: str) -> str:
+        return QCoreApplication.translate("Menus", _MENU_TITLES[group])
 
     def keys(self, action_id: str) -> tuple[str, ...]:
         return self._own_keys.get(action_id, self.specs[action_id].keys)

@@ -48,7 +48,7 @@ def fill_menu_bar(window: QMainWindow, actions: Actions) -> dict[str, QMenu]:
     """The menus by group; actions that are not there are left out."""
     menus = {}
     for group in GROUPS:
-        menu = window.menuBar().addMenu(actions.group_title(group))
+        menu = window.menuBar().addMenu(actions.menu_title(group))
         for action_id in _MENUS[group]:
             if action_id is None:
                 menu.addSeparator()

@@ -117,7 +117,7 @@ def test_a_language_chosen_in_the_settings_is_spoken_at_once_by_open_dialogs_too
     assert any("菜单和消息的语言。" in words for words in said)
     assert [words for words in said if "Light or dark" in words] == []
     assert window.actions_by_id["speak.line"].text() == "朗读此行"
-    assert window.menuBar().actions()[0].text() == "文件"
+    assert window.menuBar().actions()[0].text() == "文件(&F)"
     bench.settings[LANGUAGE] = "en"
     assert dialog.windowTitle() == "Settings"
     dialog.close()

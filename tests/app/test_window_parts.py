@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QLocale, QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QSlider, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QSlider, QWidget
 from window_bench import Bench
 
 from studio.app.bridge import Engine, EngineState
 from studio.app.layout import keep_layout
 from studio.app.shortcuts_dialog import ShortcutsPage
 from studio.app.speaking.meters import Meters
+from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.errors import ModelNotFound
 from studio.model.config import SamplingOptions
@@ -31,6 +32,17 @@ def test_no_two_actions_share_a_key(window: MainWindow) -> None:
     actions = window.actions_by_id
     for action_id in actions:
         assert actions.users_of(actions.keys(action_id)) <= {action_id}
+
+
+@pytest.mark.parametrize("name", ["en_US", "zh_CN"])
+def test_every_menu_has_a_letter_that_opens_it(window: MainWindow, qapp: QApplication, name: str) -> None:
+    try:
+        use_language(qapp, QLocale(name))
+        keys = [QKeySequence.mnemonic(menu.text()).toString() for menu in window.menuBar().actions()]
+        assert sorted(keys) == sorted(f"Alt+{letter}" for letter in "FESPOVH")
+        assert not any(window.actions_by_id.users_of((key,)) for key in keys)
+    finally:
+        use_language(qapp, QLocale("en_US"))
 
 
 def test_keys_are_changed_taken_away_and_kept(bench: Bench, window: MainWindow) -> None:
