@@ -44,3 +44,4 @@ class LineThreads:
             with self._lock:
                 self._num_idle += 1
             then()
+            del begun, work, then  # and all that belongs to the line: the next one may be long in coming

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 import pytest
 
@@ -49,3 +50,19 @@ def test_work_that_has_begun_is_done_before_the_end() -> None:
     assert not ended.is_set()
     may_go_on.set()
     ended.wait()
+
+
+def test_a_thread_that_waits_holds_nothing_of_its_last_line() -> None:
+    class Line:
+        def speak(self) -> None: ...
+
+        def __del__(self) -> None:
+            gone.set()
+
+    threads, gone, line = LineThreads(), threading.Event(), Line()
+    held = weakref.ref(line)
+    threads.begin(line.speak, lambda: None)
+    del line
+    assert gone.wait(30)
+    assert held() is None
+    threads.end()
