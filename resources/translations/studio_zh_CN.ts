@@ -2029,6 +2029,10 @@
         <translation>ONNX Runtime 无法使用 {device}：缺少它的 CUDA 库，或版本不符。</translation>
     </message>
     <message>
+        <source>Remove the model, and import it again from where it is whole.</source>
+        <translation>请移除该模型，再从完整的来源重新导入。</translation>
+    </message>
+    <message>
         <source>Save it again as CSV.</source>
         <translation>请重新保存为 CSV。</translation>
     </message>

@@ -105,9 +105,12 @@ def why_not_loadable(name: str) -> StudioError | None:
     status = model_status(name)
     match status.state if status else None:
         case ModelState.DAMAGED:
+            can_be_fetched = status is not None and status.known is not None and status.known.can_be_downloaded
             return DamagedModelFile(
                 "{name} is not complete: {files} must be mended.",
-                remedy="`timbre models install {name}` mends it, as does the page of models (Ctrl+M).",
+                remedy="`timbre models install {name}` mends it, as does the page of models (Ctrl+M)."
+                if can_be_fetched
+                else "Remove the model, and import it again from where it is whole.",
                 name=name,
                 files=", ".join(status.damaged if status else ()),
             )

@@ -111,13 +111,17 @@ def _verify(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
         line = ProgressLine()
         result = check_model(name, on_progress=_shown_on(line))
         line.clear()
+        damaged = f"{name}: {', '.join(result.damaged)} damaged"
         if result.is_sound:
             _say(f"{name}: {result.num_files} files, all sound.")
+        elif not _can_be_fetched(name):
+            _say(f"{damaged}. Remove the model, and import it again from where it is whole.")
+            status = 1
         elif arguments.repair:
-            _say(f"{name}: {', '.join(result.damaged)} damaged; fetched again.")
+            _say(f"{damaged}; fetched again.")
             _install_model(_known(name), arguments, frozenset())
         else:
-            _say(f"{name}: {', '.join(result.damaged)} damaged. `timbre models verify --repair {name}` mends it.")
+            _say(f"{damaged}. `timbre models verify --repair {name}` mends it.")
             status = 1
     return status
 
@@ -168,6 +172,11 @@ def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: f
     finally:
         line.clear()
     _say(f"{model.name} is installed in {folder}.")
+
+
+def _can_be_fetched(name: str) -> bool:
+    known = known_models().get(name)
+    return known is not None and known.can_be_downloaded
 
 
 def _known(name: str) -> KnownModel:

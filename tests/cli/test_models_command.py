@@ -106,6 +106,21 @@ def test_damage_ends_with_a_status_and_is_mended_when_asked(timbre: Terminal, hu
     assert timbre("models", "verify", NAME).status == 0
 
 
+def test_who_imported_a_model_is_not_sent_to_a_hub_that_has_it_not(timbre: Terminal, hub: HubServer) -> None:
+    timbre("models", "install", NAME)
+    timbre("models", "export", NAME)
+    timbre("models", "import", f"{NAME}.zip", "--name", "mine")
+    path = timbre.folder / "data" / "models" / "mine" / "flow.pt"
+    path.write_bytes(path.read_bytes()[::-1])
+    for options in ((), ("--repair",)):
+        ran = timbre("models", "verify", "mine", *options)
+        assert ran.status == 1
+        assert ran.err.endswith("flow.pt damaged. Remove the model, and import it again from where it is whole.\n")
+    ran = timbre("say", "Hello.", "--model", "mine")
+    assert "import it again from where it is whole" in ran.err
+    assert "models install" not in ran.err
+
+
 def test_a_model_that_is_not_installed_says_how_to_get_it(timbre: Terminal, hub: HubServer) -> None:
     ran = timbre("say", "Hello.", "--model", NAME)
     assert (ran.status, f"timbre models install {NAME}" in ran.err) == (3, True)
