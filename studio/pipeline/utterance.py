@@ -20,6 +20,8 @@ from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_feed import TokenFeed
 
 EVERYTHING = 1 << 30
+# So often who waits for a turn, which nobody gives a line that was cancelled, looks whether it was.
+_LOOK_SECONDS = 0.5
 
 
 @dataclass(slots=True)
@@ -125,9 +127,13 @@ class Utterance:
             yield
             return
         self.feed.wait_for(EVERYTHING)
-        with turns:
+        while not turns.acquire(timeout=_LOOK_SECONDS):
+            self.control.raise_if_cancelled()
+        try:
             self.control.raise_if_cancelled()
             yield
+        finally:
+            turns.release()
 
     def _tokens(self, start: int, end: int) -> tuple[int, ...]:
         if end == 0:

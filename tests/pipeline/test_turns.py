@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import noise_models
 import pytest
 
 from studio.model.stages import FlowStream, SpeechTokenRequest, TokenSampler
-from studio.pipeline.control import RequestControl
+from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.opening import open_synthesizer
 from studio.pipeline.pacing import Pace
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
@@ -73,11 +74,12 @@ def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
     made: list[bool] = []
 
     class Turns:
-        def __enter__(self) -> None:
+        def acquire(self, timeout: float) -> bool:
             nonlocal is_in_turn
             is_in_turn = True
+            return True
 
-        def __exit__(self, *_: object) -> None:
+        def release(self) -> None:
             nonlocal is_in_turn
             is_in_turn = False
 
@@ -93,3 +95,35 @@ def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
     list(synthesizer.stream(request, control=RequestControl(), in_batch=True))
     assert len(made) >= 140
     assert not any(made)
+
+
+def test_a_line_that_waits_for_its_turn_can_be_cancelled(
+    synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not when the others have ended: a line of theirs may take a minute."""
+    turns, is_waiting, control = threading.Semaphore(1), threading.Event(), RequestControl()
+    acquire = turns.acquire
+
+    def waiting(*arguments: Any, **options: Any) -> bool:
+        is_waiting.set()
+        return acquire(*arguments, **options)
+
+    turns.acquire()
+    monkeypatch.setattr(turns, "acquire", waiting)
+    monkeypatch.setattr(synthesizer, "_turns", turns)
+    request = SynthesisRequest("One.", voice, forced_tokens=30)
+    ended: list[BaseException] = []
+
+    def speak() -> None:
+        try:
+            list(synthesizer.stream(request, control=control, in_batch=True))
+        except Cancelled as error:
+            ended.append(error)
+
+    speaking = threading.Thread(target=speak, daemon=True)
+    speaking.start()
+    assert is_waiting.wait(60)
+    control.cancel()
+    speaking.join(60)
+    assert len(ended) == 1
+    assert not acquire(blocking=False), "what it never had it has not given back"
