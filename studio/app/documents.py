@@ -54,6 +54,7 @@ class Documents(QObject):
         super().__init__(window)
         self._session = session
         self._window = window
+        self._opening: asyncio.Task[None] | None = None
         self._autosave = QTimer(self)
         self._autosave.timeout.connect(self._on_autosave)
         session.editor.modified_changed.connect(lambda _: self.title_changed.emit())
@@ -102,7 +103,7 @@ class Documents(QObject):
 
     def begin_with(self, path: Path) -> None:
         """A script or a text from the command line, or dropped on the window."""
-        self._begin(self.open_path(path))
+        self._opening = self._begin(self.open_path(path))
 
     def import_text(self) -> None:
         from studio.project.importing.script_file import SCRIPT_SUFFIXES  # noqa: PLC0415 - after the first paint
@@ -132,7 +133,9 @@ class Documents(QObject):
         self.lines_read.emit(await asyncio.to_thread(read_script, path, breaks))
 
     async def offer_recovery(self) -> None:
-        """What a program that died left behind."""
+        """What a program that died left behind; it may be of the script that is being opened, which would take its place."""
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
         drafts = await asyncio.to_thread(recoverable_drafts, self._session.surroundings.drafts)
         if drafts:
             from studio.app.recovery_dialog import RecoveryDialog  # noqa: PLC0415 - after the first paint
@@ -191,7 +194,7 @@ class Documents(QObject):
         if project.path is not None and project.is_modified:
             self._begin(self._save(None))
 
-    def _begin(self, work: Awaitable[object]) -> None:
+    def _begin(self, work: Awaitable[object]) -> asyncio.Task[None]:
         async def see_through() -> None:
             try:
                 await work
@@ -200,7 +203,7 @@ class Documents(QObject):
             finally:
                 self.task_changed.emit(None)
 
-        self._session.bridge.run(see_through())
+        return self._session.bridge.run(see_through())
 
     # Questions. None of them has an event loop of its own: the window goes on meanwhile.
 

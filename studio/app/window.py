@@ -108,8 +108,7 @@ class MainWindow(QMainWindow):
         self.models.begin()
         if path is not None:
             self.drops.open(path)
-        else:
-            self.session.bridge.run(self.documents.offer_recovery())
+        self.session.bridge.run(self.documents.offer_recovery())
 
     # Put together once.
 

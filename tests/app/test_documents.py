@@ -10,11 +10,14 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPus
 from window_bench import Bench
 
 from studio.app.documents import Wish
+from studio.app.log_panel import LogHandler
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.widgets.drop_overlay import Held
+from studio.app.window import MainWindow
 from studio.errors import ProjectChangedElsewhere
-from studio.project.changes import EditLines
+from studio.project.changes import EditLines, InsertLines
 from studio.project.drafts import recoverable_drafts
+from studio.project.lines import Line
 from studio.project.project import Project
 
 
@@ -117,9 +120,6 @@ def test_what_a_program_that_died_left_behind_is_offered_and_recovered(
     make_bench: Callable[..., Any], tmp_path: Path
 ) -> None:
     died = Project.create(tmp_path / "drafts")
-    from studio.project.changes import InsertLines
-    from studio.project.lines import Line
-
     died.apply(InsertLines(0, (Line(id="x", text="Not lost."),)))
     died.close(keeps_draft=True)
     assert recoverable_drafts(tmp_path / "drafts")
@@ -130,11 +130,26 @@ def test_what_a_program_that_died_left_behind_is_offered_and_recovered(
     bench.until(lambda: bench.texts == ["Not lost."])
 
 
+def test_it_is_offered_to_whoever_starts_with_the_old_file_too(make_bench: Callable[..., Any], tmp_path: Path) -> None:
+    script, drafts = tmp_path / "script.timbre", tmp_path / "drafts"
+    died = Project.create(drafts)
+    died.apply(InsertLines(0, (Line(id="x", text="As it was saved."),)))
+    died.save(script)
+    died.apply(InsertLines(1, (Line(id="y", text="What came after."),)))
+    died.close(keeps_draft=True)
+    bench = make_bench()
+    bench.window = MainWindow(bench.session, LogHandler())
+    bench.window.show()
+    bench.window.start_working(script)
+    dialog = dialog_of(bench, RecoveryDialog)
+    assert bench.texts == ["As it was saved."], "it is open by then"
+    press(dialog, "Recover")
+    bench.until(lambda: bench.texts == ["As it was saved.", "What came after."])
+    assert bench.session.editor.project.path == script
+
+
 def test_what_is_thrown_away_is_not_offered_again(make_bench: Callable[..., Any], tmp_path: Path) -> None:
     died = Project.create(tmp_path / "drafts")
-    from studio.project.changes import InsertLines
-    from studio.project.lines import Line
-
     died.apply(InsertLines(0, (Line(id="x", text="Rubbish."),)))
     died.close(keeps_draft=True)
     (draft,) = (tmp_path / "drafts").glob("*.draft")
