@@ -39,8 +39,10 @@ from studio.engines.recording import read_recording, record
 from studio.engines.registry import MODULES, all_candidates
 from studio.engines.stage import Place, PlaceKind, Stage
 from studio.engines.trying import references_of
+from studio.model.arithmetic import compute_alike
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
+from studio.model.stream_pool import stay_on
 
 _EXTENT = Extent(num_tokens=250, num_seeds=0, num_rounds=3, timing_seconds=10.0)
 _SMALL_EXTENT = Extent(num_tokens=26, num_seeds=0, num_rounds=1, timing_seconds=5.0)
@@ -255,11 +257,9 @@ def main() -> None:
         print(json.dumps(_finite(entry)), file=answers, flush=True)
 
     place = place_named(asked["device"], num_threads=asked["threads"])
-    torch.set_num_threads(place.num_threads)
-    torch.set_flush_denormal(True)
-    # As where the program tries engines: float32 means float32.
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
+    compute_alike(place.num_threads)
+    if place.kind is PlaceKind.CUDA:
+        stay_on(torch.device(place.device))
     check = _check(asked, place)
     tell(machine(place))
     for line in sys.stdin:

@@ -21,8 +21,9 @@ from studio.engines.task import LISTENING, TIMING, VERIFYING, Failed, News, Prov
 from studio.engines.trial_process import Obedience
 from studio.engines.trials import TRIALS, time_in_turns
 from studio.errors import StudioError
+from studio.model.arithmetic import compute_alike
 from studio.model.checkpoint import open_checkpoint
-from studio.model.stream_pool import streams_of
+from studio.model.stream_pool import stay_on
 from studio.wording import wording
 
 _log = logging.getLogger(__name__)
@@ -100,14 +101,9 @@ class Job:
 
 
 def _try(task: TrialTask, progress: Progress) -> News:
-    torch.set_num_threads(task.place.num_threads)
-    torch.set_flush_denormal(True)
+    compute_alike(task.place.num_threads)
     if task.place.kind is PlaceKind.CUDA:
-        torch.cuda.set_device(task.place.index)  # TensorRT builds for the card that is the thread's
-        torch.cuda.set_stream(streams_of(torch.device(task.place.device)).of_this_thread())  # as lines are spoken
-    # What is compared with is plain float32, not 10 bits of it.
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
+        stay_on(torch.device(task.place.device))
     subject = Subject(open_checkpoint(task.model_folder), task.place, task.variant)
     candidates = all_candidates(task.modules)
     candidate = next(c for c in candidates if (c.stage, c.name) == (task.stage, task.name))

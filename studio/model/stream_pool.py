@@ -54,3 +54,9 @@ def streams_of(device: torch.device) -> StreamPool:
         if index not in _pools:
             _pools[index] = StreamPool(torch.device("cuda", index))
         return _pools[index]
+
+
+def stay_on(device: torch.device) -> None:
+    """Whatever this thread computes from now on is computed on that card as lines are: not on its default stream."""
+    torch.cuda.set_device(device.index or 0)  # TensorRT builds for the card that is the thread's
+    torch.cuda.set_stream(streams_of(device).of_this_thread())

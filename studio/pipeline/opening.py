@@ -18,6 +18,7 @@ import torch
 
 from studio import paths
 from studio.errors import UnsupportedPrecision
+from studio.model.arithmetic import compute_alike
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
 from studio.model.flow.budget import free_memory_bytes
@@ -62,11 +63,7 @@ def open_synthesizer(folder: Path, options: EngineOptions, handed: HandedStages 
     Raises the errors of ``open_checkpoint`` and of weight files, and ``UnsupportedPrecision``.
     """
     num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
-    torch.set_num_threads(num_threads)
-    torch.set_flush_denormal(True)
-    # Engines are proven with all bits of float32; of a card's convolutions torch would leave out half.
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
+    compute_alike(num_threads)
     checkpoint = open_checkpoint(folder)
     speech_lm, reason, lm_name = _speech_lm(checkpoint, options, handed)
     flow_precision = _flow_precision(options.flow_precision)
