@@ -5860,6 +5860,18 @@ Reads texts aloud in any voice, on your own computer.</source>
             <numerusform>%n 个版本</numerusform>
         </translation>
     </message>
+    <message>
+        <source>This work was never saved, and nothing can bring it back.</source>
+        <translation>这些工作从未保存，丢弃后无法找回。</translation>
+    </message>
+    <message>
+        <source>Throw away for good</source>
+        <translation>永久丢弃</translation>
+    </message>
+    <message>
+        <source>Keep it</source>
+        <translation>保留</translation>
+    </message>
 </context>
 <context>
     <name>SamplingBox</name>

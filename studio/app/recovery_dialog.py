@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLocale, Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QMessageBox,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.app.widgets.room import fitting
 from studio.project.drafts import Draft
@@ -64,9 +73,20 @@ class RecoveryDialog(QDialog):
             self.recover_requested.emit(draft)
 
     def _on_discard(self) -> None:
+        """Asked once more: it is one click beside the other button, and nothing brings it back."""
         draft = self._chosen()
-        if draft is not None:
-            self.discard_requested.emit(draft)
-            self._list.takeItem(self._list.currentRow())
+        if draft is None:
+            return
+        box = QMessageBox(QMessageBox.Icon.Warning, self.tr("Throw away"), self._words(draft), parent=self)
+        box.setInformativeText(self.tr("This work was never saved, and nothing can bring it back."))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        throw_away = box.addButton(self.tr("Throw away for good"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton(self.tr("Keep it"), QMessageBox.ButtonRole.RejectRole))
+        throw_away.clicked.connect(lambda: self._discard_now(draft))
+        box.open()
+
+    def _discard_now(self, draft: Draft) -> None:
+        self.discard_requested.emit(draft)
+        self._list.takeItem(self._list.currentRow())
         if not self._list.count():
             self.reject()

@@ -394,6 +394,7 @@ class MainWindow(QMainWindow):
             await self.session.close(keeps_draft=False)
         except StudioError:
             _log.exception("something did not end as it should")
+        self.as_spoken.stop()
         self._may_close = True
         self.close()
         self.closed.emit()

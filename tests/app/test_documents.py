@@ -155,7 +155,15 @@ def test_what_is_thrown_away_is_not_offered_again(make_bench: Callable[..., Any]
     (draft,) = (tmp_path / "drafts").glob("*.draft")
     bench = make_bench()
     bench.open_window()
-    press(dialog_of(bench, RecoveryDialog), "Throw away")
+    dialog = dialog_of(bench, RecoveryDialog)
+    press(dialog, "Throw away")
+    (question,) = dialog.findChildren(QMessageBox)
+    press(question, "Keep it")
+    bench.live(0.05)
+    assert draft.exists()
+    assert dialog.isVisible()
+    press(dialog, "Throw away")
+    press(dialog.findChildren(QMessageBox)[-1], "Throw away for good")
     bench.until(lambda: not draft.exists())
 
 

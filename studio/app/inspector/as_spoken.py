@@ -41,6 +41,10 @@ class AsSpoken(QObject):
         self._line, self._dictionary = line, dictionary
         self._patience.start()
 
+    def stop(self) -> None:
+        """Nothing is asked for any more: the window closes."""
+        self._patience.stop()
+
     def _on_engine_changed(self, engine: Engine) -> None:
         """Another model may be told otherwise; for one that goes to sleep no process is woken."""
         if engine.state is EngineState.READY:
