@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import lzma
+import os
 import struct
 import tarfile
 import zipfile
@@ -49,7 +50,7 @@ class OpenedBox:
     def __init__(self, path: Path, stop: StopSwitch) -> None:
         """Raises ``Stopped``, ``ModelNotFound``, ``BadModelArchive``."""
         self._path = path
-        if not path.exists():
+        if not os.path.exists(path):
             raise ModelNotFound("There is no {path}.", remedy="Give a folder or an archive.", path=path)
         with _unpacking(path):
             self._box = _open(path, stop)
@@ -96,9 +97,9 @@ def _no_archive(path: Path, reason: Exception | Wording) -> BadModelArchive:
 
 
 def _open(path: Path, stop: StopSwitch) -> Box:
-    if path.is_dir():
+    if os.path.isdir(path):
         return _Folder(path)
-    if not path.is_file():  # a pipe waits for a writer, some devices never end
+    if not os.path.isfile(path):  # a pipe waits for a writer, some devices never end
         raise _no_archive(path, wording("it is not an ordinary file"))
     # A tar archive may end with weights, which are zip archives themselves, and zip is recognised by its end.
     if zipfile.is_zipfile(path) and not tarfile.is_tarfile(path):

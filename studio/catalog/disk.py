@@ -26,7 +26,7 @@ def in_gigabytes(num_bytes: int) -> str:
 
 def free_bytes(folder: Path) -> int:
     """On the disk where ``folder`` is, or will be; none where that disk is gone (Windows, a stick pulled out)."""
-    place = next((place for place in (folder, *folder.absolute().parents) if place.exists()), None)
+    place = next((place for place in (folder, *folder.absolute().parents) if os.path.exists(place)), None)
     return shutil.disk_usage(place).free if place else 0
 
 

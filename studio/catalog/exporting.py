@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import secrets
 import zipfile
 from pathlib import Path
@@ -53,14 +55,15 @@ def export_model(
         with writing(target):
             part.replace(target)
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 def _require_place(target: Path) -> None:
     """Now rather than after gigabytes."""
-    if target.exists() and not target.is_file():
+    if os.path.exists(target) and not os.path.isfile(target):
         raise CannotWrite("{path} is not an ordinary file.", remedy="Choose another name.", path=target)
-    if not target.absolute().parent.is_dir():
+    if not os.path.isdir(target.absolute().parent):
         raise CannotWrite("There is no folder {folder}.", remedy="Make it, or choose another.", folder=target.parent)
 
 

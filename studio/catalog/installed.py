@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -21,15 +22,12 @@ def installed_models() -> dict[str, Path]:
     """Folders of models by name, those that are whole; the user's hide the program's of the same name."""
     found: dict[str, Path] = {}
     for base in (bundled_folder(), models_folder()):
-        if base.is_dir():
-            found.update({folder.name: folder for folder in sorted(base.iterdir()) if _is_offered(folder)})
+        found.update({name: folder for name, folder in _folders(base).items() if _is_offered(folder)})
     return found
 
 
 def _is_offered(folder: Path) -> bool:
     """Takes no longer than looking: whether each recorded file is there in its size, and none is known to be broken."""
-    if not folder.is_dir() or folder.name.startswith("."):
-        return False
     record = read_record(folder)
     return record is None or not (record.damaged or record.missing_in(folder))
 
@@ -127,9 +125,11 @@ def why_not_loadable(name: str) -> StudioError | None:
 
 
 def _folders(base: Path) -> dict[str, Path]:
-    if not base.is_dir():
+    try:
+        found = sorted(base.iterdir())
+    except OSError:  # not there, or not to be looked into
         return {}
-    return {folder.name: folder for folder in sorted(base.iterdir()) if folder.is_dir() and folder.name[0] != "."}
+    return {folder.name: folder for folder in found if os.path.isdir(folder) and folder.name[0] != "."}
 
 
 def _status_here(name: str, folder: Path) -> ModelStatus:

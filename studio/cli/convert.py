@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from studio.cli.destination import add_destination_options, choose_destination
@@ -41,7 +42,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    if not arguments.source.is_file():
+    if not os.path.isfile(arguments.source):
         raise UnreadableClip(
             "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=arguments.source
         )

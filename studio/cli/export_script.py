@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -149,7 +150,7 @@ class Speaking:
 
     def _voice(self, name: str | None) -> VoiceReference:
         choice = name or self._arguments.voice
-        if name and not Path(name).is_file() and (self._script.folder / name).is_file():
+        if name and not os.path.isfile(name) and os.path.isfile(self._script.folder / name):
             choice = str(self._script.folder / name)
         if choice not in self._voices:
             transcript = None if name else self._arguments.transcript

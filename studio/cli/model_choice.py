@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 from pathlib import Path
 
 from studio.catalog.installed import DEFAULT_MODEL, installed_models, why_not_loadable
@@ -59,7 +60,7 @@ def model_folder(choice: str | None) -> Path:
     """The folder of ``--model``. Raises ``ModelNotFound`` with the nearest names."""
     if choice is None:
         choice = DEFAULT_MODEL
-    elif Path(choice).is_dir():
+    elif os.path.isdir(choice):
         return Path(choice)
     installed = installed_models()
     if choice in installed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from studio.errors import UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
@@ -32,7 +33,7 @@ def voice_reference(
     """
     if choice is None:
         voice = _voice_at_hand(library)
-    elif Path(choice).is_file():
+    elif os.path.isfile(choice):
         return VoiceReference(Path(choice), transcript, Path(choice).stem)
     elif _looks_like_a_path(choice):
         raise UnreadableClip(

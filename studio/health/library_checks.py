@@ -46,10 +46,13 @@ def check_accelerators() -> Check:
 
 def check_plans(store: EngineStore | None = None) -> Check:
     """What was built for this machine: how many, how proven, how large; of all models."""
-    store = store or EngineStore()
-    manifests, subject = store.all_manifests(), wording("engine plans")
+    store, subject = store or EngineStore(), wording("engine plans")
+    try:
+        manifests, resting = store.all_manifests(), store.num_resting()
+    except OSError:  # a folder that nobody may look into
+        found = wording("{folder} cannot be written to", folder=store.folder)
+        return Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
     good = sum(manifest.is_good for manifest in manifests)
-    resting = store.num_resting()
     found = wording(
         "{good} proven, {refused} refused, {resting} given up; {used} of at most {limit}",
         good=good,

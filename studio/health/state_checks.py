@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from studio import paths
+from studio.catalog.disk import free_bytes
 from studio.catalog.folders import bundled_folder, models_folder
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
 from studio.errors import StudioError
@@ -56,7 +57,7 @@ def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
         voices = open_library().voices()
     except StudioError as error:
         return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
-    missing = sum(not voice.clip.is_file() for voice in voices)
+    missing = sum(not os.path.isfile(voice.clip) for voice in voices)
     if missing:
         found = wording("{missing} of {all} have lost their recording", missing=missing, all=len(voices))
         return Check(subject, Verdict.LIMITED, found, wording("Remove and add them again."))
@@ -70,15 +71,14 @@ def check_folders() -> Iterator[Check]:
         (wording("cache"), paths.cache_folder()),
         (wording("logs"), paths.log_folder()),
     ):
-        place = _existing(folder)
-        free = shutil.disk_usage(place).free
+        place, free = _existing(folder), free_bytes(folder)
         found = wording(
             "{folder}, {used} used, {free} free",
             folder=folder,
             used=in_gibibytes(_size(folder)),
             free=in_gibibytes(free),
         )
-        if not _is_writable(place):
+        if place is None or not _is_writable(place):
             found = wording("{folder} cannot be written to", folder=folder)
             yield Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
         elif free < _LEAST_DISK_BYTES:
@@ -100,9 +100,9 @@ def check_recent_errors() -> Check:
     return Check(wording("last errors"), Verdict.FINE, Wording(counts))
 
 
-def _existing(folder: Path) -> Path:
-    """``folder``, or the nearest above it that exists."""
-    return next(place for place in (folder, *folder.resolve().parents) if place.exists())
+def _existing(folder: Path) -> Path | None:
+    """``folder``, or the nearest above it that exists; none of them where its disk is gone."""
+    return next((place for place in (folder, *folder.resolve().parents) if os.path.exists(place)), None)
 
 
 def _is_writable(folder: Path) -> bool:
@@ -117,7 +117,7 @@ def _is_writable(folder: Path) -> bool:
 def _size(folder: Path) -> int:
     """Of all files in it; those that vanish meanwhile do not count."""
     total = 0
-    for path in folder.rglob("*") if folder.is_dir() else ():
+    for path in folder.rglob("*") if os.path.isdir(folder) else ():
         try:
             total += path.stat().st_size if path.is_file() else 0
         except OSError:

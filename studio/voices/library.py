@@ -24,7 +24,7 @@ from studio import paths
 from studio.audio.waveform import Waveform
 from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
 from studio.voices import voice_rows
-from studio.voices.clip_store import ClipStore, StoredClip
+from studio.voices.clip_store import ClipStore, StoredClip, sentence
 from studio.voices.database import transaction
 from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, name_key, tidy
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
@@ -134,7 +134,7 @@ class VoiceLibrary:
 
     def trashed(self) -> list[TrashedVoice]:
         """What can be had back, the latest first."""
-        if not self._list.is_file():
+        if not self._has_list():
             return []
         with transaction(self._list) as connection:
             return voice_rows.select_trash(connection, self._clips.path)
@@ -262,8 +262,14 @@ class VoiceLibrary:
             )
         return voice
 
+    def _has_list(self) -> bool:
+        try:
+            return self._list.is_file()
+        except OSError as error:  # a folder that is not to be looked into may hold all of a person's voices
+            raise sentence(error, self._list) from error
+
     def _own_voices(self) -> list[Voice]:
-        if not self._list.is_file():
+        if not self._has_list():
             return []
         with transaction(self._list) as connection:
             return voice_rows.select(connection, self._clips.path)

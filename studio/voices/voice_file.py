@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import re
 import stat
 import struct
@@ -79,7 +80,7 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
         "clip": f"clip{clip.suffix.lower()}",
         "sha256": hashlib.sha256(content).hexdigest(),
     }
-    if path.parent != Path() and not path.parent.is_dir():
+    if path.parent != Path() and not os.path.isdir(path.parent):
         raise sentence(FileNotFoundError(2, "there is no such folder"), path)
     with writing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(_MANIFEST, _DATE), json.dumps(manifest, ensure_ascii=False, indent=1))

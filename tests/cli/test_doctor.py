@@ -13,6 +13,7 @@ from studio import paths
 from studio.catalog.machine import GraphicsCard, MachineFacts
 from studio.catalog.record import InstallRecord, RecordedFile, write_record
 from studio.health import machine_checks, state_checks
+from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -156,3 +157,27 @@ def test_every_code_is_explained(timbre: Terminal) -> None:
     codes = {one["code"]: one for one in timbre("doctor", "--codes", "--json").json}
     assert codes["disk-full"]["exit_status"] == 10
     assert codes["disk-full"]["remedy"].startswith("Free some space")
+
+
+@pytest.mark.usefixtures("without_engines")
+def test_folders_that_cannot_even_be_looked_for_do_not_break_it(
+    timbre: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of somebody else; a name that is too long fails in the same way for everybody."""
+    for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS"):
+        monkeypatch.setenv(variable, str(timbre.folder / (300 * "x")))
+    timbre.change(open_library=VoiceLibrary)
+    ran = timbre("doctor", "--json")
+    assert (ran.status, ran.json["can_speak"]) == (0, True)
+    assert "the name is too long" in check(ran, "voices")["finding"]
+    assert check(ran, "engine plans")["verdict"] == "limited"
+    assert timbre("models", "list").status == 0
+    ran = timbre("voices", "list")
+    assert (ran.status, ran.out) == (10, ""), "not as if there had never been any voices"
+
+
+def test_a_disk_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under Windows even the root of a stick that was pulled out is not there."""
+    monkeypatch.setattr("os.path.exists", lambda _path: False)
+    checks = list(state_checks.check_folders())
+    assert all("cannot be written to" in str(check.finding) for check in checks)

@@ -18,6 +18,7 @@ from studio.cli.main import main
 from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(60)
+_LONG = 300 * "a"  # longer than any file system allows: asking whether it is there is an error of its own
 COMMANDS = ["say", "convert", "voices", "styles", "doctor", "bench"]
 
 
@@ -95,6 +96,11 @@ def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: 
         (["voices", "show", "Nobody"], 7, "voice-not-found", "There is no voice named Nobody."),
         (["voices", "import", "no.voice"], 7, "bad-voice-file", "There is no file no.voice."),
         (["voices", "import", "good.wav"], 7, "bad-voice-file", "is not a voice file"),
+        (["say", "x", "--voice", _LONG], 7, "voice-not-found", "There is no voice named aaa"),
+        (["say", "x", "--model", _LONG], 3, "model-not-found", "There is no model aaa"),
+        (["convert", _LONG], 4, "unreadable-clip", "There is no file aaa"),
+        (["models", "import", _LONG], 3, "model-not-found", "There is no aaa"),
+        (["models", "export", "studio-mini", _LONG], 10, "cannot-write", "cannot be written (the name is too long)"),
         (["voices", "import", "no.pt"], 3, "model-not-found", "does not lie in a model folder"),
     ],
 )
