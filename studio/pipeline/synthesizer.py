@@ -65,7 +65,8 @@ class Synthesizer:
         self, checkpoint: Checkpoint, stages: Stages, store: PromptStore, description: EngineDescription
     ) -> None:
         finish_for_others(description.device)  # weights that a card has laid out itself, whichever stream reads them
-        self.description = description
+        self._description = description
+        self._chosen_lm_engine = stages.speech_lm.engine
         self.checkpoint = checkpoint
         self.stages = stages
         self._store = store
@@ -76,6 +77,14 @@ class Synthesizer:
         self._make_feed: Callable[[Iterator[int], RequestControl], TokenFeed] = (
             InlineFeed if description.device == "cpu" else ThreadedFeed
         )
+
+    @property
+    def description(self) -> EngineDescription:
+        """Who speaks now: a language model that has lost its engine goes on with another."""
+        lm, opened = self.stages.speech_lm, self._description
+        if lm.engine == self._chosen_lm_engine:
+            return opened
+        return replace(opened, stages={**opened.stages, "speech_lm": lm.engine}, lines_at_once=lm.lines_at_once)
 
     def use(
         self,
@@ -103,7 +112,8 @@ class Synthesizer:
         # What the old ones were seen to cost says nothing about the new ones.
         self._decoder = Decoder(self.stages.flow, self.stages.vocoder, Pace(self.checkpoint.flow))
         before = self.description
-        self.description = replace(
+        self._chosen_lm_engine = self.stages.speech_lm.engine
+        self._description = replace(
             before,
             stages={**before.stages, **words},
             engines={**before.engines, **names},

@@ -86,7 +86,8 @@ class AcceleratedModel:
 
     @property
     def description(self) -> EngineDescription:
-        return self._description
+        synthesizer = self._synthesizer
+        return self._description if synthesizer is None else synthesizer.description
 
     # Requests, on the working thread.
 

@@ -40,3 +40,19 @@ def test_a_card_speaks_with_the_bits_it_was_proven_with() -> None:
     open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
     assert not torch.backends.cuda.matmul.allow_tf32
     assert not torch.backends.cudnn.allow_tf32
+
+
+def test_a_language_model_that_lost_its_engine_is_called_by_what_it_is_now() -> None:
+    """As vLLM's, with which PyTorch goes on. A later exchange of another stage does not hide it."""
+    synthesizer = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    lm = synthesizer.stages.speech_lm
+    at_first = synthesizer.description
+    synthesizer.use(speech_lm=lm, words={"speech_lm": "many at once"}, names={"speech_lm": "vllm"})
+    lm.lines_at_once = 7
+    assert synthesizer.description.stages == {**at_first.stages, "speech_lm": "many at once"}
+    lm.engine, lm.lines_at_once = "plain again", 1
+    for _ in range(2):
+        now = synthesizer.description
+        assert now.stages == {**at_first.stages, "speech_lm": "plain again"}
+        assert now.lines_at_once == 1
+        synthesizer.use(words={}, names={})

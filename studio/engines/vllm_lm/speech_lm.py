@@ -108,7 +108,7 @@ class VllmSpeechLM:
             return
         plain = self._opened_plain()
         if not self._process.is_alive:
-            self.engine = plain.engine
+            self.engine, self.lines_at_once = plain.engine, plain.lines_at_once
         whole = plain.generate(request, _GoingOn(spoken, plan, self.config.layout.num_speech_tokens))
         yield from islice(whole, len(spoken), None)
 
