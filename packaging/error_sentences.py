@@ -45,11 +45,15 @@ def as_qt_source(templates: list[str]) -> str:
 
 def _texts_of(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:
     for call in ast.walk(tree):
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        if not isinstance(call, ast.Call):
             continue
-        if call.func.id in _ERRORS:
-            yield from ((call, text) for text in call.args[:1])
-            yield from ((call, keyword.value) for keyword in call.keywords if keyword.arg == "remedy")
+        # An error of the same kind as another, ``type(error)(...)``, has sentences as well.
+        if isinstance(call.func, ast.Call) or (isinstance(call.func, ast.Name) and call.func.id in _ERRORS):
+            remedies = [keyword.value for keyword in call.keywords if keyword.arg == "remedy"]
+            if remedies or isinstance(call.func, ast.Name):
+                yield from ((call, text) for text in (*call.args[:1], *remedies))
+        elif not isinstance(call.func, ast.Name):
+            continue
         elif call.func.id in _WORDINGS:
             is_kept = call.func.id == "Wording"  # what was a wording before may come from anywhere
             yield from ((call, text) for text in call.args[:1] if not is_kept or isinstance(text, ast.Constant))

@@ -2037,10 +2037,6 @@
         <translation>请重新保存为 CSV。</translation>
     </message>
     <message>
-        <source>Save it as UTF-8 text.</source>
-        <translation>请保存为 UTF-8 文本。</translation>
-    </message>
-    <message>
         <source>Save it as WAV, FLAC or MP3 and add it again.</source>
         <translation>请保存为 WAV、FLAC 或 MP3 后重新添加。</translation>
     </message>
@@ -2841,6 +2837,10 @@
         <translation>已收到的会保留：请重新开始以继续，或另选来源（设置，模型）。</translation>
     </message>
     <message>
+        <source>What is spoken for this export cannot be kept in {folder}: the disk is full, or not to be written.</source>
+        <translation>无法把本次导出已合成的语音保存在 {folder}：磁盘已满，或不可写入。</translation>
+    </message>
+    <message>
         <source>What was built cannot be kept ({reason}).</source>
         <translation>无法保存构建结果（{reason}）。</translation>
     </message>
@@ -3449,6 +3449,10 @@
         <translation>{total} 个文件中有 {count} 个无法制成声音。</translation>
     </message>
     <message>
+        <source>{count} of {total} lines could not be spoken; line {number}: {reason}</source>
+        <translation>{total} 行中有 {count} 行无法合成；第 {number} 行：{reason}</translation>
+    </message>
+    <message>
         <source>{engine} does not open ({reason}) and is made again</source>
         <translation>{engine} 无法打开（{reason}），将重新生成</translation>
     </message>
@@ -3647,10 +3651,6 @@
     <message>
         <source>{file} is not readable.</source>
         <translation>无法读取 {file}。</translation>
-    </message>
-    <message>
-        <source>{file} is not text in UTF-8.</source>
-        <translation>{file} 不是 UTF-8 文本。</translation>
     </message>
     <message>
         <source>{file} is not text.</source>

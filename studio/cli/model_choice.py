@@ -12,6 +12,9 @@ from studio.errors import ModelNotFound
 from studio.pipeline.request import EngineOptions
 from studio.wording import did_you_mean, wording
 
+# More than any computer has; so many that the system refuses them would end the worker.
+_MOST_THREADS = 1024
+
 
 def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_MODEL) -> None:
     parser.add_argument(
@@ -33,7 +36,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--flow-precision", default="float32", choices=("float32", "bfloat16", "float16"), help="of the flow"
     )
-    group.add_argument("--threads", type=positive, metavar="N", help="instead of the number chosen from the machine")
+    group.add_argument("--threads", type=num_threads, metavar="N", help="instead of the number chosen from the machine")
     group.add_argument("--variant", choices=("rl",), help="the language model after reinforcement learning, llm.rl.pt")
     group.add_argument("--flow-steps", type=positive, metavar="N", help="fewer than 10: faster, less exact")
     group.add_argument(
@@ -75,6 +78,13 @@ def model_folder(choice: str | None) -> Path:
         did_you_mean=did_you_mean(near),
         known=", ".join(sorted(installed)) or wording("none is installed"),
     )
+
+
+def num_threads(text: str) -> int:
+    number = positive(text)
+    if number > _MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"{text} is above {_MOST_THREADS}")
+    return number
 
 
 def positive(text: str) -> int:

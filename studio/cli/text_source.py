@@ -11,7 +11,8 @@ import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from studio.errors import NothingToSpeak, UnreadableText
+from studio.errors import NothingToSpeak
+from studio.project.importing.documents import read_text
 
 _BLOCK_BYTES = 4096
 ARRIVING = "-"
@@ -26,11 +27,11 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
 def written_text(arguments: argparse.Namespace) -> str:
     """The text of the argument or the file; empty if it is still to arrive.
 
-    Raises ``NothingToSpeak`` and ``UnreadableText``.
+    Raises ``NothingToSpeak`` and ``UnreadableScript``.
     """
     if arguments.text == ARRIVING:
         return ""
-    text: str = arguments.text if arguments.file is None else _read(arguments.file)
+    text: str = arguments.text if arguments.file is None else read_text(arguments.file)
     if not text.strip():
         raise NothingToSpeak("The text is empty.", remedy="Write at least one word.")
     return text
@@ -57,17 +58,3 @@ async def arriving_text(file_descriptor: int) -> AsyncIterator[str]:
     while block := await blocks.get():
         yield decoder.decode(block)
     yield decoder.decode(b"", final=True)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableText("{file} is not text in UTF-8.", remedy="Save it as UTF-8 text.", file=path.name) from error
-    except OSError as error:
-        raise UnreadableText(
-            "{path} cannot be read ({reason}).",
-            remedy="Check the spelling of its name and folder.",
-            path=path,
-            reason=error,
-        ) from error

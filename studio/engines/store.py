@@ -252,7 +252,9 @@ class EngineStore:
 
     @staticmethod
     def _folders(parent: Path) -> list[Path]:
-        return [path for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []
+        with contextlib.suppress(OSError):  # not there yet, or not to be looked into
+            return [path for path in parent.iterdir() if path.is_dir()]
+        return []
 
 
 def _locked(path: Path) -> FileLock:

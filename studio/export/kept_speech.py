@@ -55,8 +55,9 @@ class KeptSpeech:
         except (DiskFull, CannotWrite) as error:
             # Going on would mean to speak it all again for a joined file, or after an interruption.
             raise type(error)(
-                f"What is spoken for this export cannot be kept in {self._folder}: the disk is full, or not to be written.",
+                "What is spoken for this export cannot be kept in {folder}: the disk is full, or not to be written.",
                 remedy="Free some space and export again: what is done stays.",
+                folder=self._folder,
             ) from error
 
     def _path(self, item: ExportItem) -> Path:

@@ -91,8 +91,10 @@ def test_the_usual_request_is_plain(timbre: Terminal, clip: Path) -> None:
     assert request.voice.transcript is None
 
 
-def test_a_text_file_is_read(timbre: Terminal, clip: Path) -> None:
-    Path("text.txt").write_text("\ufeffZeile eins\nZeile zwei ü\n", "utf-8")
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_a_text_file_is_read(timbre: Terminal, clip: Path, encoding: str) -> None:
+    """However it is encoded, as scripts are."""
+    Path("text.txt").write_bytes("Zeile eins\nZeile zwei ü\n".encode(encoding))
     assert timbre("say", "--file", "text.txt", "--voice", clip, "-o", "o.wav").status == 0
     assert asked(timbre).text == "Zeile eins\nZeile zwei ü\n"
 

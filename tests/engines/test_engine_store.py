@@ -165,3 +165,16 @@ def test_clearing_one_leaves_the_others(store: EngineStore) -> None:
     assert store.attempts("a") is None
     assert {manifest.key for manifest in store.all_manifests()} == {"b"}
     assert store.clear() == 1000
+
+
+def test_a_folder_that_may_not_be_looked_into_is_an_empty_one(
+    store: EngineStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(store, "a")
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    store.sweep()
+    assert store.clear() == 0

@@ -33,6 +33,7 @@ raise DiskFull(f"{path} is full.")
 raise DiskFull("Full", remedy="Buy " + name)
 raise DiskFull("Full: %s" % path)
 raise DiskFull(sentence)
+raise type(error)(f"{path} is full.", remedy="Go.")
 """
     _, faults = found_in(tmp_path, code)
     assert [fault.split(" is no template")[0] for fault in faults] == [
@@ -40,6 +41,7 @@ raise DiskFull(sentence)
         "house/room.py:3: 'Buy ' + name",
         "house/room.py:4: 'Full: %s' % path",
         "house/room.py:5: sentence",
+        "house/room.py:6: f'{path} is full.'",
     ]
 
 
