@@ -8,19 +8,12 @@ from enum import Enum
 import regex
 
 from studio.errors import StyleNotSupported
+from studio.text.generation_tags import COSYVOICE3_TAGS
 from studio.text.layout import PHONE, Layout, blocks
-from studio.text.special_tokens import PHONES
 from studio.text.split import sentence_ends
-from studio.text.tags import Grade, InlineTag, TagSet
 
-# What no line may tear apart, whatever model will speak it.
-_TAGS = TagSet(
-    inline=(
-        InlineTag("<strong>", Grade.SHIPPED, "</strong>"),
-        InlineTag("<laughter>", Grade.SHIPPED, "</laughter>"),
-    ),
-    phones=frozenset(PHONES),
-)
+# What no line may tear apart, whatever model will speak it: all that any generation knows.
+_TAGS = COSYVOICE3_TAGS
 # Less than this is spoken badly when alone: "No." goes with its neighbour.
 _FEWEST_LETTERS = 5
 _LETTER = regex.compile(rf"[\p{{L}}\p{{N}}{PHONE}]")

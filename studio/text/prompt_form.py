@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from studio.text.clean import strip_controls
+from studio.text.generation_tags import COSYVOICE2_TAGS, COSYVOICE3_TAGS
 from studio.text.special_tokens import (
     COSYVOICE2_SPECIAL_TOKENS,
     COSYVOICE3_SPECIAL_TOKENS,
     END_OF_PROMPT,
-    PHONES,
 )
 from studio.text.spoken import Encoder
-from studio.text.tags import Grade, InlineTag, TagSet
+from studio.text.tags import TagSet
 from studio.text.transcript import transcript_tokens
 
 _NO_TOKENS: tuple[int, ...] = ()
@@ -59,40 +59,10 @@ class PromptForm:
         return (*tokenizer.encode(text, allow_special=False), tokenizer.special_ids[END_OF_PROMPT])
 
 
-def _tags(
-    *, shipped: str, shipped_spans: str, experimental: str, experimental_spans: str = ""
-) -> tuple[InlineTag, ...]:
-    def tags(names: str, grade: Grade) -> tuple[InlineTag, ...]:
-        return tuple(InlineTag(f"[{name}]", grade) for name in names.split())
-
-    def span_tags(names: str, grade: Grade) -> tuple[InlineTag, ...]:
-        return tuple(InlineTag(f"<{name}>", grade, closing=f"</{name}>") for name in names.split())
-
-    return (
-        *tags(shipped, Grade.SHIPPED),
-        *span_tags(shipped_spans, Grade.SHIPPED),
-        *tags(experimental, Grade.EXPERIMENTAL),
-        *span_tags(experimental_spans, Grade.EXPERIMENTAL),
-    )
-
-
-_UNTRAINED = "cough sigh quick_breath hissing clucking lipsmack mn vocalized-noise noise accent"
-
-COSYVOICE2_TEXT = PromptForm(
-    special_tokens=COSYVOICE2_SPECIAL_TOKENS,
-    tags=TagSet(_tags(shipped="breath laughter", shipped_spans="laughter strong", experimental=_UNTRAINED)),
-)
+COSYVOICE2_TEXT = PromptForm(special_tokens=COSYVOICE2_SPECIAL_TOKENS, tags=COSYVOICE2_TAGS)
 
 COSYVOICE3_TEXT = PromptForm(
     special_tokens=COSYVOICE3_SPECIAL_TOKENS,
-    tags=TagSet(
-        _tags(
-            shipped="breath",
-            shipped_spans="strong",
-            experimental=f"laughter {_UNTRAINED}",
-            experimental_spans="laughter",
-        ),
-        phones=frozenset(PHONES),
-    ),
+    tags=COSYVOICE3_TAGS,
     preamble="You are a helpful assistant.",
 )

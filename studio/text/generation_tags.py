@@ -1,0 +1,38 @@
+"""Which tags each generation knows (specification B5), as far as its released model was trained to act on them."""
+
+from __future__ import annotations
+
+from studio.text.special_tokens import PHONES
+from studio.text.tags import Grade, InlineTag, TagSet
+
+
+def _tags(
+    *, shipped: str, shipped_spans: str, experimental: str, experimental_spans: str = ""
+) -> tuple[InlineTag, ...]:
+    def tags(names: str, grade: Grade) -> tuple[InlineTag, ...]:
+        return tuple(InlineTag(f"[{name}]", grade) for name in names.split())
+
+    def span_tags(names: str, grade: Grade) -> tuple[InlineTag, ...]:
+        return tuple(InlineTag(f"<{name}>", grade, closing=f"</{name}>") for name in names.split())
+
+    return (
+        *tags(shipped, Grade.SHIPPED),
+        *span_tags(shipped_spans, Grade.SHIPPED),
+        *tags(experimental, Grade.EXPERIMENTAL),
+        *span_tags(experimental_spans, Grade.EXPERIMENTAL),
+    )
+
+
+_UNTRAINED = "cough sigh quick_breath hissing clucking lipsmack mn vocalized-noise noise accent"
+
+COSYVOICE2_TAGS = TagSet(_tags(shipped="breath laughter", shipped_spans="laughter strong", experimental=_UNTRAINED))
+
+COSYVOICE3_TAGS = TagSet(
+    _tags(
+        shipped="breath",
+        shipped_spans="strong",
+        experimental=f"laughter {_UNTRAINED}",
+        experimental_spans="laughter",
+    ),
+    phones=frozenset(PHONES),
+)
