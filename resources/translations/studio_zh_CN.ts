@@ -287,6 +287,10 @@
         <translation>停止</translation>
     </message>
     <message>
+        <source>It goes on at the next start, unless the settings say otherwise.</source>
+        <translation>下次启动时会继续，除非在设置中另作选择。</translation>
+    </message>
+    <message>
         <source>Details…</source>
         <translation>详情…</translation>
     </message>
@@ -2455,6 +2459,10 @@
     <message>
         <source>The sound device vanished while it was playing.</source>
         <translation>声音设备在播放时消失了。</translation>
+    </message>
+    <message>
+        <source>The sound device {device} cannot be used now ({reason}).</source>
+        <translation>声音设备 {device} 目前无法使用（{reason}）。</translation>
     </message>
     <message>
         <source>The sound device {name} is not connected.</source>
@@ -5755,8 +5763,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>麦克风(&amp;M)</translation>
     </message>
     <message>
-        <source>Five to ten seconds are enough. A quiet room, a hand&apos;s breadth from the microphone.</source>
-        <translation>五到十秒就够了。在安静的房间里，离麦克风一掌宽。</translation>
+        <source>Three to ten seconds are enough. A quiet room, a hand&apos;s breadth from the microphone.</source>
+        <translation>三到十秒就够了。在安静的房间里，离麦克风一掌宽。</translation>
     </message>
     <message>
         <source>The system&apos;s default microphone</source>

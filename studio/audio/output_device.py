@@ -78,10 +78,18 @@ def open_output_on(
         index = None if device is None else device_index("output", device)
         return _PortAudioStream(sounddevice, index, sample_rate, fill, buffer_seconds)
     except sounddevice.PortAudioError as error:
+        reason = error.args[0]
+        if device is not None:
+            raise NoAudioDevice(
+                "The sound device {device} cannot be used now ({reason}).",
+                remedy="Connect it, or choose another in the settings.",
+                device=device,
+                reason=reason,
+            ) from error
         raise NoAudioDevice(
             "No sound card can be used here ({reason}).",
             remedy="Connect loudspeakers or headphones, or write to a file instead.",
-            reason=error.args[0],
+            reason=reason,
         ) from error
 
 

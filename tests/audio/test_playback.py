@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.audio import playback
+from studio.audio import output_device, playback
 from studio.audio.output_device import DeviceBuffer, Fill, open_default_output
 from studio.audio.playback import Player
 from studio.audio.sample_ring import SampleRing
@@ -470,6 +470,13 @@ def test_devices_are_opened_as_they_can(
     stream.close()
     stream.close()
     assert not stream.is_running
+
+
+def test_a_chosen_device_that_cannot_be_opened_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
+    monkeypatch.setattr(output_device, "device_index", lambda kind, name: 3)
+    with pytest.raises(NoAudioDevice, match=r"The sound device Headset cannot be used now \(Invalid sample rate\)"):
+        output_device.open_output_on("Headset", RATE, lambda samples, has_run_dry: None)
 
 
 def test_no_device_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ class BuildPanel(FoldingPanel):
         self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._pause = QPushButton(self.tr("Pause"))
         self._stop = QPushButton(self.tr("Stop"))
+        self._stop.setToolTip(self.tr("It goes on at the next start, unless the settings say otherwise."))
         self._details = QPushButton(self.tr("Details…"))
         self._more.setAccessibleName(self.tr("More about the engines"))
         self._close.setToolTip(self.tr("Close; it goes on"))

@@ -106,7 +106,7 @@ class RecorderDialog(QDialog):
         devices.addWidget(self._devices, 1)
         devices.addWidget(self._look_again)
         hint = QLabel(
-            self.tr("Five to ten seconds are enough. A quiet room, a hand's breadth from the microphone."), self
+            self.tr("Three to ten seconds are enough. A quiet room, a hand's breadth from the microphone."), self
         )
         hint.setProperty("role", "quiet")
         hint.setWordWrap(True)
