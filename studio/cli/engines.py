@@ -51,7 +51,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="WHERE",
         help="cpu, cuda, cuda:1, or part of a graphics card's name (default: the card with most memory, else the processor)",
     )
-    parser.add_argument("--threads", type=num_threads, metavar="N", help="instead of the number chosen from the machine")
+    parser.add_argument(
+        "--threads", type=num_threads, metavar="N", help="instead of the number chosen from the machine"
+    )
     parser.add_argument("--variant", choices=("rl",), help="the language model after reinforcement learning, llm.rl.pt")
     parser.add_argument(
         "--stage", action="append", choices=[stage.value for stage in Stage], help="only this one; may be repeated"
