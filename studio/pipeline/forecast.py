@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from studio.pipeline.pacing import ComingChunk, FlowChunk
-from studio.pipeline.prompt_store import PreparedVoice
+from studio.pipeline.prompt_store import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_feed import TokenFeed
 from studio.pipeline.utterance import Decoder
@@ -36,7 +36,7 @@ class Part:
 class Forecast:
     """Chunks not yet made, at the pace this machine was seen to keep."""
 
-    voice: PreparedVoice
+    voice: SpeakingVoice
     decoder: Decoder
     speed: float
 

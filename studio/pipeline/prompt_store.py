@@ -47,6 +47,26 @@ class PreparedVoice:
     flow_state: FlowPromptState
 
 
+@dataclass(frozen=True, slots=True)
+class VoiceOnDemand:
+    """A voice whose state is fetched each time somebody asks for it, and held by them alone.
+
+    For those who may never ask (whole utterances), or stand in a line (a batch of many voices): a second of prompt
+    is 90 MB of a card and more.
+    """
+
+    prompt: VoicePrompt
+    flow_prompt: FlowPrompt
+    fetch_state: Callable[[], FlowPromptState]
+
+    @property
+    def flow_state(self) -> FlowPromptState:
+        return self.fetch_state()
+
+
+SpeakingVoice = PreparedVoice | VoiceOnDemand
+
+
 class PromptStore:
     """Prepared voices of one loaded model on ``device``. Lines on several threads may ask; a voice is prepared by the first.
 
@@ -95,6 +115,10 @@ class PromptStore:
         with self._lock:
             return self._held(prompt) or self._made(prompt, progress)
 
+    def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> VoiceOnDemand:
+        """The voice at once; its state when it is asked for."""
+        return VoiceOnDemand(prompt, _flow_prompt(prompt), lambda: self.prepared(prompt, progress=progress).flow_state)
+
     def clear_memory(self) -> None:
         with self._lock:
             self._prepared.clear()
@@ -107,7 +131,7 @@ class PromptStore:
         return replace(held, prompt=prompt)
 
     def _made(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> PreparedVoice:
-        flow_prompt = FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
+        flow_prompt = _flow_prompt(prompt)
         state = self._in_use.get(prompt.key) or self._read_state(prompt, flow_prompt)
         if state is None:
             state = self._flow.prepare_prompt(flow_prompt, progress=progress)
@@ -180,6 +204,10 @@ class PromptStore:
                     os.unlink(temporary)
         else:
             _log.debug("wrote %s in %.2f s", path.name, time.perf_counter() - started)
+
+
+def _flow_prompt(prompt: VoicePrompt) -> FlowPrompt:
+    return FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
 
 
 def _read_pages(mapped: Iterable[torch.Tensor]) -> None:

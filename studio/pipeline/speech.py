@@ -16,7 +16,7 @@ from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
 from studio.pipeline.forecast import Forecast, Part
 from studio.pipeline.pacing import gapless_start_seconds
-from studio.pipeline.prompt_store import PreparedVoice
+from studio.pipeline.prompt_store import SpeakingVoice
 from studio.pipeline.request import AudioChunk
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.utterance import EVERYTHING, Decoder, StageClock, Utterance
@@ -38,7 +38,7 @@ class SpeechOptions:
 class Speech:
     """``parts`` in a list are all known; from an iterator they are still arriving."""
 
-    voice: PreparedVoice
+    voice: SpeakingVoice
     decoder: Decoder
     options: SpeechOptions
     control: RequestControl

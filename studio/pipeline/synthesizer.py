@@ -23,7 +23,7 @@ from studio.pipeline.conversion import split_where_quiet
 from studio.pipeline.enrolment import FrontEnd, enrol, prompt_key, source_tokens
 from studio.pipeline.forecast import Part
 from studio.pipeline.pacing import Pace
-from studio.pipeline.prompt_store import PreparedVoice, PromptStore
+from studio.pipeline.prompt_store import PromptStore, SpeakingVoice
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -42,6 +42,7 @@ from studio.text.prepare import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.styles import Styles
 from studio.text.tokenizer import TextTokenizer
 from studio.voices.clip_check import require_sound
+from studio.voices.prompt import VoicePrompt
 
 Chunks = Generator[AudioChunk, None, SynthesisReport]
 
@@ -124,7 +125,8 @@ class Synthesizer:
         self, voice: VoiceReference, *, progress: Callable[[str, float], None] | None = None
     ) -> VoiceSummary:
         """Computes what the voice contributes to every request, unless that has been done."""
-        prepared = self._voice(voice, progress or (lambda _stage, _done: None))
+        tell = progress or (lambda _stage, _done: None)
+        prepared = self._store.prepared(self._prompt(voice), progress=lambda done: tell("voice", done))
         return VoiceSummary(
             name=voice.name,
             clip_seconds=prepared.prompt.clip_seconds,
@@ -166,7 +168,7 @@ class Synthesizer:
         """The recording's speech tokens spoken by another voice: no text, no language model."""
         started = time.perf_counter()
         with stream_of_its_own(self.description.device):
-            voice = self._voice(request.voice, control.report_progress)
+            voice = self._voice(request, self._decoder, control)
             voice_seconds = time.perf_counter() - started
             tokenizer = self.stages.front_end().speech_tokenizer
             recording = read_audio(request.source)
@@ -193,7 +195,7 @@ class Synthesizer:
     ) -> Chunks:
         text_seconds = time.perf_counter() - started
         with stream_of_its_own(self.description.device):
-            voice = self._voice(request.voice, control.report_progress)
+            voice = self._voice(request, decoder, control)
             voice_seconds = time.perf_counter() - started - text_seconds
             open_part = self._part_opener(request, voice, control)
             options = SpeechOptions(request.speed, request.is_streaming, request.first_hop_tokens)
@@ -207,7 +209,7 @@ class Synthesizer:
         return self._report(speech, request.mode, {"text": text_seconds, "voice": voice_seconds})
 
     def _part_opener(
-        self, request: SynthesisRequest, voice: PreparedVoice, control: RequestControl
+        self, request: SynthesisRequest, voice: SpeakingVoice, control: RequestControl
     ) -> Callable[[int, Sentence | Pause], Part]:
         prompt_text, has_prompt_speech = self._language_prompt(request)
         prompt_speech = voice.prompt.speech_tokens if has_prompt_speech else ()
@@ -249,15 +251,27 @@ class Synthesizer:
             case _:
                 return form.cross_lingual(tokenizer), False
 
-    def _voice(self, voice: VoiceReference, progress: Callable[[str, float], None]) -> PreparedVoice:
+    def _voice(
+        self, request: SynthesisRequest | ConversionRequest, decoder: Decoder, control: RequestControl
+    ) -> SpeakingVoice:
+        """With its state where that is needed at once."""
+        prompt = self._prompt(request.voice)
+
+        def progress(done: float) -> None:
+            control.report_progress("voice", done)
+
+        if request.is_streaming and decoder.turns is None:
+            return self._store.prepared(prompt, progress=progress)
+        return self._store.on_demand(prompt, progress=progress)
+
+    def _prompt(self, voice: VoiceReference) -> VoicePrompt:
         key = prompt_key(voice, self._front_end_key)
         prompt = self._store.features(key, lambda: enrol(voice, self.stages.front_end(), key))
-        prompt = replace(prompt, name=voice.name, transcript=voice.transcript)
-        return self._store.prepared(prompt, progress=lambda done: progress("voice", done))
+        return replace(prompt, name=voice.name, transcript=voice.transcript)
 
     def _speech(
         self,
-        voice: PreparedVoice,
+        voice: SpeakingVoice,
         options: SpeechOptions,
         seed: int,
         control: RequestControl,

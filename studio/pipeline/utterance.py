@@ -15,7 +15,7 @@ from studio.errors import NoSpeechMade
 from studio.model.stages import FlowDecoder, SourceNoise, Vocoder
 from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import FlowChunk, Pace
-from studio.pipeline.prompt_store import PreparedVoice
+from studio.pipeline.prompt_store import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_feed import TokenFeed
 
@@ -51,7 +51,7 @@ class Utterance:
     """``feed`` gives the sentence's speech tokens; ``stream`` or ``whole`` turns them into samples."""
 
     feed: TokenFeed
-    voice: PreparedVoice
+    voice: SpeakingVoice
     decoder: Decoder
     noise: SourceNoise
     clock: StageClock

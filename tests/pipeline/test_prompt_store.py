@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -140,6 +141,22 @@ def test_a_voice_that_a_line_still_speaks_with_is_not_made_a_second_time(tmp_pat
     del lines
     small.prepared(prompt(2))
     assert flow.num_prepared == 3, "nobody had it any more"
+
+
+def test_voices_on_demand_are_held_by_whoever_asked_and_no_longer(tmp_path: Path) -> None:
+    """Lines of many voices that stand in a row, and room for one voice."""
+    flow = FakeFlow()
+    small = store(tmp_path, flow, memory=4 * STATE_VALUES, disk=0)
+    lines = [small.on_demand(prompt(tokens)) for tokens in (1, 2, 3)]
+    assert flow.num_prepared == 0
+    held = []
+    for line in lines:
+        state = line.flow_state
+        assert state is line.flow_state
+        held.append(weakref.ref(state))
+    del state
+    assert [state() is None for state in held] == [True, True, False]
+    assert flow.num_prepared == 3
 
 
 def test_memory_keeps_the_last_used_voices_within_its_budget(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import noise_models
 import pytest
 
-from studio.model.stages import FlowStream, SpeechTokenRequest, TokenSampler
+from studio.model.stages import FlowPromptState, FlowStream, SpeechTokenRequest, TokenSampler
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.opening import open_synthesizer
 from studio.pipeline.pacing import Pace
@@ -62,6 +62,47 @@ def test_every_request_has_a_stream_of_its_own_on_a_card(
         list(chunks)
         assert not within
     assert is_within_when_opened == [True] * 4
+
+
+def test_a_line_of_a_batch_takes_its_voices_state_in_its_turn(
+    synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not while it waits: a card has room for the states of few voices."""
+    flow, speech_lm = synthesizer.stages.flow, synthesizer.stages.speech_lm
+    prepare, generate = flow.prepare_prompt, speech_lm.generate
+    steps: list[str] = []
+
+    class Turns:
+        def acquire(self, timeout: float) -> bool:
+            steps.append("turn")
+            return True
+
+        def release(self) -> None:
+            steps.append("over")
+
+    def prepared(*arguments: Any, **options: Any) -> FlowPromptState:
+        steps.append("state")
+        return prepare(*arguments, **options)
+
+    def generated(request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        steps.append("tokens")
+        return generate(request, sampler)
+
+    monkeypatch.setattr(flow, "prepare_prompt", prepared)
+    monkeypatch.setattr(speech_lm, "generate", generated)
+    monkeypatch.setattr(synthesizer, "_turns", Turns())
+    request = SynthesisRequest("One.", voice, forced_tokens=30)
+    list(synthesizer.stream(request, control=RequestControl(), in_batch=True))
+    assert steps == ["tokens", "turn", "state", "over"]
+
+
+def test_a_whole_utterance_needs_no_state_of_its_voice(
+    synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(synthesizer.stages.flow, "prepare_prompt", None)
+    request = SynthesisRequest("One.", voice, forced_tokens=30, is_streaming=False)
+    (chunk,) = synthesizer.stream(request, control=RequestControl())
+    assert len(chunk.samples) > 0
 
 
 def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
