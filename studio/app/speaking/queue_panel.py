@@ -35,7 +35,6 @@ class QueuePanel(QWidget):
         super().__init__(parent)
         self._queue = queue
         self._items: dict[Order, QTreeWidgetItem] = {}
-        self._orders: dict[int, Order] = {}  # by the ids of their items, which are held above
         self._list = QTreeWidget()
         self._list.setAccessibleName(self.tr("Queue"))
         self._list.setMinimumHeight(LEAST_LIST_PIXELS)
@@ -85,7 +84,7 @@ class QueuePanel(QWidget):
         items = [QTreeWidgetItem() for _ in orders]
         for order, item in zip(orders, items, strict=True):
             self._items[order] = item
-            self._orders[id(item)] = order
+            item.setData(0, Qt.ItemDataRole.UserRole, order)
             item.setSizeHint(1, self._row_size)
         self._list.insertTopLevelItems(place, items)
         for order in orders:
@@ -130,7 +129,6 @@ class QueuePanel(QWidget):
         for order in orders:
             item = self._items.pop(order, None)
             if item is not None:
-                del self._orders[id(item)]
                 self._list.takeTopLevelItem(self._list.indexOfTopLevelItem(item))
         self._soon.start()
 
@@ -162,7 +160,9 @@ class QueuePanel(QWidget):
                 return self.tr("Speaking")
 
     def _chosen(self) -> list[Order]:
-        return [self._orders[id(item)] for item in self._list.selectedItems() if id(item) in self._orders]
+        """From above to below, in whatever order they were clicked."""
+        rows = sorted(self._list.selectionModel().selectedRows())
+        return [row.data(Qt.ItemDataRole.UserRole) for row in rows]
 
     def _retry_chosen(self) -> None:
         for order in self._chosen():

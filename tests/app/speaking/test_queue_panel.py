@@ -66,6 +66,21 @@ def test_a_long_script_is_not_looked_through_for_each_of_its_lines(
     assert all(bench.session.live_states.of(line.id) is None for line in bench.lines)
 
 
+def test_what_is_tried_again_keeps_its_order(bench: Bench) -> None:
+    """However it was clicked together."""
+    window = script_of(bench, 4)
+    queue, panel = bench.session.queue, window.queue_panel
+    queue.set_paused(True)
+    bench.trigger("speak.stale")
+    bench.trigger("speak.cancel")
+    bench.until(lambda: all(order.state is OrderState.CANCELLED for order in queue.orders))
+    for row in (3, 0, 2):
+        panel._list.topLevelItem(row).setSelected(True)
+    panel._retry.click()
+    assert [order.line_id for order in queue.orders] == ["line-1", "line-0", "line-2", "line-3"]
+    assert [panel._list.topLevelItem(row).text(2)[-1] for row in range(4)] == ["1", "0", "2", "3"]
+
+
 def test_what_is_being_spoken_is_seen_in_the_list(bench: Bench) -> None:
     window = script_of(bench, 30)
     window.resize(1200, 700)
