@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import noise_models
@@ -12,6 +13,7 @@ import torch
 
 from studio.pipeline.opening import _voice_memory_bytes, open_synthesizer
 from studio.pipeline.request import EngineOptions
+from studio.pipeline.synthesizer import Synthesizer
 
 
 def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,6 +23,14 @@ def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.Monke
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=10 << 30))
     assert _voice_memory_bytes(torch.device("cuda:1")) == 1 << 30
     assert _voice_memory_bytes(torch.device("cpu")) == 4 << 30
+
+
+@pytest.fixture
+def synthesizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Synthesizer]:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    opened = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
@@ -35,16 +45,14 @@ def half_of_the_bits() -> Iterator[None]:
         switch.allow_tf32 = value
 
 
-@pytest.mark.usefixtures("half_of_the_bits")
+@pytest.mark.usefixtures("half_of_the_bits", "synthesizer")  # in this order
 def test_a_card_speaks_with_the_bits_it_was_proven_with() -> None:
-    open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
     assert not torch.backends.cuda.matmul.allow_tf32
     assert not torch.backends.cudnn.allow_tf32
 
 
-def test_a_language_model_that_lost_its_engine_is_called_by_what_it_is_now() -> None:
+def test_a_language_model_that_lost_its_engine_is_called_by_what_it_is_now(synthesizer: Synthesizer) -> None:
     """As vLLM's, with which PyTorch goes on. A later exchange of another stage does not hide it."""
-    synthesizer = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
     lm = synthesizer.stages.speech_lm
     at_first = synthesizer.description
     synthesizer.use(speech_lm=lm, words={"speech_lm": "many at once"}, names={"speech_lm": "vllm"})
