@@ -159,13 +159,6 @@
             <numerusform>%n lines removed</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>%n place(s) replaced</source>
-        <translation>
-            <numerusform>%n place replaced</numerusform>
-            <numerusform>%n places replaced</numerusform>
-        </translation>
-    </message>
 </context>
 <context>
     <name>ScriptView</name>
@@ -174,6 +167,16 @@
         <translation>
             <numerusform>%n line</numerusform>
             <numerusform>%n lines</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Search</name>
+    <message numerus="yes">
+        <source>%n place(s) replaced</source>
+        <translation>
+            <numerusform>%n place replaced</numerusform>
+            <numerusform>%n places replaced</numerusform>
         </translation>
     </message>
 </context>

@@ -1881,8 +1881,8 @@
         <translation>另一个程序或窗口正在安装、校验或删除同一个模型。</translation>
     </message>
     <message>
-        <source>Check its name; save it as plain text in UTF-8.</source>
-        <translation>请检查文件名；存为 UTF-8 纯文本。</translation>
+        <source>The message names its file: check its permissions, or begin a new one; the old one is kept.</source>
+        <translation>消息中写有文件位置：请检查其权限，或新建一个；旧的会保留。</translation>
     </message>
     <message>
         <source>Check the connection and the proxy; choose the other source or a mirror. What has arrived stays.</source>
@@ -2237,8 +2237,8 @@
         <translation>文档不能作为脚本读取。</translation>
     </message>
     <message>
-        <source>The file cannot be opened or is not text.</source>
-        <translation>文件打不开或不是文本。</translation>
+        <source>The pronunciation dictionary of all scripts cannot be read.</source>
+        <translation>所有脚本共用的发音词典无法读取。</translation>
     </message>
     <message>
         <source>The file holds values that are no sound.</source>
@@ -4171,6 +4171,14 @@
         <source>Replace all</source>
         <translation>全部替换</translation>
     </message>
+    <message>
+        <source>{number} of {count}</source>
+        <translation>{number}/{count}</translation>
+    </message>
+    <message>
+        <source>Place {number} of {count}</source>
+        <translation>第 {number} 处，共 {count} 处</translation>
+    </message>
     <message numerus="yes">
         <source>%n place(s)</source>
         <translation>
@@ -4521,6 +4529,10 @@
 </context>
 <context>
     <name>KnownWriting</name>
+    <message>
+        <source>{model} knows {languages} only: what is written otherwise becomes sounds without words.</source>
+        <translation>{model} 只懂{languages}：用其他文字写的内容念出来不成词句。</translation>
+    </message>
     <message>
         <source>{model} knows {languages} only: what is written otherwise becomes sounds without words. Other models (menu File) know more languages.</source>
         <translation>{model} 只懂{languages}：用其他文字写的内容念出来不成词句。其他模型（见“文件”菜单）懂更多语言。</translation>
@@ -5937,6 +5949,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         </translation>
     </message>
     <message>
+        <source>: all are chosen, so a voice, a style or Ctrl+Enter is for all of them</source>
+        <translation>：已全部选中，选声音、风格或按 Ctrl+Enter 对这些行都有效</translation>
+    </message>
+    <message>
         <source>Import lines</source>
         <translation>导入行</translation>
     </message>
@@ -5992,6 +6008,22 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Change voice</source>
         <translation>更改声音</translation>
     </message>
+</context>
+<context>
+    <name>ScriptView</name>
+    <message>
+        <source>Script</source>
+        <translation>脚本</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n 行</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Search</name>
     <message>
         <source>Replace</source>
         <translation>替换</translation>
@@ -6004,19 +6036,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>%n place(s) replaced</source>
         <translation>
             <numerusform>已替换 %n 处</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>ScriptView</name>
-    <message>
-        <source>Script</source>
-        <translation>脚本</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s)</source>
-        <translation>
-            <numerusform>%n 行</numerusform>
         </translation>
     </message>
 </context>
@@ -6796,6 +6815,10 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
         <translation>
             <numerusform>%n 个等待</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>(Esc twice takes back what waits)</source>
+        <translation>（按两次 Esc 取消等待的行）</translation>
     </message>
 </context>
 <context>

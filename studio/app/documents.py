@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -101,9 +101,9 @@ class Documents(QObject):
     def save_as(self) -> None:
         self._begin(self._save_as())
 
-    def begin_with(self, path: Path) -> None:
-        """A script or a text from the command line, or dropped on the window."""
-        self._opening = self._begin(self.open_path(path))
+    def begin_with(self, *paths: Path) -> None:
+        """Scripts or texts from the command line, or dropped on the window; one after the other, in this order."""
+        self._opening = self._begin(self._open_in_order(paths))
 
     def import_text(self) -> None:
         from studio.project.importing.script_file import SCRIPT_SUFFIXES  # noqa: PLC0415 - after the first paint
@@ -124,6 +124,13 @@ class Documents(QObject):
         self.task_changed.emit(self.tr("Opening {name}").format(name=path.name))
         project = await asyncio.to_thread(Project.open, path, self._session.surroundings.drafts)
         await self._session.replace_project(project)
+
+    async def _open_in_order(self, paths: Sequence[Path]) -> None:
+        for path in paths:
+            try:
+                await self.open_path(path)
+            except StudioError as error:
+                self.failed.emit(error)
 
     async def import_path(self, path: Path) -> None:
         from studio.project.importing.script_file import read_script  # noqa: PLC0415 - after the first paint

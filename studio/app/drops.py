@@ -91,8 +91,8 @@ class Drops(QObject):
 
     def _take(self, held: Held) -> None:
         texts = [path for path in held.paths if path.suffix.lower() in (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)]
-        for path in texts:
-            self._documents.begin_with(path)
+        if texts:
+            self._documents.begin_with(*texts)
         others = [path for path in held.paths if path not in texts]
         if not others:
             return

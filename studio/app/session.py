@@ -254,7 +254,8 @@ class Session(QObject):
         self.transport.stop()
         for order in self.queue.orders:
             # Also one that the worker's death has interrupted, and that waits to be spoken once more.
-            if order.state.is_over or order.making is None:
+            # What was stopped before is about to end: to stop it again would be nothing, though it were reported as done.
+            if order.state.is_over or order.making is None or order.making.is_stopped:
                 continue
             if order is self._heard_order or (heard is not None and order.making.take_id == heard.take_id):
                 self.queue.cancel(order)

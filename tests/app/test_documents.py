@@ -178,3 +178,35 @@ def test_closing_the_window_ends_everything(bench: Bench) -> None:
     assert not window.isVisible()
     assert recoverable_drafts(bench.surroundings.drafts) == []
     bench.loop.close()
+
+
+def test_of_a_text_that_was_opened_only_the_first_line_is_chosen(bench: Bench, tmp_path: Path) -> None:
+    window = bench.open_window()
+    path = tmp_path / "book.txt"
+    path.write_text("\n\n".join(f"Line {number} of a long book." for number in range(1, 41)))
+    bench.run(window.documents.open_path(path))
+    assert len(bench.lines) == 40
+    assert window.script.selected_line_ids == [bench.lines[0].id]
+    bench.trigger("edit.undo")
+    assert bench.texts == [""]
+
+
+def test_texts_that_are_opened_one_after_the_other_stand_in_that_order(bench: Bench, tmp_path: Path) -> None:
+    window = bench.open_window()
+    for name in ("one", "two", "three"):
+        (tmp_path / f"{name}.txt").write_text(f"The start of {name}.\n\nThe end of {name}.\n")
+    window.documents.begin_with(tmp_path / "one.txt", tmp_path / "missing.txt", tmp_path / "two.txt")
+    bench.until(lambda: len(bench.texts) == 4)
+    bench.run(window.documents.open_path(tmp_path / "three.txt"))
+    assert bench.texts == [f"The {part} of {name}." for name in ("one", "two", "three") for part in ("start", "end")]
+
+
+def test_a_text_that_is_opened_comes_below_the_line_somebody_has_gone_to(bench: Bench, tmp_path: Path) -> None:
+    window = bench.open_window()
+    (tmp_path / "one.txt").write_text("First of all.\n\nLast of all.\n")
+    (tmp_path / "two.txt").write_text("In between.\n")
+    bench.run(window.documents.open_path(tmp_path / "one.txt"))
+    window.script.view.go_to(bench.lines[1].id)
+    window.script.view.go_to(bench.lines[0].id)
+    bench.run(window.documents.open_path(tmp_path / "two.txt"))
+    assert bench.texts == ["First of all.", "In between.", "Last of all."]

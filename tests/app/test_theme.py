@@ -45,6 +45,11 @@ def test_what_is_selected_can_be_read(tones: Tones) -> None:
     assert contrast(tones.on_accent, tones.accent) >= 4.5
 
 
+@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
+def test_what_was_found_can_be_read(tones: Tones) -> None:
+    assert contrast(tones.ink, tones.found) >= 4.5
+
+
 def test_a_palette_tells_whose_it_is(qapp: Any) -> None:
     assert tones_of(palette_of(DARK)) is DARK
     assert tones_of(palette_of(LIGHT)) is LIGHT

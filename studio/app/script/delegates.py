@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QPainter, QPalette, QTextCursor
 from PySide6.QtWidgets import (
@@ -15,7 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.script.finding import Place
 from studio.app.script.line_model import LINE_ROLE, SHARE_ROLE, STATE_ROLE, Index
+from studio.app.script.marked_text import paint_marked
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
 from studio.app.theme.icons import icon
@@ -218,6 +222,37 @@ class TextDelegate(CellDelegate):
     def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._styles = styles
+        self._places: dict[str, list[Place]] = {}  # of each line
+        self._current_place: Place | None = None
+
+    def mark_places(self, places: Sequence[Place], current: Place | None) -> None:
+        self._places = {}
+        for place in places:
+            self._places.setdefault(place.line_id, []).append(place)
+        self._current_place = current
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        line: Line = index.data(LINE_ROLE)
+        places = self._places.get(line.id)
+        if places is None:
+            super().paint(painter, option, index)
+            return
+        cell = self.ground(painter, option, index)
+        cell.text = line.text
+        style = cell.widget.style() if cell.widget else QApplication.style()
+        area = QRectF(style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget))
+        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, cell, cell.widget) + 1  # as Qt's own
+        current = self._current_place
+        paint_marked(
+            painter,
+            area.adjusted(margin, 0, -margin, 0),
+            line.text,
+            places,
+            current if current is not None and current.line_id == line.id else None,
+            font=cell.font,
+            palette=cell.palette,
+            is_selected=bool(cell.state & QStyle.StateFlag.State_Selected),
+        )
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002, N802
         return QSize(200, 2 * option.fontMetrics.lineSpacing() + 2 * _MARGIN)

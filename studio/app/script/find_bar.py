@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from studio.app.theme.icons import icon
 
 
 class FindBar(QWidget):
-    """Knows nothing of lines: says what is wanted, and is told how many places there are."""
+    """Knows nothing of lines: says what is wanted, and is told how many places there are and which one it is."""
 
     find_requested = Signal(int)  # 1 the next, -1 the previous place
     replace_requested = Signal()
@@ -66,6 +66,10 @@ class FindBar(QWidget):
         self.hide()
 
     @property
+    def is_open(self) -> bool:
+        return not self.isHidden()
+
+    @property
     def pattern(self) -> str:
         return self._find.text()
 
@@ -91,15 +95,29 @@ class FindBar(QWidget):
         self.hide()
         self.closed.emit()
 
-    def show_count(self, num_places: int) -> None:
+    def show_count(self, num_places: int, number: int | None = None) -> None:
+        """``number``, from 1, of the place that was gone to."""
+        told = ""
         if not self.pattern:
-            self._found.setText("")
+            words = ""
+        elif number is not None:
+            words = self.tr("{number} of {count}").format(number=number, count=num_places)
+            told = self.tr("Place {number} of {count}").format(number=number, count=num_places)
         elif num_places:
-            self._found.setText(self.tr("%n place(s)", "", num_places))
+            words = self.tr("%n place(s)", "", num_places)
         else:
-            self._found.setText(self.tr("Not found"))
+            words = self.tr("Not found")
+        self._tell(words, told or words)
         for button in (self._next, self._previous, self._replace, self._replace_all):
             button.setEnabled(num_places > 0)
+
+    def _tell(self, words: str, told: str) -> None:
+        """``told`` is for who hears the window: the focus stays in the field, so it must be said."""
+        self._found.setText(words)
+        if told != self._found.accessibleName():
+            self._found.setAccessibleName(told)
+            if told:
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._found, told))
 
     def event(self, event: QEvent) -> bool:
         # Here Esc closes the bar, and is no shortcut of the window.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from studio.project.changes import EditLines
 from studio.project.script import Script
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
+    """A tuple, for a long script has one letter in tens of thousands of places."""
+
     line_id: str
     start: int
     end: int

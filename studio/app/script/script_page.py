@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
 from studio.app.script.find_bar import FindBar
-from studio.app.script.finding import Place, find_places, replace_places
 from studio.app.script.line_model import LineModel
 from studio.app.script.live_states import LiveStates
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
+from studio.app.script.search import Search
 from studio.app.script.style_list import StyleList
 from studio.app.theme.tones import tones_of
 from studio.project.changes import Change, InsertLines, RemoveLines, Together
@@ -44,23 +44,21 @@ class ScriptPage(QWidget):
         self._model = LineModel(editor, live_states, styles.words, self)
         self.view = _HintingView(self._model, styles, self)
         self._find_bar = FindBar(self)
-        self._found: Place | None = None
+        self._last_opened: str | None = None  # the last line of it, until somebody goes elsewhere
+        self._search = Search(editor, self.view, self._find_bar, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.view, 1)
         layout.addWidget(self._find_bar)
         styles.changed.connect(self._model.words_changed)
-        self.view.current_line_changed.connect(self.current_line_changed)
+        self.view.current_line_changed.connect(self._on_current_line)
         self.view.selection_changed.connect(self.selection_changed)
         self.view.own_words_wanted.connect(self.own_words_wanted)
         self.view.line_finished.connect(self.go_on_writing)
         self.view.texts_pasted.connect(self.paste_into_field)
         self.view.lines_dragged.connect(self.move_lines_to)
-        self._find_bar.find_requested.connect(self._find)
-        self._find_bar.replace_requested.connect(self._replace)
-        self._find_bar.replace_all_requested.connect(self._replace_all)
-        self._find_bar.pattern_changed.connect(self._on_pattern_changed)
+        self._search.message.connect(self.message)
         self._find_bar.closed.connect(self.view.setFocus)
 
     @property
@@ -99,7 +97,10 @@ class ScriptPage(QWidget):
         texts = self._split_text(text)
         if texts:
             self._insert_texts(texts, self.tr("Paste lines"))
-            self.message.emit(self.tr("%n line(s) pasted", "", len(texts)))
+            told = self.tr("%n line(s) pasted", "", len(texts))
+            if len(texts) > 1:
+                told += self.tr(": all are chosen, so a voice, a style or Ctrl+Enter is for all of them")
+            self.message.emit(told)
 
     def paste_lines(self) -> None:
         self.paste_into_field(QGuiApplication.clipboard().text())
@@ -109,11 +110,12 @@ class ScriptPage(QWidget):
         self.paste_text(text)
 
     def insert_lines(self, lines: list[Line]) -> None:
-        """Imported ones, below the current line."""
+        """Of a text that was opened, below the current line; of these, only the first is chosen: it may be a book."""
         if lines:
             change = edits.insert_lines(self._editor.script, self._index_below(), lines)
             self._do_below(change, self.tr("Import lines"))
-            self.view.select_lines([line.id for line in lines])
+            self.view.go_to(lines[0].id)
+            self._last_opened = lines[-1].id
             self.message.emit(self.tr("%n line(s) imported", "", len(lines)))
 
     def insert_recording(self, line: Line) -> None:
@@ -195,67 +197,8 @@ class ScriptPage(QWidget):
         if change is not None:
             self._editor.do(change, title, merge_key=f"{field}:{','.join(ids)}" if merges else None)
 
-    # Find and replace.
-
     def open_find(self, *, replaces: bool) -> None:
-        field = self.view.writing_field
-        self._find_bar.open(replaces=replaces, selected_text=field.textCursor().selectedText() if field else "")
-
-    def _places(self) -> list[Place]:
-        return find_places(
-            self._editor.script, self._find_bar.pattern, is_case_sensitive=self._find_bar.is_case_sensitive
-        )
-
-    def _on_pattern_changed(self) -> None:
-        self._found = None
-        self._find_bar.show_count(len(self._places()))
-
-    def _find(self, step: int) -> None:
-        places = self._places()
-        self._find_bar.show_count(len(places))
-        if not places:
-            return
-        order = self._editor.script.index_of
-
-        def where(place: Place) -> tuple[int, int]:
-            return order[place.line_id], place.start
-
-        if self._found is not None and self._found.line_id in order:
-            here = where(self._found)
-        else:
-            here = (order.get(self.view.current_line_id or "", 0), -1)
-        ahead = [place for place in places if where(place) > here]
-        behind = [place for place in places if where(place) < here]
-        self._found = (ahead or places)[0] if step > 0 else (behind or places)[-1]
-        self.view.go_to(self._found.line_id)
-
-    def _replace(self) -> None:
-        if self._found is None or self._found not in self._places():
-            self._find(1)
-            return
-        found, bar = self._found, self._find_bar
-        change = replace_places(
-            self._editor.script,
-            bar.pattern,
-            bar.replacement,
-            is_case_sensitive=bar.is_case_sensitive,
-            only=found,
-        )
-        if change is not None:
-            self._do(change, self.tr("Replace"))
-        self._found = Place(found.line_id, found.start + len(bar.replacement) - 1, found.start + len(bar.replacement))
-        self._find(1)
-
-    def _replace_all(self) -> None:
-        bar = self._find_bar
-        num_places = len(self._places())
-        change = replace_places(
-            self._editor.script, bar.pattern, bar.replacement, is_case_sensitive=bar.is_case_sensitive
-        )
-        if change is not None:
-            self._do(change, self.tr("Replace all"))
-            self.message.emit(self.tr("%n place(s) replaced", "", num_places))
-        bar.show_count(len(self._places()))
+        self._search.open(replaces=replaces)
 
     # Inside.
 
@@ -263,8 +206,14 @@ class ScriptPage(QWidget):
         self._editor.do(change, title)
 
     def _index_below(self) -> int:
-        index = self._editor.script.index_of.get(self.view.current_line_id or "")
-        return len(self._editor.script.lines) if index is None else index + 1
+        """Not between lines that came together: those that are chosen, or a text that has just been opened."""
+        index_of = self._editor.script.index_of
+        above = [index_of[line_id] for line_id in (*self.selected_line_ids, self._last_opened) if line_id in index_of]
+        return max(above) + 1 if above else len(self._editor.script.lines)
+
+    def _on_current_line(self, line_id: str | None) -> None:
+        self._last_opened = None
+        self.current_line_changed.emit(line_id)
 
     def _insert_texts(self, texts: list[str], title: str, *, starts_writing: bool = False) -> None:
         change = edits.insert_texts(self._editor.script, self._index_below(), texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from PySide6.QtCore import (
     QCoreApplication,
@@ -40,6 +41,7 @@ from studio.app.script.delegates import (
     VoiceDelegate,
 )
 from studio.app.script.drag_picture import picture_of_words
+from studio.app.script.finding import Place
 from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
@@ -138,6 +140,11 @@ class ScriptView(QTableView):
 
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voice_delegate.set_voices(names)
+        self.viewport().update()
+
+    def mark_places(self, places: Sequence[Place], current: Place | None) -> None:
+        """Seen in their rows; ``current`` more than the others."""
+        self._text_delegate.mark_places(places, current)
         self.viewport().update()
 
     def go_to(self, line_id: str, *, starts_writing: bool = False) -> None:

@@ -101,4 +101,5 @@ class TaskReporter(QObject):
         num_waiting = len(self._session.queue.waiting)
         if num_waiting:
             told += ", " + self.tr("%n waiting", "", num_waiting)
+            told += " " + self.tr("(Esc twice takes back what waits)")
         return told

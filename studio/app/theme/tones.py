@@ -13,7 +13,10 @@ from PySide6.QtGui import QColor, QPalette
 
 @dataclass(frozen=True, slots=True)
 class Tones:
-    """``ink`` is written on ``ground`` and ``surface``; ``good``, ``warn``, ``bad``, ``busy`` are inks too."""
+    """``ink`` is written on ``ground`` and ``surface``; ``good``, ``warn``, ``bad``, ``busy`` are inks too.
+
+    ``found`` is the ground of a place that was looked for, under ``ink``.
+    """
 
     ground: str
     surface: str
@@ -28,6 +31,7 @@ class Tones:
     warn: str
     bad: str
     busy: str
+    found: str
 
 
 LIGHT = Tones(
@@ -44,6 +48,7 @@ LIGHT = Tones(
     warn="#8f5b00",
     bad="#b3261e",
     busy="#6b3fb0",
+    found="#ffe39a",
 )
 DARK = Tones(
     ground="#1e2126",
@@ -59,6 +64,7 @@ DARK = Tones(
     warn="#f0b95a",
     bad="#ff8d84",
     busy="#c3a1ff",
+    found="#5a4708",
 )
 
 

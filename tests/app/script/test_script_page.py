@@ -303,6 +303,15 @@ def test_lines_are_split_at_the_cursor_and_merged_again(bench: Bench, window: Ma
     assert bench.texts == ["First part. Second part."]
 
 
+def test_a_second_text_is_pasted_below_the_first_and_not_into_it(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("One starts here.\n\nOne ends here.")
+    window.script.paste_text("Two starts here.\n\nTwo ends here.")
+    assert bench.texts == ["One starts here.", "One ends here.", "Two starts here.", "Two ends here."]
+    assert window.status.task_words == (
+        "2 lines pasted: all are chosen, so a voice, a style or Ctrl+Enter is for all of them"
+    )
+
+
 def test_several_lines_change_together(bench: Bench, window: MainWindow) -> None:
     window.script.paste_text("The first line here.\n\nThe second line here.\n\nThe third line here.")
     bench.add_voice("Anna")

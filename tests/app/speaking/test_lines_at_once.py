@@ -96,6 +96,7 @@ def test_three_are_spoken_and_a_fourth_when_one_has_ended(bench: Bench) -> None:
     bench.window.tasks.task_changed.connect(lambda words, *_: told.append(words))
     bench.window.tasks.show()
     assert told[-1].startswith("Speaking line 1, 2 others at the same time, 2 waiting")
+    assert told[-1].endswith("2 waiting (Esc twice takes back what waits)")
     bench.session.queue.cancel(first)
     bench.until(lambda: [take_lengths(bench, line) for line in (3, 4)] == [[2], [1]])
     assert first.state is OrderState.CANCELLED
@@ -104,6 +105,20 @@ def test_three_are_spoken_and_a_fourth_when_one_has_ended(bench: Bench) -> None:
     bench.session.queue.cancel_all()
     bench.until(lambda: not speaking(bench))
     assert [take_lengths(bench, line) for line in (1, 2)] == [[2], [3]]
+
+
+def test_esc_twice_takes_back_what_waits_of_all_the_chosen_lines(bench: Bench) -> None:
+    assert bench.window
+    bench.window.script.view.select_lines([line.id for line in bench.lines[:5]])
+    bench.trigger("speak.line")
+    bench.until(lambda: len(speaking(bench)) == 3 and bench.session.transport.is_playing)
+    assert len(bench.session.queue.orders) == 5
+    stop = bench.window.actions_by_id["play.stop"]
+    stop.trigger()
+    stop.trigger()  # sooner than the worker has let go of the first line
+    assert not bench.session.queue.waiting
+    bench.session.queue.cancel_all()
+    bench.until(lambda: not speaking(bench))
 
 
 def test_what_is_to_be_heard_passes_them_and_stopping_it_leaves_them_alone(bench: Bench) -> None:
