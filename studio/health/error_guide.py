@@ -111,8 +111,8 @@ _MEANINGS: dict[str, tuple[Wording, Wording]] = {
         wording("Divide it into lines, or use `timbre export`."),
     ),
     "unreadable-text": (
-        wording("The file cannot be opened or is not text."),
-        wording("Check its name; save it as plain text in UTF-8."),
+        wording("The pronunciation dictionary of all scripts cannot be read."),
+        wording("The message names its file: check its permissions, or begin a new one; the old one is kept."),
     ),
     "unreadable-script": (
         wording("The document cannot be read as a script."),

@@ -20,7 +20,10 @@ _WRITINGS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"[\u0400-\u052f]"), frozenset({"ru"})),
     (re.compile(r"[\u0590-\u08ff\u0900-\u0e7f]"), frozenset()),
 )
-_WORDS = QT_TRANSLATE_NOOP(
+_NOBODY_CAN = QT_TRANSLATE_NOOP(
+    "KnownWriting", "{model} knows {languages} only: what is written otherwise becomes sounds without words."
+)
+_OTHERS_CAN = QT_TRANSLATE_NOOP(
     "KnownWriting",
     "{model} knows {languages} only: what is written otherwise becomes sounds without words. "
     "Other models (menu File) know more languages.",
@@ -37,8 +40,10 @@ def doubt_words(model_name: str, text: str) -> str:
     from studio.app.models.model_words import language_words  # noqa: PLC0415 - after the first paint
     from studio.catalog.known import known_models  # noqa: PLC0415
 
-    known = known_models().get(model_name)
+    models = known_models()
+    known = models.get(model_name)
     if known is None or can_read(frozenset(known.languages), text):
         return ""
-    words = QCoreApplication.translate("KnownWriting", _WORDS)
+    others_can = any(can_read(frozenset(other.languages), text) for other in models.values())
+    words = QCoreApplication.translate("KnownWriting", _OTHERS_CAN if others_can else _NOBODY_CAN)
     return words.format(model=model_name, languages=language_words(known))

@@ -39,6 +39,13 @@ def test_the_model_that_comes_with_the_program_is_told_of() -> None:
     assert doubt_words("a model of my own", "今天天气很好。") == ""
 
 
+def test_nobody_is_sent_to_another_model_that_cannot_read_it_either() -> None:
+    assert "Other models" in doubt_words("studio-mini", "Привет.")
+    for model in ("studio-mini", "Fun-CosyVoice3-0.5B-2512"):
+        told = doubt_words(model, "مرحبا")
+        assert told.endswith("sounds without words.")
+
+
 def test_the_inspector_shows_it_in_the_language_of_the_window(
     bench: Bench, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
