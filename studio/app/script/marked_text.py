@@ -24,10 +24,11 @@ class Excerpt:
     end: int
 
     def range_of(self, place: Place) -> tuple[int, int]:
-        """Start and length of what is shown of ``place``; a length of 0 where nothing is."""
+        """Start and length of what is shown of ``place``, as Qt counts; a length of 0 where nothing is."""
         first, last = max(place.start, self.start), min(place.end, self.end)
         before = self.start - len(_ELLIPSIS) if self.start else 0
-        return first - before, max(0, last - first)
+        start = _num_units(self.text[: first - before])
+        return start, _num_units(self.text[first - before : max(first, last) - before])
 
 
 def excerpt_of(text: str, font: QFont, width: float, num_lines: int, place: Place | None) -> Excerpt:
@@ -35,9 +36,9 @@ def excerpt_of(text: str, font: QFont, width: float, num_lines: int, place: Plac
     starts = [0]
     if place is not None:
         whole = _lay_out(text, font, width)
-        row = whole.lineForTextPosition(place.start).lineNumber()
+        row = whole.lineForTextPosition(_num_units(text[: place.start])).lineNumber()
         # With a row of what stands before it, where that leaves room for it.
-        starts += [whole.lineAt(each).textStart() for each in (row - 1, row) if each > 0]
+        starts += [_start_of_row(whole, text, each) for each in (row - 1, row) if each > 0]
     found = None
     for start in starts:
         found = _cut(text, start, font, width, num_lines)
@@ -99,11 +100,21 @@ def _cut(text: str, start: int, font: QFont, width: float, num_lines: int) -> Ex
     layout = _lay_out(shown, font, width)
     if layout.lineCount() <= num_lines:
         return Excerpt(shown, start, len(text))
-    last = layout.lineAt(num_lines - 1).textStart()
+    last = _start_of_row(layout, shown, num_lines - 1)
     rest = shown[last:].replace("\n", " ")
     rest = QFontMetricsF(font).elidedText(rest, Qt.TextElideMode.ElideRight, width).removesuffix(_ELLIPSIS)
     kept = shown[:last] + rest
     return Excerpt(kept + _ELLIPSIS, start, start + len(kept) - (len(_ELLIPSIS) if start else 0))
+
+
+def _num_units(text: str) -> int:
+    """As Qt counts letters: those beyond the first 65536, as emoji are, twice."""
+    return len(text) + sum(letter > "\uffff" for letter in text)
+
+
+def _start_of_row(layout: QTextLayout, text: str, row: int) -> int:
+    before = text.encode("utf-16-le", "surrogatepass")[: 2 * layout.lineAt(row).textStart()]
+    return len(before.decode("utf-16-le", "surrogatepass"))
 
 
 def _lay_out(

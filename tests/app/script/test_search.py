@@ -102,3 +102,16 @@ def test_of_a_long_line_what_is_around_the_place_is_shown(bench: Bench, words: s
 def test_a_text_that_fits_is_shown_whole(bench: Bench) -> None:
     del bench
     assert excerpt_of("Short.", QFont(), 300.0, 2, None).text == "Short."
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("width", [60.0, 100.0, 1000.0])
+def test_a_place_behind_emoji_is_marked_where_it_is(width: float) -> None:
+    """Qt counts each of them twice."""
+    text = 12 * "😀 a " + "cat " + 12 * "😀 a "
+    start = text.index("cat")
+    excerpt = excerpt_of(text, QFont(), width, 2, Place("line", start, start + 3))
+    assert excerpt.text.strip("…") == text[excerpt.start : excerpt.end]
+    first, length = excerpt.range_of(Place("line", start, start + 3))
+    units = excerpt.text.encode("utf-16-le")
+    assert units[2 * first : 2 * (first + length)].decode("utf-16-le") == "cat"
