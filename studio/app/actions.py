@@ -216,16 +216,19 @@ class Actions(QObject):
 
 
 def belongs_to_focus(event: QEvent) -> bool:
-    """Whether a control with the focus needs this key more than a shortcut does: Space presses a button.
+    """Whether a control with the focus needs this key more than a shortcut does: Space presses a button, Alt+Down opens a list.
 
     For the window's ``event``, which hears of shortcuts that nobody inside it claimed. Text fields claim
     theirs themselves.
     """
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return False
-    is_plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+    held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     focus = QApplication.focusWidget()
-    return is_plain and event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton | QComboBox)
+    if event.key() == Qt.Key.Key_Down and held == Qt.KeyboardModifier.AltModifier:
+        return isinstance(focus, QComboBox)
+    is_space = event.key() == Qt.Key.Key_Space and held == Qt.KeyboardModifier.NoModifier
+    return is_space and isinstance(focus, QAbstractButton | QComboBox)
 
 
 def _voice_specs() -> Iterator[ActionSpec]:

@@ -59,6 +59,20 @@ def test_keys_are_changed_taken_away_and_kept(bench: Bench, window: MainWindow) 
     assert bench.settings[SHORTCUTS] == {}
 
 
+def test_alt_and_down_opens_a_list_and_moves_lines_elsewhere(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("The first line.\n\nThe second line.")
+    window.script.view.go_to(bench.lines[0].id)
+    box = window.inspector.form.findChildren(QComboBox)[-1]
+    box.setFocus()
+    QTest.keyClick(box, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert bench.texts == ["The first line.", "The second line."]
+    assert box.view().isVisible()
+    box.hidePopup()
+    window.script.view.setFocus()
+    QTest.keyClick(window.script.view, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert bench.texts == ["The second line.", "The first line."]
+
+
 def test_space_presses_a_button_and_plays_elsewhere(bench: Bench, window: MainWindow) -> None:
     pressed: list[bool] = []
     window.docks.tabs.setCurrentWidget(window.queue_panel)
