@@ -19,11 +19,11 @@ RATE = 24_000
 
 @pytest.fixture
 def window(bench: Bench) -> MainWindow:
-    """Line 1 with takes 1 and 2, which is chosen; line 2 with one that lasts long enough to be left."""
+    """Line 1 with a long take and a short one, which is chosen; line 2 with one that lasts long enough to be left."""
     bench.add_voice()
     other = Line("other", text="The second line.", voice="Anna")
     bench.session.editor.apply(InsertLines(1, (other,)))
-    bench.add_take(sound(1))
+    bench.add_take(sound(30))
     bench.add_take(sound(2))
     bench.add_take(sound(60), line=1)
     window = bench.open_window()
@@ -71,9 +71,11 @@ def test_another_line_is_shown_without_the_cursor_of_what_is_heard(bench: Bench,
 def test_once_it_is_over_the_chosen_take_is_shown(bench: Bench, window: MainWindow) -> None:
     first, second = bench.session.editor.project.takes_of(bench.lines[0].id)
     bench.session.editor.apply(ChooseTake(bench.lines[0].id, first.id))
-    bench.until(lambda: shown_seconds(window) == 1)
+    bench.until(lambda: shown_seconds(window) == 30)
     heard = play(bench, window, line=0, take=0)
     bench.session.editor.apply(ChooseTake(bench.lines[0].id, second.id))
+    assert window.take_panel.sound is heard.sound
+    bench.session.transport.play(heard, start_seconds=29.8)
     assert window.take_panel.sound is heard.sound
     bench.until(lambda: not bench.session.transport.is_playing)
     bench.until(lambda: shown_seconds(window) == 2)
