@@ -137,7 +137,9 @@ class Documents(QObject):
 
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
         breaks = LineBreaks(self._session.settings[TEXT_SPLITTING])
-        self.lines_read.emit(await asyncio.to_thread(read_script, path, breaks))
+        lines = await asyncio.to_thread(read_script, path, breaks)
+        self.task_changed.emit(None)  # else the word of how many there are would make way for it
+        self.lines_read.emit(lines)
 
     async def offer_recovery(self) -> None:
         """What a program that died left behind; it may be of the script that is being opened, which would take its place."""

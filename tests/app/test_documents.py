@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from window_bench import Bench
 
+from studio.app.bridge import EngineState
 from studio.app.documents import Wish
 from studio.app.log_panel import LogHandler
 from studio.app.recovery_dialog import RecoveryDialog
@@ -184,8 +185,12 @@ def test_of_a_text_that_was_opened_only_the_first_line_is_chosen(bench: Bench, t
     window = bench.open_window()
     path = tmp_path / "book.txt"
     path.write_text("\n\n".join(f"Line {number} of a long book." for number in range(1, 41)))
-    bench.run(window.documents.open_path(path))
+    bench.until(lambda: bench.session.bridge.engine.state is EngineState.READY)
+    told: list[str] = []
+    window.tasks.message_changed.connect(told.append)
+    bench.run(window.documents._open_in_order([path]))
     assert len(bench.lines) == 40
+    assert "40 lines imported" in told
     assert window.script.selected_line_ids == [bench.lines[0].id]
     bench.trigger("edit.undo")
     assert bench.texts == [""]
