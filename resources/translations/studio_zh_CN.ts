@@ -2245,6 +2245,14 @@
         <translation>文件里有不是声音的数值。</translation>
     </message>
     <message>
+        <source>Correct the environment variable SSL_CERT_FILE, or remove it.</source>
+        <translation>请更正环境变量 SSL_CERT_FILE，或将其删除。</translation>
+    </message>
+    <message>
+        <source>The file of trusted certificates that this computer names cannot be used ({reason}).</source>
+        <translation>这台计算机指定的受信任证书文件无法使用（{reason}）。</translation>
+    </message>
+    <message>
         <source>The flow cannot run in {name}.</source>
         <translation>流模型无法以 {name} 运行。</translation>
     </message>

@@ -19,7 +19,7 @@ _SILENCE_SECONDS = 30.0  # a server that says nothing for so long is asked again
 def open_client() -> httpx2.Client:
     """Proxies are those of the environment or the system, certificates those the system trusts (both httpx2's doing).
 
-    Raises ``SourceUnreachable`` where a proxy is none that can be used.
+    Raises ``SourceUnreachable`` where a proxy or the file of certificates is none that can be used.
     """
     _forget_unneeded_proxy()
     try:
@@ -46,4 +46,11 @@ def _forget_unneeded_proxy() -> None:
 @cache
 def _trusted_certificates() -> ssl.SSLContext:
     """Read once: it takes longer than asking a server."""
-    return httpx2.create_ssl_context()
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:  # ssl.SSLError is one too
+        raise SourceUnreachable(
+            "The file of trusted certificates that this computer names cannot be used ({reason}).",
+            remedy="Correct the environment variable SSL_CERT_FILE, or remove it.",
+            reason=error,
+        ) from error

@@ -78,6 +78,18 @@ def test_a_proxy_that_cannot_be_used_is_a_sentence(
     assert place.hub.asked == []
 
 
+@pytest.mark.parametrize("name", ["nowhere.pem", "no.pem"])
+def test_a_file_of_certificates_that_cannot_be_used_is_a_sentence(
+    secure_place: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "no.pem").write_text("no certificate")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / name))
+    connection._trusted_certificates.cache_clear()
+    with pytest.raises(SourceUnreachable, match="file of trusted certificates") as caught:
+        secure_place.installation().run()
+    assert "SSL_CERT_FILE" in caught.value.remedy
+
+
 def test_a_proxy_for_everything_else_is_in_nobodys_way(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As programs for proxies ask a person to set them."""
     for name in ("http_proxy", "https_proxy"):
