@@ -11,13 +11,15 @@ import noise_models
 import numpy as np
 import qasync
 import soundfile
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from sound_card import SoundCard
 from thread_worker import ThreadWorker
 
 from studio.app.documents import new_project
 from studio.app.log_panel import LogHandler
+from studio.app.script.text_field import TextField
 from studio.app.session import Session
 from studio.app.surroundings import Surroundings
 from studio.app.translation import use_language
@@ -182,3 +184,12 @@ def clip_of_noise(path: Path, seconds: float = 4.0) -> Path:
     noise = np.random.default_rng(7).standard_normal(len(times))
     soundfile.write(path, (0.08 * syllables * noise).astype(np.float32), rate)
     return path
+
+
+def write_on(window: MainWindow) -> TextField:
+    """Opens the text of the current line."""
+    window.script.view.setFocus()
+    QTest.keyClick(window.script.view, Qt.Key.Key_Return)
+    field = window.script.view.writing_field
+    assert field is not None
+    return field

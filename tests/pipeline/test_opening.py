@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
-import noise_models
 import psutil
 import pytest
 import torch
 
-from studio.pipeline.opening import _voice_memory_bytes, open_synthesizer
-from studio.pipeline.request import EngineOptions
+from studio.pipeline.opening import _voice_memory_bytes
 from studio.pipeline.synthesizer import Synthesizer
 
 
@@ -23,14 +20,6 @@ def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.Monke
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=10 << 30))
     assert _voice_memory_bytes(torch.device("cuda:1")) == 1 << 30
     assert _voice_memory_bytes(torch.device("cpu")) == 4 << 30
-
-
-@pytest.fixture
-def synthesizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Synthesizer]:
-    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
-    opened = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

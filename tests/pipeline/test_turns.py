@@ -8,23 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import noise_models
 import pytest
 
 from studio.model.stages import FlowPromptState, FlowStream, SpeechTokenRequest, TokenSampler
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.opening import open_synthesizer
 from studio.pipeline.pacing import Pace
-from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import ConversionRequest, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
-
-
-@pytest.fixture
-def synthesizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Synthesizer]:
-    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
-    opened = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

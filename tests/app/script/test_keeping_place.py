@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from window_bench import Bench
+from window_bench import Bench, write_on
 
 from studio.app.script.find_bar import FindBar
 from studio.app.script.text_field import TextField
@@ -21,14 +21,6 @@ def window(bench: Bench) -> MainWindow:
     window.resize(1280, 1000)
     bench.live(0.05)
     return window
-
-
-def write_on(window: MainWindow) -> TextField:
-    window.script.view.setFocus()
-    QTest.keyClick(window.script.view, Qt.Key.Key_Return)
-    field = window.script.view.writing_field
-    assert field is not None
-    return field
 
 
 def is_seen_whole(field: TextField) -> bool:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QInputMethodEvent, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListWidget
-from window_bench import Bench
+from window_bench import Bench, write_on
 
 from studio.app.script import delegates
 from studio.app.script.line_model import Column
@@ -22,15 +22,6 @@ def window(bench: Bench) -> MainWindow:
     window = bench.open_window()
     bench.live(0.05)
     return window
-
-
-def write_on(window: MainWindow) -> TextField:
-    """Opens the text of the current line."""
-    window.script.view.setFocus()
-    QTest.keyClick(window.script.view, Qt.Key.Key_Return)
-    field = window.script.view.writing_field
-    assert field is not None
-    return field
 
 
 def test_enter_goes_on_to_a_new_line(bench: Bench, window: MainWindow) -> None:
