@@ -1,14 +1,37 @@
-"""Disks that are full, places that may not be written: sentences instead of numbers."""
+"""Checks and error sentences for files: full disks, refused writes, and paths that are not regular files."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull
 from studio.wording import Wording
+
+
+class NotRegularFile(OSError):
+    """A pipe, socket or device in place of a file. ``wording`` makes it a translated reason in a sentence."""
+
+    wording = Wording("it is not an ordinary file")
+
+
+def require_regular_file(path: Path) -> None:
+    """Raise ``OSError`` unless ``path`` is a regular file or a link to one.
+
+    Call this before opening a file that the user or another program put there: opening a named pipe blocks until
+    something writes to it, and a device may never end. The error is ``FileNotFoundError`` for a missing file,
+    ``IsADirectoryError`` for a folder and ``NotRegularFile`` for the rest, so an ``except OSError`` around the
+    reading covers it.
+    """
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise NotRegularFile(errno.EINVAL, str(NotRegularFile.wording), str(path))
 
 
 def write_error(error: OSError, path: Path, *, if_full: Wording, if_refused: Wording) -> DiskFull | CannotWrite:

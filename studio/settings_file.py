@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from studio import paths
+from studio.disk import require_regular_file
 from studio.errors import UnusableSetting
 from studio.setting_kinds import Setting
 from studio.settings import SETTINGS
@@ -84,6 +85,7 @@ class Settings:
 
     def _file_content(self) -> dict[str, Any]:
         try:
+            require_regular_file(self.path)
             content = json.loads(self.path.read_text("utf-8"))
         except FileNotFoundError:
             return {}

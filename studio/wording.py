@@ -72,6 +72,9 @@ def _spoken(fact: object) -> str | int | float | Wording:
 
 def _reason(error: OSError) -> str | Wording:
     """Why the system refused: in our words where it is one of the usual reasons, else in its own."""
+    own = getattr(error, "wording", None)
+    if isinstance(own, Wording):
+        return own
     said = error.strerror or str(error)
     known = _REASONS.get(error.errno or 0)
     return known if known is not None and said == os.strerror(error.errno or 0) else said

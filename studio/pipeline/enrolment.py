@@ -17,6 +17,7 @@ import safetensors.numpy
 
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
+from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
 from studio.model.config import PromptMelConfig
 from studio.model.stages import ClipEmbedder, ClipTokenizer
@@ -51,6 +52,7 @@ def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
     """
     digest = hashlib.sha256(f"{_FEATURE_VERSION}\0{front_end_key}\0".encode())
     try:
+        require_regular_file(voice.clip)
         with voice.clip.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
@@ -128,6 +130,7 @@ def _stored_prompt(voice: VoiceReference, key: str) -> VoicePrompt:
 def read_features(path: Path) -> VoicePrompt:
     """Prompt features from a file that holds :func:`feature_arrays`. Raises ``UnreadableClip``."""
     try:
+        require_regular_file(path)
         arrays = safetensors.numpy.load_file(path)
         tokens, mel, embedding = arrays["speech_tokens"], arrays["mel"], arrays["embedding"]
         num_tokens = len(tokens)

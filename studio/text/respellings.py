@@ -16,6 +16,7 @@ from pathlib import Path
 
 import regex
 
+from studio.disk import require_regular_file
 from studio.errors import DamagedModelFile
 
 RESPELLINGS_FILE = "respellings.txt"  # beside the vocabulary
@@ -33,6 +34,7 @@ class Respellings:
     def read(cls, path: Path) -> Respellings:
         """Raises ``DamagedModelFile``."""
         try:
+            require_regular_file(path)
             lines = path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise _damaged(path) from error

@@ -16,6 +16,7 @@ from typing import Any
 import regex
 
 from studio import paths
+from studio.disk import require_regular_file
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
 from studio.text.tags import Grade
 from studio.wording import Wording, did_you_mean, wording
@@ -89,7 +90,7 @@ def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
     program's own list is gone.
     """
     own = folder / STYLES_FILE if folder is not None else None
-    if own is not None and own.is_file():
+    if own is not None and own.exists():
         return _read(own, remedy=wording("Remove it from the model folder, or mend it."))
     path = paths.resources() / "styles" / f"{generation_name}.json"
     if not path.is_file():
@@ -103,6 +104,7 @@ def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
 
 def _read(path: Path, *, remedy: Wording) -> Styles:
     try:
+        require_regular_file(path)
         values = json.loads(path.read_text("utf-8"))
         return Styles(
             presets=tuple(_preset(entry) for entry in values["presets"]),

@@ -70,7 +70,7 @@ class TextTokenizer:
         merges = _read_merges(folder / "merges.txt")
         special_ids = _read_base_specials(folder / "tokenizer_config.json")
         respellings_path = folder / RESPELLINGS_FILE
-        respellings = Respellings.read(respellings_path) if respellings_path.is_file() else None
+        respellings = Respellings.read(respellings_path) if respellings_path.exists() else None
         num_tokens = len(vocabulary.keys() | special_ids.keys())
         for token in generation.special_tokens:
             if token in special_ids:

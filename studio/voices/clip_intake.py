@@ -11,6 +11,7 @@ import safetensors.numpy
 import soundfile
 
 from studio.audio.files import read_audio
+from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
 from studio.voices.clip_check import check_prompt_clip
 from studio.voices.grades import Grade
@@ -43,14 +44,16 @@ def judge_clip(path: Path) -> UsableClip:
 def clip_seconds(path: Path) -> float:
     """How long a sound file says it is, without decoding it; 0 if it cannot be read."""
     try:
+        require_regular_file(path)
         return float(soundfile.info(path).duration)
-    except soundfile.LibsndfileError:
+    except (OSError, soundfile.LibsndfileError):
         return 0.0
 
 
 def _features_seconds(path: Path) -> float:
     """The seconds of speech behind a file of prompt features (specification B6, C5)."""
     try:
+        require_regular_file(path)
         arrays = safetensors.numpy.load(path.read_bytes())
         tokens, mel, embedding = arrays["speech_tokens"], arrays["mel"], arrays["embedding"]
     except (OSError, KeyError, ValueError, TypeError, safetensors.SafetensorError) as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from studio.disk import write_error
+from studio.disk import require_regular_file, write_error
 from studio.errors import CannotWrite, DiskFull, UnreadableClip
 from studio.wording import wording
 
@@ -41,6 +41,7 @@ class ClipStore:
     def copy(self, source: Path) -> StoredClip:
         """A copy of ``source``, byte for byte."""
         try:
+            require_regular_file(source)
             with source.open("rb") as file:
                 return self.put(file, source.suffix)
         except FileNotFoundError as error:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from studio import paths
 from studio.audio.waveform import Waveform
+from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
 from studio.voices import voice_rows
 from studio.voices.clip_store import ClipStore, StoredClip, sentence
@@ -301,6 +302,7 @@ class VoiceLibrary:
 def _seconds_of(clip: Path) -> float:
     """Of a voice that comes with the program: plain WAV, which needs no library."""
     try:
+        require_regular_file(clip)
         with wave.open(str(clip)) as sound:
             seconds: float = sound.getnframes() / sound.getframerate()
             return seconds

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile
 from studio.voices.clip_store import sentence, writing
 from studio.voices.voice import NO_CONSENT, Consent
@@ -63,6 +64,7 @@ class VoiceFile:
 def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
     """Raises ``DiskFull`` and ``CannotWrite``."""
     try:
+        require_regular_file(clip)
         content = clip.read_bytes()
     except OSError as error:
         raise BadVoiceFile(

@@ -9,6 +9,7 @@ from pathlib import Path
 from studio.app.widgets.peaks import Peaks
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
+from studio.disk import require_regular_file
 from studio.errors import LowSampleRate
 from studio.voices.clip_check import require_sound
 from studio.voices.prompt_doctor import Examination, examine, speech_above_noise
@@ -68,7 +69,9 @@ def propose_from(path: Path, fallback_name: str) -> Proposal:
 def _words_beside(path: Path) -> str:
     """Of a text file with the recording's name, as data sets have them; empty if there is none."""
     try:
-        text = path.with_suffix(".txt").read_text("utf-8").strip()
+        beside = path.with_suffix(".txt")
+        require_regular_file(beside)
+        text = beside.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
     return text if len(text) <= _LONGEST_WORDS else ""
