@@ -75,8 +75,7 @@ def open_output_on(
     """The same on the device of that name (``portaudio.device_names``); None is the default one."""
     sounddevice = load_portaudio()
     try:
-        index = None if device is None else device_index("output", device)
-        return _PortAudioStream(sounddevice, index, sample_rate, fill, buffer_seconds)
+        return _PortAudioStream(sounddevice, device, sample_rate, fill, buffer_seconds)
     except sounddevice.PortAudioError as error:
         reason = error.args[0]
         if device is not None:
@@ -96,15 +95,16 @@ def open_output_on(
 class _PortAudioStream(RunningStream):
     sample_rate: int
 
-    def __init__(self, sounddevice: Any, device: int | None, sample_rate: int, fill: Fill, buffer: float) -> None:
+    def __init__(self, sounddevice: Any, device: str | None, sample_rate: int, fill: Fill, buffer: float) -> None:
         self._fill = fill
         self._buffer_seconds = buffer
         super().__init__(lambda: self._open(sounddevice, device, sample_rate))
 
-    def _open(self, sounddevice: Any, device: int | None, sample_rate: int) -> Any:
-        self.sample_rate, num_channels = _settings(sounddevice, device, sample_rate)
+    def _open(self, sounddevice: Any, device: str | None, sample_rate: int) -> Any:
+        index = None if device is None else device_index("output", device)
+        self.sample_rate, num_channels = _settings(sounddevice, index, sample_rate)
         return sounddevice.OutputStream(
-            device=device,
+            device=index,
             samplerate=self.sample_rate,
             channels=num_channels,
             dtype="float32",

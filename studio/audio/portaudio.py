@@ -20,8 +20,9 @@ Kind = Literal["output", "input"]
 # tests/app/speaking/test_long_play.py showed on a crowded machine of two cores.
 LATENCY_SECONDS = 0.15
 
-# Starting PortAudio again ends every stream there is, so whoever has one open is counted.
-_opening = threading.Lock()
+# Held while PortAudio restarts and while its devices are listed: a query meanwhile reads freed memory.
+_lock = threading.Lock()
+# A restart ends every stream, so there is none while streams are open or being opened.
 _open_streams: set[int] = set()
 
 
@@ -41,14 +42,20 @@ def device_names(kind: Kind) -> tuple[str, ...]:
     """What can be played on, or recorded from; empty where there is nothing."""
     try:
         sounddevice = load_portaudio()
-        return tuple(_indices(sounddevice, kind))
     except NoAudioDevice:
         return ()
+    with _lock:
+        return tuple(_indices(sounddevice, kind))
 
 
 def device_index(kind: Kind, name: str) -> int:
-    """Of the device called that by ``device_names``. Raises ``NoAudioDevice`` when it is gone."""
-    index = _indices(load_portaudio(), kind).get(name)
+    """Index of the device that ``device_names`` calls ``name``. Raises ``NoAudioDevice`` when it is gone.
+
+    Valid until PortAudio restarts: to be called in the ``make`` of a ``RunningStream``, which prevents that.
+    """
+    sounddevice = load_portaudio()
+    with _lock:
+        index = _indices(sounddevice, kind).get(name)
     if index is None:
         raise NoAudioDevice(
             "The sound device {name} is not connected.",
@@ -59,12 +66,15 @@ def device_index(kind: Kind, name: str) -> int:
 
 
 class RunningStream:
-    """A stream of the library's own, from its start to its end. ``make`` opens it; what it raises is passed on."""
+    """A PortAudio stream from its start to its end.
+
+    ``make`` opens it; PortAudio does not restart meanwhile. What ``make`` raises is passed on.
+    """
 
     def __init__(self, make: Callable[[], Any]) -> None:
         # PortAudio forgets a stream when it is closed: asking about it then is a crash.
         self._closing = threading.Lock()
-        with _opening:
+        with _lock:
             _open_streams.add(id(self))
         try:
             self._stream = make()
@@ -87,7 +97,7 @@ class RunningStream:
         self._no_longer_open()
 
     def _no_longer_open(self) -> None:
-        with _opening:
+        with _lock:
             _open_streams.discard(id(self))
 
 
@@ -97,7 +107,7 @@ def look_for_devices_again() -> bool:
         sounddevice = load_portaudio()
     except NoAudioDevice:
         return False
-    with _opening:
+    with _lock:
         if _open_streams:
             return False
         try:

@@ -57,8 +57,7 @@ def open_input(device: str | None, take: Take) -> InputStream:
             remedy="Install it (Debian, Ubuntu: apt-get install libportaudio2), or make the voice from a file.",
         ) from error
     try:
-        index = None if device is None else portaudio.device_index("input", device)
-        return _PortAudioInput(sounddevice, index, take)
+        return _PortAudioInput(sounddevice, device, take)
     except sounddevice.PortAudioError as error:
         raise NoAudioDevice(
             "No microphone can be used here ({reason}).",
@@ -172,11 +171,12 @@ class Recorder:
 class _PortAudioInput(portaudio.RunningStream):
     sample_rate: int
 
-    def __init__(self, sounddevice: Any, index: int | None, take: Take) -> None:
+    def __init__(self, sounddevice: Any, device: str | None, take: Take) -> None:
         self._take = take
-        super().__init__(lambda: self._open(sounddevice, index))
+        super().__init__(lambda: self._open(sounddevice, device))
 
-    def _open(self, sounddevice: Any, index: int | None) -> Any:
+    def _open(self, sounddevice: Any, device: str | None) -> Any:
+        index = None if device is None else portaudio.device_index("input", device)
         self.sample_rate, num_channels = _settings(sounddevice, index)
         return sounddevice.InputStream(
             device=index,

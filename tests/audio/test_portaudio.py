@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 from studio.audio.output_device import open_output_on
 from studio.audio.portaudio import device_index, device_names, look_for_devices_again
+from studio.audio.recording import open_input
 from studio.errors import NoAudioDevice
 
 
@@ -38,10 +41,14 @@ class ListedDevices:
     def check_output_settings(self, **settings: Any) -> None:
         pass
 
+    check_input_settings = check_output_settings
+
     def OutputStream(self, **options: Any) -> ListedDevices:  # noqa: N802 -- as it is called there
         self.opened_on = options["device"]
         self.closed = False
         return self
+
+    InputStream = OutputStream
 
     def start(self) -> None:
         pass
@@ -57,6 +64,33 @@ class ListedDevices:
 
     def _initialize(self) -> None:
         pass
+
+
+class RestartedMeanwhile(ListedDevices):
+    """Each list of devices gives another thread time to restart PortAudio before the list is complete."""
+
+    def __init__(self, *cards: tuple[str, int, int, int]) -> None:
+        super().__init__(*cards)
+        self.num_restarts_while_listing = 0
+        self._has_restarted = threading.Event()
+        self._restarting: list[threading.Thread] = []
+
+    def query_devices(self, device: int | None = None, kind: str | None = None) -> Any:
+        if kind is None:
+            num_starts = self.num_starts
+            self._restarting.append(threading.Thread(target=look_for_devices_again))
+            self._restarting[-1].start()
+            self._has_restarted.wait(0.2)
+            self.num_restarts_while_listing += self.num_starts - num_starts
+        return super().query_devices(device, kind)
+
+    def _terminate(self) -> None:
+        super()._terminate()
+        self._has_restarted.set()
+
+    def wait(self) -> None:
+        for thread in self._restarting:
+            thread.join(60)
 
 
 @pytest.fixture
@@ -89,6 +123,41 @@ def test_devices_are_not_looked_for_while_one_plays(devices: ListedDevices) -> N
     stream.close()
     assert look_for_devices_again()
     assert devices.num_starts == 1
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [lambda: device_names("output"), lambda: device_names("input"), lambda: device_index("output", "Speakers")],
+    ids=["outputs", "inputs", "index"],
+)
+def test_portaudio_does_not_restart_while_devices_are_listed(
+    monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]
+) -> None:
+    devices = RestartedMeanwhile(("Speakers", 0, 2, 1))
+    monkeypatch.setitem(sys.modules, "sounddevice", devices)
+    ask()
+    assert devices.num_restarts_while_listing == 0
+    devices.wait()
+    assert devices.num_starts == 1, "the restart comes after the list"
+
+
+@pytest.mark.parametrize(
+    "open_stream",
+    [
+        lambda: open_output_on("Speakers", 24_000, lambda samples, dry: samples.fill(0.0)),
+        lambda: open_input("Speakers", lambda samples, lost: None),
+    ],
+    ids=["output", "input"],
+)
+def test_portaudio_does_not_restart_between_the_index_of_a_device_and_its_opening(
+    monkeypatch: pytest.MonkeyPatch, open_stream: Callable[[], Any]
+) -> None:
+    devices = RestartedMeanwhile(("Speakers", 0, 2, 1))
+    monkeypatch.setitem(sys.modules, "sounddevice", devices)
+    stream = open_stream()
+    devices.wait()
+    assert devices.num_starts == 0
+    stream.close()
 
 
 def test_without_portaudio_there_are_no_devices(monkeypatch: pytest.MonkeyPatch) -> None:
