@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from studio.app.speaking.take_making import FindVoice, Pace, TakeMaking
 from studio.errors import InternalError, OutOfMemory, StudioError, WorkerDied
 from studio.project.lines import LineState
 from studio.project.takes import Take
+
+_log = logging.getLogger(__name__)
 
 _LARGEST_DRAWN_SEED = 2**31
 
@@ -273,12 +276,12 @@ class SpeakQueue(QObject):
             else:
                 order.error = error
                 self._end(order, OrderState.FAILED)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the end of a task: the order reports it
+            _log.exception("unexpected error in a line")
             order.error = InternalError(
                 "Something unexpected happened: {reason}.", remedy="The log tab has the rest.", reason=error
             )
             self._end(order, OrderState.FAILED)
-            raise
         else:
             # Taken back by the person; or broken off: another model was chosen, or the line is gone.
             is_whole = order.take is not None and order.take.is_complete
