@@ -1,8 +1,7 @@
-"""Finds the fastest engine of each stage that is right, while the program goes on speaking with plain torch.
+"""Find the fastest correct engine of each stage while the program runs on plain torch.
 
-``overview`` says what is known; ``improve`` tries, one after the other and each in a process of its own, the
-candidates that nothing is known of; ``open_choice`` opens what may speak, and steps down where that fails.
-All may be called from different threads; ``improve`` from one at a time.
+``overview`` describes what is known; ``improve`` tries candidates, each in its own process, for one caller at a time;
+``open_choice`` opens the best proven engine, or the next where that fails. Callers may be on different threads.
 """
 
 from __future__ import annotations
@@ -93,6 +92,8 @@ class EngineManager:
         self._rungs = rungs_of(all_candidates(modules), subject, store)
         self._lock = threading.RLock()
         self._work: Work | None = None
+        # Flags and the order to the trial change together: else a late resume overtakes a pause.
+        self._trial_lock = threading.Lock()
         self._trial: Trying | None = None
         self._is_paused = False
         self._is_aside = False
@@ -147,44 +148,42 @@ class EngineManager:
         return self.overview()
 
     def pause(self) -> None:
-        """The trial at work, and those that follow, wait: until ``resume``."""
-        self._is_paused = True
-        self._let_run()
+        """Hold the running trial and those that follow until ``resume``."""
+        self._hold(is_paused=True)
         self._tell()
 
     def resume(self) -> None:
-        self._is_paused = False
-        self._let_run()
+        self._hold(is_paused=False)
         self._tell()
 
     def step_aside(self) -> None:
-        """Trials wait while a line is spoken: it would be slower, and they would measure wrongly."""
-        self._is_aside = True
-        self._let_run()
+        """Hold trials during a request: they would slow it down and measure wrongly."""
+        self._hold(is_aside=True)
 
     def step_back(self) -> None:
-        self._is_aside = False
-        self._let_run()
+        self._hold(is_aside=False)
 
-    def _let_run(self) -> None:
-        if trial := self._trial:
-            if self._is_paused or self._is_aside:
-                trial.pause()
-            else:
-                trial.resume()
+    def _hold(self, *, is_paused: bool | None = None, is_aside: bool | None = None) -> None:
+        with self._trial_lock:
+            self._is_paused = self._is_paused if is_paused is None else is_paused
+            self._is_aside = self._is_aside if is_aside is None else is_aside
+            if self._trial is not None:
+                self._trial.pause() if self._is_paused or self._is_aside else self._trial.resume()
 
     def cancel(self) -> None:
-        """Ends ``improve``; what was at work leaves nothing, and is tried another time."""
-        self._is_cancelled = True
-        if trial := self._trial:
-            trial.cancel()
+        """End ``improve``. The running trial leaves nothing and is repeated another time."""
+        with self._trial_lock:
+            self._is_cancelled = True
+            if self._trial is not None:
+                self._trial.cancel()
 
     def close(self) -> None:
-        """The same at once and for good, for a program that ends."""
+        """End ``improve`` at once and for good."""
         self._is_closed = True
         self.cancel()
-        if trial := self._trial:
-            trial.kill()
+        with self._trial_lock:
+            if self._trial is not None:
+                self._trial.kill()
 
     def forget(self, keys: Collection[str] | None = None) -> int:
         """Throws built things and verdicts away, of all candidates of this model or of ``keys``; the bytes that were freed.
@@ -249,13 +248,14 @@ class EngineManager:
             gives_way=self._gives_way,
         )
         trial = self._start_trial(task, longest_silence_seconds=rung.candidate.longest_silence_seconds)
-        self._trial = trial
         estimate = _Estimate(rung, past_phases(self.store.all_manifests(), task.stage.value, task.name))
-        try:
+        with self._trial_lock:
+            self._trial = trial
             if self._is_paused or self._is_aside:
                 trial.pause()
             if self._is_cancelled or self._is_closed:
                 trial.cancel()
+        try:
             for news in trial.news():
                 match news:
                     case Step():
@@ -270,7 +270,8 @@ class EngineManager:
             self.store.withdraw(rung.key)
             raise
         finally:
-            self._trial = None
+            with self._trial_lock:
+                self._trial = None
 
     def _saw(self, step: Step, estimate: _Estimate) -> None:
         work = self._work

@@ -70,6 +70,7 @@ class TrialProcess:
         self._is_paused = False
         self._is_over = False
         self._connection, self._far_end = context.Pipe(duplex=True)
+        self._sending = threading.Lock()
         self._process = context.Process(
             target=_serve, args=(self._far_end, task, self.log_path), name="timbre-engines", daemon=False
         )
@@ -112,7 +113,8 @@ class TrialProcess:
         return self._process.pid
 
     def _order(self, order: Order) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        # A connection takes messages of one thread at a time, and none once it is closed: its descriptor may be reused.
+        with contextlib.suppress(OSError, ValueError), self._sending:
             self._connection.send(order)
 
     def _listen(self) -> Iterator[News]:
@@ -167,7 +169,8 @@ class TrialProcess:
             self.kill()
             self._process.join()
         _alive.discard(self)
-        self._connection.close()
+        with self._sending:
+            self._connection.close()
 
 
 @atexit.register

@@ -77,6 +77,7 @@ class AcceleratedModel:
         self._late: set[Stage] = set()
         self._is_closed = threading.Event()
         self._wake = threading.Event()
+        self._wanted_lock = threading.Lock()
         self._is_wanted = options.engines == "improve"
         self._again: set[str] = set()
         self._synthesizer: Synthesizer | None = self._open()
@@ -173,8 +174,9 @@ class AcceleratedModel:
         return freed
 
     def _want(self, keys: Collection[str]) -> None:
-        self._again |= set(keys)
-        self._is_wanted = True
+        with self._wanted_lock:
+            self._again |= set(keys)
+            self._is_wanted = True
         self._last_used = min(self._last_used, time.monotonic() - self._quiet_seconds)  # who asks does not want to wait
         self._wake.set()
 
@@ -220,8 +222,9 @@ class AcceleratedModel:
         return self._requests.is_empty and time.monotonic() - self._last_used >= self._quiet_seconds
 
     def _improve(self) -> None:
-        again, self._again = self._again, set()
-        self._is_wanted = False
+        with self._wanted_lock:
+            again, self._again = self._again, set()
+            self._is_wanted = False
         self._manager.improve(again=again)
         for stage in self._replaceable():
             if self._is_closed.is_set() or self._synthesizer is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import engine_fakes
@@ -18,6 +19,7 @@ from studio.engines.manager import EngineManager
 from studio.engines.overview import CandidateView, Overview, Standing
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
+from studio.engines.task import News
 
 ENCODER = Stage.SPEAKER_ENCODER
 
@@ -277,6 +279,37 @@ def test_a_paused_build_stands_still_and_goes_on(make_manager: MakeManager) -> N
     manager.resume()
     is_over.wait(0.5)
     assert len(seen) > num_seen + 1
+    manager.cancel()
+    improving.join(60)
+
+
+def test_a_pause_is_not_undone_by_a_request_that_ends_at_the_same_moment(make_manager: MakeManager) -> None:
+    """The trial pauses between steps; its ``resume`` gives the thread that pauses time to come in between."""
+    has_begun = threading.Event()
+    pausing: list[threading.Thread] = []
+    trials: list[ThreadTrial] = []
+
+    class Overtaken(ThreadTrial):
+        def news(self) -> Iterator[News]:
+            trials.append(self)
+            has_begun.set()
+            return super().news()
+
+        def resume(self) -> None:
+            pausing.append(threading.Thread(target=manager.pause))
+            pausing[0].start()
+            pausing[0].join(0.2)
+            super().resume()
+
+    manager = make_manager("UNHURRIED", start_trial=Overtaken)
+    improving = threading.Thread(target=manager.improve)
+    manager.step_aside()
+    improving.start()
+    assert has_begun.wait(60)
+    manager.step_back()
+    pausing[0].join(60)
+    assert manager.overview().is_paused
+    assert not trials[0].may_run.is_set()
     manager.cancel()
     improving.join(60)
 

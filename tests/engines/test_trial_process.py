@@ -67,6 +67,34 @@ def test_a_build_in_a_process_of_its_own_is_proven_and_gives_way(make_manager: M
     assert view_of(manager, "plain").standing is Standing.PROVEN
 
 
+class CrowdedConnection:
+    """Notices messages that overlap."""
+
+    def __init__(self) -> None:
+        self.num_inside = self.most_inside = self.num_sent = 0
+
+    def send(self, order: object) -> None:
+        self.num_inside += 1
+        self.most_inside = max(self.most_inside, self.num_inside)
+        time.sleep(0.02)
+        self.num_inside -= 1
+        self.num_sent += 1
+
+
+def test_orders_of_several_threads_do_not_mix() -> None:
+    trial = TrialProcess(None, longest_silence_seconds=1.0)  # type: ignore[arg-type]
+    trial._connection.close()
+    trial._far_end.close()
+    crowded = CrowdedConnection()
+    trial._connection = crowded  # type: ignore[assignment]
+    threads = [threading.Thread(target=order) for order in (trial.pause, trial.resume, trial.cancel, trial.pause)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert (crowded.num_sent, crowded.most_inside) == (4, 1)
+
+
 def test_a_crash_is_a_sentence(make_manager: MakeManager) -> None:
     manager = make_manager("CRASHING", start_trial=in_process)
     manager.improve()
