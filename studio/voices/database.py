@@ -1,17 +1,28 @@
-"""The list of the user's voices as a SQLite file: write-ahead logged, migrated, its failures sentences."""
+"""The list of the user's voices as a SQLite file: schema migrations, reading, writing, and error sentences.
+
+Decided: a rollback journal, and reading works on a copy in memory. Because reading then needs no lock that another
+program's writing holds, no room on the disk and no permission to write; and files of earlier schema versions are
+migrated only in that copy. Instead of: the write-ahead log of earlier versions, which must create files even to read.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import shutil
 import sqlite3
-import time
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from studio.disk import require_regular_file
 from studio.errors import CannotWrite, DamagedLibrary, DiskFull, StudioError
 
 _BUSY_SECONDS = 10.0
-_AGAIN_SECONDS = 0.005
+# SQLite reports some failures on a full disk as a general I/O error. Less free space than this counts as full.
+_FULL_BYTES = 1 << 16
+# What reading a write-ahead logged file fails with where the files beside it cannot be created.
+_CANNOT_CREATE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
 # Each is applied once, in order; PRAGMA user_version counts those applied. Never edit one that was released.
 _MIGRATIONS = (
     """
@@ -56,55 +67,89 @@ _MIGRATIONS = (
 
 
 @contextlib.contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """The list as it is now, in memory; empty where there is no file yet. Waits for another program only while it commits.
+
+    Raises ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``.
+    """
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+        with _sentences(path):
+            _copy_list(path, copy)
+            _migrate(copy, path)
+            copy.row_factory = sqlite3.Row
+        with _sentences(path):
+            yield copy
+
+
+@contextlib.contextmanager
 def transaction(path: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction: all of the block or nothing of it. Makes the file, or brings it up to date.
+    """One transaction for writing: all of the block or nothing of it. Creates the file, or migrates it.
 
     Raises ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``; ``sqlite3.IntegrityError`` passes through.
     """
-    try:
+    with _sentences(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(_connect(path)) as connection:
+            _use_rollback_journal(connection)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 _migrate(connection, path)
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # SQLite itself rolls back when the disk is full
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
-    except sqlite3.IntegrityError:
-        raise
-    except (sqlite3.Error, OSError) as error:
-        raise _sentence(error, path) from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
-    try:
-        connection.row_factory = sqlite3.Row
-        _write_ahead(connection)
-        connection.execute("PRAGMA foreign_keys = ON")
-    except BaseException:
-        connection.close()
-        raise
+    connection.row_factory = sqlite3.Row
     return connection
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Waits for others, which SQLite does not do by itself where somebody makes the file or closes it last."""
-    deadline_seconds = time.monotonic() + _BUSY_SECONDS
-    while not _writes_ahead(connection, is_last=time.monotonic() > deadline_seconds):
-        time.sleep(_AGAIN_SECONDS)
-
-
-def _writes_ahead(connection: sqlite3.Connection, *, is_last: bool) -> bool:
+def _use_rollback_journal(connection: sqlite3.Connection) -> None:
+    """Convert a file that an earlier version of this program wrote, unless another program has it open."""
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.OperationalError as error:
-        if is_last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+        if _kind(error) != sqlite3.SQLITE_BUSY:
             raise
-        return False
-    return True
+
+
+def _copy_list(path: Path, copy: sqlite3.Connection) -> None:
+    try:
+        require_regular_file(path)
+    except FileNotFoundError:
+        return
+    try:
+        _copy_database(f"{path.absolute().as_uri()}?mode=rw", copy)
+    except sqlite3.OperationalError as error:
+        if _kind(error) not in _CANNOT_CREATE:
+            raise
+        _copy_write_ahead_logged(path, copy)
+
+
+def _copy_write_ahead_logged(path: Path, copy: sqlite3.Connection) -> None:
+    """For a file of an earlier version on a full or read-only disk, where SQLite cannot create its shared memory."""
+    log = path.with_name(f"{path.name}-wal")
+    if not log.is_file() or log.stat().st_size == 0:
+        _copy_database(f"{path.absolute().as_uri()}?mode=ro&immutable=1", copy)
+        return
+    with tempfile.TemporaryDirectory(prefix="timbre-voices-") as folder:
+        for file in (path, log):
+            shutil.copyfile(file, Path(folder, file.name))
+        _copy_database(f"{Path(folder, path.name).as_uri()}?mode=rw", copy)
+
+
+def _copy_database(uri: str, copy: sqlite3.Connection) -> None:
+    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)) as source:
+        # The copying itself would wait without end for a lock: take it first, with the time limit of the connection.
+        source.execute("BEGIN")
+        (page_bytes,) = source.execute("PRAGMA page_size").fetchone()
+        source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        copy.execute(f"PRAGMA page_size = {page_bytes}")  # SQLite copies into memory only where they are equal
+        source.backup(copy)
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -118,11 +163,35 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(f"PRAGMA user_version = {number}")
 
 
+@contextlib.contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.IntegrityError:
+        raise
+    except (sqlite3.Error, OSError) as error:
+        raise _sentence(error, path) from error
+
+
+def _kind(error: BaseException) -> int:
+    """The kind of an SQLite error: the low byte of its code; 0 for others."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
+
+
+def _is_full(error: sqlite3.Error | OSError, path: Path) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if _kind(error) == sqlite3.SQLITE_IOERR:
+        with contextlib.suppress(OSError):
+            return shutil.disk_usage(path.parent).free < _FULL_BYTES
+    return _kind(error) == sqlite3.SQLITE_FULL
+
+
 def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
-    # The low byte is the kind of error, what is above it the circumstances.
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
-        case sqlite3.SQLITE_FULL:
-            return DiskFull("The disk is full: the voice could not be saved.", remedy="Free some space and try again.")
+    if _is_full(error, path):
+        return DiskFull("The disk is full: the voice could not be saved.", remedy="Free some space and try again.")
+    match _kind(error):
         case sqlite3.SQLITE_BUSY:
             return CannotWrite(
                 "Another program is busy with the library of voices.", remedy="Close it, or try again in a moment."

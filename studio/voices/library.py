@@ -14,19 +14,19 @@ import difflib
 import io
 import sqlite3
 import wave
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from studio import paths
 from studio.audio.waveform import Waveform
 from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
 from studio.voices import voice_rows
-from studio.voices.clip_store import ClipStore, StoredClip, sentence
-from studio.voices.database import transaction
+from studio.voices.clip_store import ClipStore, StoredClip
+from studio.voices.database import reading, transaction
 from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, name_key, tidy
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
 from studio.wording import did_you_mean
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Addition", "Consent", "TrashedVoice", "Voice", "VoiceDetails", "VoiceLibrary", "checked_name"]
 
 _SUGGESTIONS = 3
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,11 @@ class VoiceLibrary:
     def get(self, name: str) -> Voice:
         """Upper and lower case are the same. Raises ``VoiceNotFound`` with the nearest names."""
         key = name_key(name)
-        for voice in self.voices():
-            if name_key(voice.name) == key:
-                return voice
+        # The program's own first: they can be used even where the user's list is damaged.
+        for voices in (self._built_in_voices, self._own_voices):
+            for voice in voices():
+                if name_key(voice.name) == key:
+                    return voice
         raise self._not_found(name)
 
     def add(
@@ -135,10 +138,7 @@ class VoiceLibrary:
 
     def trashed(self) -> list[TrashedVoice]:
         """What can be had back, the latest first."""
-        if not self._has_list():
-            return []
-        with transaction(self._list) as connection:
-            return voice_rows.select_trash(connection, self._clips.path)
+        return self._read(voice_rows.select_trash)
 
     def restore(self, number: int) -> Voice:
         """Has a voice back, under another name where its own is taken by now. Raises ``VoiceNotFound``."""
@@ -263,17 +263,12 @@ class VoiceLibrary:
             )
         return voice
 
-    def _has_list(self) -> bool:
-        try:
-            return self._list.is_file()
-        except OSError as error:  # a folder that is not to be looked into may hold all of a person's voices
-            raise sentence(error, self._list) from error
-
     def _own_voices(self) -> list[Voice]:
-        if not self._has_list():
-            return []
-        with transaction(self._list) as connection:
-            return voice_rows.select(connection, self._clips.path)
+        return self._read(voice_rows.select)
+
+    def _read(self, select: Callable[[sqlite3.Connection, voice_rows.ClipPath], list[_Row]]) -> list[_Row]:
+        with reading(self._list) as connection:
+            return select(connection, self._clips.path)
 
     def _built_in_voices(self) -> list[Voice]:
         return [
