@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QCoreApplication,
+    QEvent,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QPainter, QPalette, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -18,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.script.finding import Place
-from studio.app.script.line_model import LINE_ROLE, SHARE_ROLE, STATE_ROLE, Index
+from studio.app.script.line_model import LINE_ROLE, SHARE_ROLE, STATE_ROLE, Index, LineModel
 from studio.app.script.marked_text import paint_marked
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
@@ -259,6 +270,10 @@ class TextDelegate(CellDelegate):
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         field = TextField(self._styles, parent)
+        place = QPersistentModelIndex(index)  # other lines may come and go above it
+        field.begin_stretch(index.data(Qt.ItemDataRole.EditRole))
+        field.autosave_due.connect(lambda: self._autosave(field, place))
+        field.cancelled.connect(lambda: self._cancel(field, place))
         field.line_finished.connect(lambda: self._finish(field))
         field.texts_pasted.connect(self.texts_pasted)
         return field
@@ -270,13 +285,16 @@ class TextDelegate(CellDelegate):
         if not editor.document().isModified() and editor.toPlainText() != text:
             editor.setPlainText(text)
             editor.moveCursor(QTextCursor.MoveOperation.End)
-            editor.document().setModified(False)
+            editor.mark_saved()
+            editor.begin_stretch(text)
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, TextField)
-        editor.document().setModified(False)
+        assert isinstance(model, LineModel)
+        model.write_text(index, editor.toPlainText(), editor.stretch)
+        editor.mark_saved()
         editor.document().clearUndoRedoStacks()  # from here on, the steps are those of the script
-        model.setData(index, editor.toPlainText())
+        editor.begin_stretch(editor.toPlainText())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802
         assert isinstance(editor, TextField)
@@ -284,9 +302,26 @@ class TextDelegate(CellDelegate):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Enter and Esc belong to the list of tags while it is open."""
-        if isinstance(event, QKeyEvent) and isinstance(watched, TextField) and watched.is_completing:
-            return False
+        if isinstance(event, QKeyEvent) and isinstance(watched, TextField):
+            if watched.is_completing:
+                return False
+            if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
+                watched.cancelled.emit()
         return super().eventFilter(watched, event)
+
+    def _autosave(self, field: TextField, place: QPersistentModelIndex) -> None:
+        """Save what is typed and leave the field, its cursor and its own undo steps as they are."""
+        model = place.model()
+        if not place.isValid() or not isinstance(model, LineModel) or not field.document().isModified():
+            return
+        if model.autosave_text(place, field.toPlainText(), field.stretch):
+            field.mark_saved()  # if not, the next letter tries again
+
+    def _cancel(self, field: TextField, place: QPersistentModelIndex) -> None:
+        model = place.model()
+        field.mark_saved()
+        if place.isValid() and isinstance(model, LineModel):
+            model.take_back_text(place, field.text_before, field.stretch)
 
     def _finish(self, editor: QWidget) -> None:
         self.commitData.emit(editor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
@@ -12,6 +13,7 @@ from studio.app.error_words import error_words
 from studio.app.script.edits import set_field
 from studio.app.script.live_states import LiveStates
 from studio.app.script.project_editor import ProjectEditor
+from studio.errors import StudioError
 from studio.project.lines import Line, LineState, LineStyle
 from studio.project.script import Script
 
@@ -168,6 +170,26 @@ class LineModel(QAbstractTableModel):
         if change is not None:
             self._editor.do(change, title)
         return True
+
+    def write_text(self, index: Index, text: str, stretch: str) -> None:
+        """Set the text of a line; all texts of one ``stretch`` of typing are one step of undo."""
+        change = set_field(self._editor.script, [self.line_at(index.row()).id], "text", text)
+        if change is not None:
+            self._editor.do(change, self.tr("Edit text"), merge_key=stretch, merge_seconds=math.inf)
+
+    def autosave_text(self, index: Index, text: str, stretch: str) -> bool:
+        """As ``write_text``; False where it cannot be written, which the editor reports."""
+        try:
+            self.write_text(index, text, stretch)
+        except StudioError as error:
+            self._editor.failed.emit(error)
+            return False
+        return True
+
+    def take_back_text(self, index: Index, text: str, stretch: str) -> None:
+        """Set the text to what it was before the ``stretch``, which can then be redone where nothing followed it."""
+        if self.line_at(index.row()).text != text and not self._editor.undo_merged(stretch):
+            self.setData(index, text)
 
     # Words.
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from studio.errors import StudioError
-from studio.project.changes import Change
+from studio.project.changes import Change, EditLines
 from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.script import Script
@@ -28,7 +28,7 @@ class ProjectEditor(QObject):
     project_replaced = Signal()
     script_changed = Signal(object, object)  # Script before, Script after
     modified_changed = Signal(bool)
-    failed = Signal(object)  # StudioError: undo or redo could not be written
+    failed = Signal(object)  # StudioError: undo, redo or typed text could not be written
 
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,11 +51,26 @@ class ProjectEditor(QObject):
         self.project_replaced.emit()
         self._tell_modified()
 
-    def do(self, change: Change, title: str, *, merge_key: str | None = None) -> None:
-        """Applies ``change`` as a step of undo called ``title``; steps with one ``merge_key`` in a row are one."""
-        # Applied here and not in the step: an error inside of Qt's stack could not reach whoever asked.
+    def do(
+        self, change: Change, title: str, *, merge_key: str | None = None, merge_seconds: float = _MERGE_SECONDS
+    ) -> None:
+        """Apply ``change`` as an undo step called ``title``.
+
+        Consecutive steps with the same ``merge_key``, each within ``merge_seconds`` of the one before, become one
+        step. Only ``EditLines`` can be merged. A merged step that changes nothing any more is dropped.
+        """
+        # Applied here and not in the step: an exception cannot pass through Qt's stack to the caller.
         inverse = self.apply(change)
-        self.undo_stack.push(_Step(self, change, inverse, title, merge_key))
+        self.undo_stack.push(_Step(self, change, inverse, title, merge_key=merge_key, merge_seconds=merge_seconds))
+
+    def undo_merged(self, merge_key: str) -> bool:
+        """Undo the last step if it has this ``merge_key``; return whether it has."""
+        stack = self.undo_stack
+        step = stack.command(stack.index() - 1) if stack.canUndo() else None
+        if not isinstance(step, _Step) or step.merge_key != merge_key:
+            return False
+        stack.undo()
+        return True
 
     def apply(self, change: Change) -> Change:
         """Applies ``change`` without a step of undo; returns its inverse."""
@@ -86,16 +101,24 @@ class ProjectEditor(QObject):
 
 
 class _Step(QUndoCommand):
-    """A change that has been applied already, and the one that takes it back."""
+    """A change that is already applied, and its inverse."""
 
     def __init__(
-        self, editor: ProjectEditor, change: Change, inverse: Change, title: str, merge_key: str | None
+        self,
+        editor: ProjectEditor,
+        change: Change,
+        inverse: Change,
+        title: str,
+        *,
+        merge_key: str | None,
+        merge_seconds: float,
     ) -> None:
         super().__init__(title)
+        self.merge_key = merge_key
         self._editor = editor
         self._change = change
         self._inverse = inverse
-        self._merge_key = merge_key
+        self._merge_seconds = merge_seconds
         self._done_at = time.monotonic()
         self._is_pushed = False
 
@@ -108,13 +131,17 @@ class _Step(QUndoCommand):
         self._change = self._apply(self._inverse) or self._change
 
     def id(self) -> int:
-        return -1 if self._merge_key is None else 1
+        return -1 if self.merge_key is None else 1
 
     def mergeWith(self, other: QUndoCommand) -> bool:  # noqa: N802
         step = cast("_Step", other)
-        if step._merge_key != self._merge_key or step._done_at - self._done_at > _MERGE_SECONDS:
+        if step.merge_key != self.merge_key or step._done_at - self._done_at > self._merge_seconds:
             return False
-        self._change, self._done_at = step._change, step._done_at
+        # Each may edit lines that the other does not: all of them are in the merged step.
+        self._change = _overlaid(step._change, over=self._change)
+        self._inverse = _overlaid(self._inverse, over=step._inverse)
+        self._done_at = step._done_at
+        self.setObsolete(self._change == self._inverse)
         return True
 
     def _apply(self, change: Change) -> Change | None:
@@ -123,3 +150,11 @@ class _Step(QUndoCommand):
         except StudioError as error:
             self._editor.failed.emit(error)
             return None
+
+
+def _overlaid(edits: Change, *, over: Change) -> EditLines:
+    """The edits of both; where both edit one field, ``edits`` count."""
+    assert isinstance(edits, EditLines), "only edits of lines are merged"
+    assert isinstance(over, EditLines), "only edits of lines are merged"
+    ids = {**over.edits, **edits.edits}
+    return EditLines({line_id: {**over.edits.get(line_id, {}), **edits.edits.get(line_id, {})} for line_id in ids})

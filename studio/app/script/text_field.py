@@ -5,30 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QResizeEvent, QTextBlock, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from studio.app.script.style_list import StyleList
 from studio.app.script.tag_completer import TagCompleter
+from studio.project.lines import new_id
 
 _REDO_KEYS = (
     QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_Y),
     QKeyCombination(Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier, Qt.Key.Key_Z),
 )
-
-
 _FEWEST_LINES = 4
+# From the first unsaved letter. Typing goes on meanwhile, and does not put it off.
+AUTOSAVE_MILLISECONDS = 300
 
 
 class TextField(QPlainTextEdit):
     """Enter is done with the line; a slash offers tags; a pasted text of several lines becomes several lines.
 
-    It is as high as its text, as far as the table has room.
+    It is as high as its text, as far as the table has room. ``autosave_due`` follows what is typed; composed text
+    counts once the input method commits it.
     """
 
     line_finished = Signal()
     texts_pasted = Signal(str)
+    autosave_due = Signal()
+    cancelled = Signal()  # by Esc
 
     def __init__(self, styles: StyleList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,12 +40,32 @@ class TextField(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self._completer = TagCompleter(self, styles)
         self._cell = QRect()
+        self._autosave = QTimer(self)
+        self._autosave.setSingleShot(True)
+        self._autosave.setInterval(AUTOSAVE_MILLISECONDS)
+        self._autosave.timeout.connect(self.autosave_due)
+        self.stretch = ""  # of typing: an id
+        self.text_before = ""  # the stretch
+        self.textChanged.connect(self._on_text_changed)
         self.textChanged.connect(self._completer.typed)
         self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
 
     @property
     def is_completing(self) -> bool:
         return self._completer.is_open
+
+    def begin_stretch(self, text: str) -> None:
+        """What is typed from now on is one step of undo; ``text`` is what Esc returns to."""
+        self.stretch, self.text_before = new_id(), text
+
+    def mark_saved(self) -> None:
+        """All text is saved, or given up."""
+        self._autosave.stop()
+        self.document().setModified(False)
+
+    def _on_text_changed(self) -> None:
+        if self.document().isModified() and not self._autosave.isActive():
+            self._autosave.start()
 
     def fit(self, cell: QRect) -> None:
         """Over the ``cell`` of its parent."""
