@@ -16,7 +16,7 @@ from typing import Any
 
 from set_up.environment import Environment, Stamp
 from set_up.failure import SetUpFailed
-from set_up.libraries import AptGet, provide_libraries, require_venv
+from set_up.libraries import AptGet, provide_libraries, provide_strace, require_venv
 from set_up.machine import Machine, require_supported
 from set_up.onnx_build import FOR_PROCESSORS, onnx_build, with_build
 from set_up.pip import Pip
@@ -98,6 +98,8 @@ class Assembly:
         with self._progress.stage("Installing Timbre Studio and the packages it needs"):
             self._install_program(environment, pip, sorted(wanted.extras))
         provide_libraries(self._machine, self._apt_get, self._progress)
+        if "dev" in wanted.extras:
+            provide_strace(self._machine, self._apt_get)
         environment.finish(wanted)
         self._progress.note("Timbre Studio is ready.")
 

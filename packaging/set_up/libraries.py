@@ -106,6 +106,13 @@ def provide_libraries(machine: Machine, apt_get: AptGet, progress: Progress) -> 
         )
 
 
+def provide_strace(machine: Machine, apt_get: AptGet, has_program: Callable[[str], bool] | None = None) -> None:
+    """Install strace where that is allowed: some tests watch system calls with it, and are skipped without it."""
+    has_program = has_program or _has_program
+    if machine.system == "Linux" and machine.is_root and machine.is_debian and not has_program("strace"):
+        apt_get.install("strace")
+
+
 def require_venv(machine: Machine, apt_get: AptGet, is_there: Callable[[], bool] | None = None) -> None:
     """Debian and Ubuntu leave Python's own environment maker out of their Python."""
     is_there = is_there or (lambda: importlib.util.find_spec("ensurepip") is not None)

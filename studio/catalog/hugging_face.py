@@ -30,7 +30,6 @@ class HuggingFace:
         self.endpoint = endpoint
         # Before the first header is built: the library asks the hub for a list of programs while it does that.
         constants.HF_HUB_OFFLINE = True
-        constants.HF_HUB_DISABLE_TELEMETRY = True
         # A mirror is none of the token's business.
         self._token = None if is_the_place_itself(self.kind, endpoint) else False
         self._api = HfApi(endpoint=endpoint, token=self._token, library_name="timbre-studio")

@@ -13,8 +13,9 @@ import sys
 def main() -> int:
     answer = os.dup(1)
     os.dup2(2, 1)  # libraries print
-    import onnxruntime  # noqa: PLC0415
     import torch  # noqa: PLC0415
+
+    from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415
 
     facts = {
         "torch": torch.__version__,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import onnxruntime
 import psutil
-from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from studio.errors import DamagedModelFile, MissingModelFile, UnsupportedPrecision
+from studio.model.onnx_runtime import onnxruntime, ort_errors
 
 # What ONNX Runtime raises for a file; its exceptions share no base class.
 LOAD_ERRORS = (

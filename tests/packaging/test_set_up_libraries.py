@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from set_up import libraries
 from set_up.failure import SetUpFailed
-from set_up.libraries import LINUX_LIBRARIES, AptGet, how_to_install, missing_libraries, provide_libraries, require_venv
+from set_up.libraries import (
+    LINUX_LIBRARIES,
+    AptGet,
+    how_to_install,
+    missing_libraries,
+    provide_libraries,
+    provide_strace,
+    require_venv,
+)
 from set_up_fakes import QuietProgress, machine
 
 
@@ -79,3 +87,13 @@ def test_a_python_without_ensurepip_gets_its_package_or_a_sentence(monkeypatch: 
     with pytest.raises(SetUpFailed, match="ensurepip") as failure:
         require_venv(machine(), debian.apt_get, lambda: False)
     assert "sudo apt-get install python3.11-venv" in failure.value.remedy
+
+
+def test_strace_is_installed_for_tests_where_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    debian = FakeDebian(monkeypatch)
+    provide_strace(machine(is_root=True), debian.apt_get, lambda _: True)
+    provide_strace(machine(), debian.apt_get, lambda _: False)
+    provide_strace(machine("Darwin", is_root=True), debian.apt_get, lambda _: False)
+    assert debian.commands == []
+    provide_strace(machine(is_root=True), debian.apt_get, lambda _: False)
+    assert debian.commands[-1].endswith(" strace")

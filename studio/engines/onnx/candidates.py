@@ -53,7 +53,7 @@ class OrtCandidate:
         )
 
     def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
-        import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+        from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
 

@@ -44,7 +44,7 @@ class FolderNetwork:
         return Usable(int(size * _WEIGHT_SHARE) + _WORKING_BYTES[self.stage])
 
     def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
-        import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+        from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import onnxruntime
 import torch
-from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from studio.engines.stage import Place, PlaceKind
 from studio.errors import DamagedModelFile, OutOfMemory
 from studio.model.onnx_file import FATAL_ONLY, LOAD_ERRORS, providers, require_provider
+from studio.model.onnx_runtime import onnxruntime, ort_errors
 
 # ``TensorProto.DataType``: numpy has no word for the last.
 _ELEMENT_TYPES = {

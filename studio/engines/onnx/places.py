@@ -26,6 +26,6 @@ def unusable_at(kind: PlaceKind, subject: Subject) -> Unusable | None:
 
 def _has_cuda_provider() -> bool:
     """Whether the build could; whether its libraries are there, only a session tells (``require_provider``)."""
-    import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+    from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
     return "CUDAExecutionProvider" in onnxruntime.get_available_providers()

@@ -65,9 +65,8 @@ class QuantisedCandidate:
 
 def calibration_facts(subject: Subject) -> dict[str, str]:
     """What a calibration depends on beside the weights."""
-    import onnxruntime  # noqa: PLC0415 - not needed to list candidates
-
     from studio.engines.quantised.building import Effort  # noqa: PLC0415
+    from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
     return {
         "onnxruntime": onnxruntime.__version__,

@@ -68,10 +68,7 @@ def surroundings(place: Place) -> dict[str, str]:
         "VLLM_USE_FLASHINFER_SAMPLER": "0",
         "VLLM_PLUGINS": _PLUGIN,
         "VLLM_CACHE_ROOT": str(paths.cache_folder() / "vllm"),
-        # It speaks with nobody but us.
-        "VLLM_NO_USAGE_STATS": "1",
-        "VLLM_DO_NOT_TRACK": "1",
-        "DO_NOT_TRACK": "1",
+        # Beside the switches of ``studio.telemetry``: it downloads nothing and listens to this computer only.
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_HOST_IP": "127.0.0.1",

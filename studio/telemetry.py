@@ -1,0 +1,34 @@
+"""Environment variables that keep third-party libraries from contacting anyone.
+
+``studio/__init__.py`` calls ``switch_off``, so every process of the program has them before it loads a library,
+and the processes it starts inherit them. A library with telemetry that joins the dependencies joins this list.
+
+No switch is needed for torch (its remote caches are off unless ``TORCHINDUCTOR_*_REMOTE_CACHE`` is set), PySide6,
+tokenizers, onnx, wetext, TensorRT and the audio libraries: none of them contacts anyone by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+SWITCHES = {
+    # ONNX Runtime, read when it is loaded: without it, uploads to mobile.events.data.microsoft.com and a device
+    # identifier in ~/.cache/Microsoft (Privacy.md of its package). ``model/onnx_runtime.py`` has the rest.
+    "ORT_DISABLE_TELEMETRY": "1",
+    # huggingface_hub and hf_xet. Its list of coding tools is fetched unless this is set, too.
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    # vLLM: usage statistics to stats.vllm.ai.
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_DO_NOT_TRACK": "1",
+    # vLLM looks for this address to learn whether kernels of FlashInfer can be downloaded: here they cannot.
+    "FLASHINFER_CUBINS_REPOSITORY": "http://127.0.0.1:9/",
+    # Ray, which vLLM uses where it is installed.
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # The convention of https://donottrack.sh, read by huggingface_hub, hf_xet and vLLM.
+    "DO_NOT_TRACK": "1",
+}
+
+
+def switch_off(environment: MutableMapping[str, str]) -> None:
+    """Set every switch in ``environment``, whatever it has been set to."""
+    environment.update(SWITCHES)

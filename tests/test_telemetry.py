@@ -1,0 +1,120 @@
+"""Nothing is contacted unless the user asks for it, by the program or by a library."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import noise_models
+import pytest
+from contact_watch import Contacts, watched
+
+from studio import telemetry
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+CLIP = str(CHECKOUT / "tests" / "reference" / "inputs" / "prompt_a.wav")
+WINDOW = """
+from studio.app.main import run_app
+from studio.app.window import MainWindow
+
+def start_working(self, path):
+    original(self, path)
+    def finish(words):
+        if "three" in words:
+            self.session.editor.undo_stack.undo()  # or it asks whether to save
+            self.close()
+    self.as_spoken.ready.connect(finish)
+    self.script.set_field("text", "It is 3 o'clock.", "Edit")
+
+original, MainWindow.start_working = MainWindow.start_working, start_working
+raise SystemExit(run_app(None))
+"""
+TIMBRE = ["-m", "studio.start"]
+# The precision spares `say` and `export` the comparison of others, which takes longer than speaking.
+SPEAKING = ["--voice", CLIP, "--precision", "float32"]
+PROGRAMS = {
+    "window": ["-c", WINDOW],
+    "say": [*TIMBRE, "say", "It is 3 o'clock.", *SPEAKING, "-o", "out.wav"],
+    "export": [*TIMBRE, "export", "script.txt", *SPEAKING, "--out", "lines"],
+    "doctor": [*TIMBRE, "doctor"],
+    "engine trial": [
+        *(*TIMBRE, "engines", "build", "--model", str(noise_models.V3), "--device", "cpu", "--threads", "1"),
+        *("--stage", "vocoder", "--engine", "onnxruntime-cpu"),
+    ],
+}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.slow if name == "engine trial" else ()) for name in PROGRAMS],
+)
+def contacts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Contacts:
+    folder = tmp_path_factory.mktemp("contacts")
+    (folder / "script.txt").write_text("Good morning.\n", "utf-8")
+    found = watched(PROGRAMS[request.param], folder)
+    # 1 of `doctor`: it found something missing, such as a sound card.
+    assert found.ran.returncode in ((0, 1) if request.param == "doctor" else (0,)), found.ran.stderr
+    if request.param == "say":
+        assert (folder / "out.wav").stat().st_size > 1000
+    return found
+
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def test_no_python_code_contacts_anyone(contacts: Contacts) -> None:
+    assert contacts.attempts == []
+
+
+def test_no_library_looks_up_a_name_or_connects(contacts: Contacts) -> None:
+    if contacts.calls is None:
+        pytest.skip("strace is not installed")
+    assert contacts.calls == []
+
+
+def test_no_library_leaves_an_identifier_or_a_queue_of_events(contacts: Contacts) -> None:
+    """ONNX Runtime keeps its own in ~/.cache/Microsoft and $TMPDIR/.ses, before it uploads anything."""
+    assert [file for file in contacts.files if "Microsoft" in file or ".ses" in file or "huggingface" in file] == []
+
+
+def test_the_watch_notices_a_contact(tmp_path: Path) -> None:
+    """Otherwise the tests above would pass without looking."""
+    code = "import socket; socket.create_connection(('192.0.2.1', 9), timeout=0.1)"
+    found = watched(["-c", code], tmp_path)
+    assert "Network is unreachable" in found.ran.stderr
+    assert found.attempts == ["socket.getaddrinfo 192.0.2.1 -c"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="calls the C library of Linux")
+def test_the_watch_notices_a_look_up_by_a_library_in_another_language(tmp_path: Path) -> None:
+    code = "import ctypes; ctypes.CDLL(None).gethostbyname(b'telemetry.invalid')"
+    found = watched(["-c", code], tmp_path)
+    assert found.attempts == []  # out of sight of Python
+    if found.calls is None:
+        pytest.skip("strace is not installed")
+    assert found.calls != []
+
+
+def test_every_switch_is_set_whatever_the_environment_holds() -> None:
+    contrary = dict.fromkeys(telemetry.SWITCHES, "contrary")
+    code = "import studio, json, os; print(json.dumps(dict(os.environ)))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | contrary, capture_output=True, text=True, check=True
+    )
+    assert telemetry.SWITCHES.items() <= ast.literal_eval(ran.stdout).items()
+
+
+def test_onnx_runtime_is_imported_with_its_telemetry_off_only() -> None:
+    """Its environment variable does not reach every build: see ``studio/model/onnx_runtime.py``."""
+    modules = [path for part in ("studio", "packaging") for path in sorted((CHECKOUT / part).rglob("*.py"))]
+    importers = {
+        path.relative_to(CHECKOUT).as_posix()
+        for path in modules
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if (isinstance(node, ast.Import) and any(alias.name == "onnxruntime" for alias in node.names))
+        or (isinstance(node, ast.ImportFrom) and node.module == "onnxruntime")
+    }
+    assert importers == {"studio/model/onnx_runtime.py"}
