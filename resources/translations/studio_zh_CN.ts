@@ -2249,6 +2249,10 @@
         <translation>请更正环境变量 SSL_CERT_FILE，或将其删除。</translation>
     </message>
     <message>
+        <source>The disk or its connection may be failing: save to another place.</source>
+        <translation>磁盘或其连接可能有故障，请保存到其他位置。</translation>
+    </message>
+    <message>
         <source>The file of trusted certificates that this computer names cannot be used ({reason}).</source>
         <translation>这台计算机指定的受信任证书文件无法使用（{reason}）。</translation>
     </message>
@@ -3185,6 +3189,10 @@
         <translation>其声音与普通 float32 相差 {distance:.2f} dB，超过 {limit:g} dB</translation>
     </message>
     <message>
+        <source>its table {name} is missing or not that of a project</source>
+        <translation>数据表 {name} 缺失，或不是项目文件应有的数据表</translation>
+    </message>
+    <message>
         <source>last errors</source>
         <translation>最近的错误</translation>
     </message>
@@ -3329,6 +3337,10 @@
         <translation>文件夹不是空的</translation>
     </message>
     <message>
+        <source>the index {name} does not belong there</source>
+        <translation>其中有不应存在的索引 {name}</translation>
+    </message>
+    <message>
         <source>the link leads back to itself</source>
         <translation>链接指回自身</translation>
     </message>
@@ -3365,8 +3377,16 @@
         <translation>系统不允许</translation>
     </message>
     <message>
+        <source>the trigger {name} does not belong there</source>
+        <translation>其中有不应存在的触发器 {name}</translation>
+    </message>
+    <message>
         <source>the vLLM that is installed is an edition without graphics cards</source>
         <translation>已安装的 vLLM 是不支持显卡的版本</translation>
+    </message>
+    <message>
+        <source>the view {name} does not belong there</source>
+        <translation>其中有不应存在的视图 {name}</translation>
     </message>
     <message>
         <source>there is no graphics card in use</source>
@@ -3791,6 +3811,10 @@
     <message>
         <source>{name}, {cores} cores ({logical} logical)</source>
         <translation>{name}，{cores} 个核心（{logical} 个逻辑核心）</translation>
+    </message>
+    <message>
+        <source>{path} was written, but does not read back as it should.</source>
+        <translation>{path} 已写入，但读回的内容与写入的不一致。</translation>
     </message>
     <message>
         <source>{place} does not have {file} of {model}.</source>

@@ -1,123 +1,99 @@
-"""The SQLite file of a project: its tables, its versions, and its failures as sentences.
+"""The SQLite file of a project: opening it safely, transactions, and its failures as sentences.
 
-A ``.timbre`` file is one SQLite database with the application id ``APPLICATION_ID``; ``user_version``
-counts the migrations it has seen.
-
-======================  ====================================================================================
-``project``             one row: ``name``, and ``save_id``, another one each time the file is written
-``lines``               the script; ``rank`` gives the order; ``sampling`` is JSON
-``takes``               what was spoken; ``recipe`` is JSON (:class:`~studio.project.takes.TakeRecipe`)
-``sounds``              the sound of takes in blocks: 32-bit floats, little-endian, in order of ``number``
-``dictionary``          the project's pronunciation dictionary
-``recordings``          takes that are not yet in ``takes``: being made, or just finished (working copies only)
-``working_copy``        one row: the file it belongs to, and whether it holds more than that (working copies only)
-======================  ====================================================================================
-
-A saved file is only ever replaced as a whole; the working copy (write-ahead logged, in the drafts
-folder) is where changes go. Sounds outlive their takes there, so that undo can bring a take back;
-saving leaves them out.
+``schema.py`` describes the tables. A saved file is only ever replaced as a whole; changes go to the
+working copy (write-ahead logged, in the drafts folder). Sounds outlive their takes there, so that undo
+can bring a take back; saving leaves them out.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull, StudioError, UnreadableProject
+from studio.project import schema
 from studio.wording import wording
 
-APPLICATION_ID = 0x54694D62  # "TiMb"
 _APPLICATION_ID_OFFSET = 68
 _HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
 _BUSY_SECONDS = 30.0
-
-_TAKE_COLUMNS = """
-    id TEXT PRIMARY KEY,
-    line_id TEXT NOT NULL{reference},
-    number INTEGER NOT NULL,
-    created TEXT NOT NULL,
-    audio_seconds REAL NOT NULL,
-    sample_rate INTEGER NOT NULL,
-    recipe TEXT NOT NULL,
-    is_kept INTEGER NOT NULL,
-    is_complete INTEGER NOT NULL,
-    first_audio_seconds REAL,
-    real_time_factor REAL,
-    num_underruns INTEGER
-"""
-# Each is applied once, in order. Never edit one that was released.
-_MIGRATIONS = (
-    f"""
-    CREATE TABLE project (name TEXT NOT NULL, save_id TEXT NOT NULL) STRICT;
-    INSERT INTO project VALUES ('', '');
-    CREATE TABLE lines (
-        id TEXT PRIMARY KEY,
-        rank INTEGER NOT NULL,
-        text TEXT NOT NULL,
-        voice TEXT,
-        preset TEXT,
-        instruct TEXT,
-        speed REAL NOT NULL,
-        seed INTEGER,
-        sampling TEXT,
-        pause_after_seconds REAL NOT NULL,
-        is_locked INTEGER NOT NULL,
-        chosen_take TEXT,
-        file_name TEXT
-    ) STRICT;
-    CREATE TABLE takes ({_TAKE_COLUMNS.format(reference=" REFERENCES lines(id) DEFERRABLE INITIALLY DEFERRED")}) STRICT;
-    CREATE TABLE sounds (
-        take_id TEXT NOT NULL,
-        number INTEGER NOT NULL,
-        samples BLOB NOT NULL,
-        UNIQUE (take_id, number)
-    ) STRICT;
-    CREATE TABLE dictionary (
-        position INTEGER PRIMARY KEY,
-        written TEXT NOT NULL,
-        alias TEXT,
-        pronunciation TEXT,
-        is_case_sensitive INTEGER NOT NULL
-    ) STRICT;
-    CREATE TABLE recordings ({_TAKE_COLUMNS.format(reference="")}) STRICT;
-    CREATE TABLE working_copy (
-        project_path TEXT,
-        next_save_id TEXT NOT NULL,
-        is_modified INTEGER NOT NULL
-    ) STRICT;
-    """,  # noqa: S608 - our own words
-)
-SCHEMA_VERSION = len(_MIGRATIONS)
+_MAX_VALUE_BYTES = 1 << 28
+# A check of a file's tables takes some hundred instructions; a file made to keep the program busy takes any number.
+_MAX_INSTRUCTIONS = 10_000_000
+_INSTRUCTIONS_BETWEEN_CHECKS = 10_000
 
 
-def connect(path: Path, *, is_new: bool = False) -> sqlite3.Connection:
-    """A working copy, brought up to date; usable from any thread, one at a time."""
+def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> sqlite3.Connection:
+    """Open a working copy and bring it up to date; usable from any thread, one at a time.
+
+    ``copy_of`` is the file it was copied from, which is named in errors. Raises ``UnreadableProject``.
+    """
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
+        _restrict(connection)
         connection.row_factory = sqlite3.Row
         if is_new:
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        else:
+            _require_known_schema(connection, copy_of or path)
         connection.execute("PRAGMA journal_mode = WAL")
         # A killed program loses nothing: what was written belongs to the system. A power cut may cost the last second.
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
-        _migrate(connection, path)
+        _migrate(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def create_tables(connection: sqlite3.Connection, database: str) -> None:
-    """The tables of a saved file, in an empty database attached as ``database``."""
-    connection.execute(f"PRAGMA {database}.application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA {database}.user_version = {SCHEMA_VERSION}")
-    for (statement,) in connection.execute("SELECT sql FROM main.sqlite_schema WHERE type = 'table'").fetchall():
-        connection.execute(statement.replace("CREATE TABLE ", f"CREATE TABLE {database}.", 1))
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """Open a file that no other connection writes to. Its contents are not trusted: see :func:`_restrict`."""
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    try:
+        _restrict(connection)
+        connection.row_factory = sqlite3.Row
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _restrict(connection: sqlite3.Connection) -> None:
+    """The file may come from anywhere: its schema must not call functions, its values must fit into memory."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
+
+
+@contextlib.contextmanager
+def _instruction_limit(connection: sqlite3.Connection) -> Iterator[None]:
+    """Interrupt what runs longer than any honest file needs."""
+    checks = itertools.count(1)
+    connection.set_progress_handler(
+        lambda: int(next(checks) * _INSTRUCTIONS_BETWEEN_CHECKS > _MAX_INSTRUCTIONS), _INSTRUCTIONS_BETWEEN_CHECKS
+    )
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def _require_known_schema(connection: sqlite3.Connection, path: Path) -> None:
+    with _instruction_limit(connection):
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > schema.VERSION:
+            raise UnreadableProject(
+                "{file} was written by a newer version of the program.", remedy="Update this program.", file=path.name
+            )
+        problem = schema.problem_of(connection)
+    if problem is not None:
+        raise damaged(path, problem)
 
 
 def require_project(path: Path) -> None:
@@ -141,7 +117,7 @@ def require_project(path: Path) -> None:
     is_ours = (
         len(header) == _HEADER_BYTES
         and header.startswith(_MAGIC)
-        and int.from_bytes(header[_APPLICATION_ID_OFFSET : _APPLICATION_ID_OFFSET + 4], "big") == APPLICATION_ID
+        and int.from_bytes(header[_APPLICATION_ID_OFFSET : _APPLICATION_ID_OFFSET + 4], "big") == schema.APPLICATION_ID
     )
     if not is_ours:
         raise UnreadableProject(
@@ -157,10 +133,13 @@ def require_project(path: Path) -> None:
 
 def saved_id(path: Path) -> str | None:
     """The ``save_id`` of a saved file; None where it is no project any more."""
+    if not path.is_file():
+        return None
     try:
-        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as found:
+        with contextlib.closing(connect_read_only(path)) as found:
+            _require_known_schema(found, path)
             row = found.execute("SELECT save_id FROM project").fetchone()
-    except sqlite3.Error:
+    except (sqlite3.Error, UnreadableProject):
         return None
     return str(row[0]) if row else None
 
@@ -199,17 +178,11 @@ def damaged(path: Path, what: object) -> UnreadableProject:
     )
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+def _migrate(connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
-        raise UnreadableProject(
-            "{file} was written by a newer version of the program.", remedy="Update this program.", file=path.name
-        )
-    for number, statements in enumerate(_MIGRATIONS[version:], start=version + 1):
+    for number in range(version + 1, schema.VERSION + 1):
         with transaction(connection):
-            for statement in statements.split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {number}")
+            schema.migrate(connection, number)
 
 
 def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
@@ -219,7 +192,13 @@ def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_FULL:
             return _disk_full(path)
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_ERROR:
+        case (
+            sqlite3.SQLITE_CORRUPT
+            | sqlite3.SQLITE_NOTADB
+            | sqlite3.SQLITE_ERROR
+            | sqlite3.SQLITE_TOOBIG
+            | sqlite3.SQLITE_INTERRUPT
+        ):
             return damaged(path, error)
     return CannotWrite(
         "{path} cannot be written ({reason}).",

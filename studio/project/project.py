@@ -257,8 +257,8 @@ class Project:
             self._storage.announce_save(save_id)
             with self._lock, self._storage.lock:
                 script = self._script
-                snapshot = Snapshot(self._storage.path, target)
-            snapshot.write(save_id)
+                snapshot = Snapshot(self._storage.path, script)
+            snapshot.write(target, save_id)
             with self._lock:
                 self._path, self._saved = target.resolve(), script
                 self._storage.confirm_save(save_id, self._path, is_modified=self.is_modified)

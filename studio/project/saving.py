@@ -1,18 +1,23 @@
-"""From a working copy to a file that is complete or not there: written beside, then renamed."""
+"""Saving a project: a new file is written beside the old one, checked, then renamed."""
 
 from __future__ import annotations
 
 import contextlib
 import glob
+import hashlib
 import os
 import secrets
 import shutil
 import sqlite3
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from studio.project import database
+from studio.errors import CannotWrite
+from studio.project import database, schema
+from studio.project.script import Script
+from studio.project.storage import read_script, write_script
 
 _PART_SUFFIX = ".part"
 # Nobody needs so long to save.
@@ -20,56 +25,98 @@ _ABANDONED_AFTER_SECONDS = 24 * 3600
 
 
 class Snapshot:
-    """A working copy as it is at this moment, on its way into a new file beside ``target``.
+    """A project at one moment, on its way into a file: its script, and the sound in its working copy.
 
-    Whoever makes it keeps others from changing the working copy; from then on they may. All methods
-    raise ``DiskFull`` and ``CannotWrite``.
+    Create it while nothing changes the working copy, which takes no longer than opening a file; later
+    changes are not in it. Then ``write`` or ``close``. Both raise ``DiskFull`` and ``CannotWrite``.
     """
 
-    def __init__(self, working_copy: Path, target: Path) -> None:
-        self._target = target.resolve()  # through a link, not in its place
-        self._part = self._target.with_name(f".{self._target.name}.{secrets.token_hex(6)}{_PART_SUFFIX}")
-        _sweep(self._target)
-        with database.sentences(target), contextlib.ExitStack() as undo:
-            undo.callback(self._part.unlink, missing_ok=True)
-            self._part.touch(exist_ok=False)  # says more clearly than SQLite why it cannot be
+    def __init__(self, working_copy: Path, script: Script) -> None:
+        self._script = script
+        with database.sentences(working_copy):
             self._connection = sqlite3.connect(working_copy, isolation_level=None, check_same_thread=False)
-            undo.callback(self._connection.close)
-            execute = self._connection.execute
-            execute("ATTACH DATABASE ? AS target", (str(self._part),))
-            # The file counts for nothing until it is complete, so it needs no journal.
-            execute("PRAGMA target.journal_mode = OFF")
-            execute("PRAGMA target.synchronous = OFF")
-            database.create_tables(self._connection, "target")
-            execute("BEGIN")
-            execute("SELECT name FROM main.project").fetchone()  # from here on, this is what is read
-            undo.pop_all()
-
-    def write(self, save_id: str) -> None:
-        """Completes the file under its name, in place of one that was there."""
-        with database.sentences(self._target):
             try:
-                self._copy(save_id)
+                self._connection.execute("BEGIN")
+                self._connection.execute("SELECT name FROM project").fetchone()  # begins the read transaction
+            except BaseException:
                 self._connection.close()
-                _sync(self._part)
-                if self._target.exists():
-                    shutil.copymode(self._target, self._part)
-                os.replace(self._part, self._target)
-                _sync(self._target.parent)
-            finally:
-                self._connection.close()
-                self._part.unlink(missing_ok=True)
+                raise
 
-    def _copy(self, save_id: str) -> None:
-        execute = self._connection.execute
-        execute("INSERT INTO target.project SELECT name, ? FROM main.project", (save_id,))
-        for table in ("lines", "takes", "dictionary"):
-            execute(f"INSERT INTO target.{table} SELECT * FROM main.{table}")  # noqa: S608 - our own name
-        execute(
-            "INSERT INTO target.sounds SELECT * FROM main.sounds"
-            " WHERE take_id IN (SELECT id FROM main.takes) ORDER BY rowid"
-        )
-        execute("COMMIT")
+    def write(self, target: Path, save_id: str) -> None:
+        """Write and check a new file, then put it in place of the one under this name."""
+        target = target.resolve()  # through a link, not in its place
+        part = target.with_name(f".{target.name}.{secrets.token_hex(6)}{_PART_SUFFIX}")
+        with database.sentences(target):
+            try:
+                _sweep(target)
+                part.touch(exist_ok=False)  # says more clearly than SQLite why it cannot be
+                digest = self._copy(part, save_id)
+                _sync(part)
+                self._verify(part, save_id, digest, target)
+                if target.exists():
+                    shutil.copymode(target, part)
+                os.replace(part, target)
+                _sync(target.parent)
+            finally:
+                self.close()
+                part.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _copy(self, part: Path, save_id: str) -> bytes:
+        """Fill the new file; returns the digest of the sound that should be in it."""
+        with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as connection:
+            # The file counts for nothing until it is complete, so it needs no journal.
+            connection.execute("PRAGMA journal_mode = OFF")
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("BEGIN")
+            schema.create_tables(connection)
+            write_script(connection, self._script, save_id)
+            sounds = _Sounds(self._connection, self._script)
+            connection.executemany("INSERT INTO sounds (take_id, number, samples) VALUES (?, ?, ?)", sounds)
+            connection.execute("COMMIT")
+        return sounds.digest
+
+    def _verify(self, part: Path, save_id: str, digest: bytes, target: Path) -> None:
+        """Raise ``CannotWrite`` unless the file reads back as what was to be saved."""
+        with contextlib.closing(database.connect_read_only(part)) as connection:
+            sounds = _Sounds(connection, self._script)
+            num_blocks = sum(1 for _ in sounds)
+            (num_rows,) = connection.execute("SELECT COUNT(*) FROM sounds").fetchone()
+            is_whole = (
+                read_script(connection, target) == self._script
+                and database.saved_id(part) == save_id
+                and (sounds.digest, num_blocks) == (digest, num_rows)
+            )
+        if not is_whole:
+            raise CannotWrite(
+                "{path} was written, but does not read back as it should.",
+                remedy="The disk or its connection may be failing: save to another place.",
+                path=target,
+            )
+
+
+class _Sounds:
+    """Iterates over the sound of a script's takes as ``(take_id, number, samples)``; ``digest`` is of all of it."""
+
+    def __init__(self, connection: sqlite3.Connection, script: Script) -> None:
+        self._connection = connection
+        self._take_ids = sorted(script.line_of_take)
+        self._hash = hashlib.blake2b()
+
+    def __iter__(self) -> Iterator[tuple[str, int, bytes]]:
+        for take_id in self._take_ids:
+            for number, samples in self._connection.execute(
+                "SELECT number, samples FROM sounds WHERE take_id = ? ORDER BY number", (take_id,)
+            ):
+                self._hash.update(f"{take_id} {number} {len(samples)} ".encode())
+                self._hash.update(samples)
+                yield take_id, number, samples
+
+    @property
+    def digest(self) -> bytes:
+        return self._hash.digest()
 
 
 def _sweep(target: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ class Storage:
         self._read_as = copy_of or path
         self._lock = threading.RLock()
         with database.sentences(self._read_as):
-            self._connection = database.connect(path, is_new=is_new)
+            self._connection = database.connect(path, is_new=is_new, copy_of=copy_of)
             if is_new or not self._has_working_copy():
                 self.bind(None, is_modified=False)
         self._ranks: dict[str, int] = {}
@@ -41,24 +42,10 @@ class Storage:
 
     def read(self) -> Script:
         with self._lock, database.sentences(self._read_as):
-            try:
-                return self._read()
-            except (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, RecursionError) as error:
-                raise database.damaged(self._read_as, error) from error  # somebody else's hand, or a bad disk
-
-    def _read(self) -> Script:
-        select = self._connection.execute
-        line_rows = select("SELECT * FROM lines ORDER BY rank, id").fetchall()
-        self._ranks = {row["id"]: row["rank"] for row in line_rows}
-        takes: dict[str, tuple[Take, ...]] = {}
-        for row in select("SELECT * FROM takes ORDER BY number, id"):
-            takes[row["line_id"]] = (*takes.get(row["line_id"], ()), take_from(row))
-        return Script(
-            name=select("SELECT name FROM project").fetchone()["name"],
-            lines=tuple(line_from(row) for row in line_rows),
-            takes=takes,
-            dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall()),
-        )
+            script = read_script(self._connection, self._read_as)
+            ranks = self._connection.execute("SELECT id, rank FROM lines").fetchall()
+            self._ranks = {row["id"]: row["rank"] for row in ranks}
+            return script
 
     def write(self, before: Script, after: Script, *, is_modified: bool) -> None:
         """Turns ``before``, which is what the file holds, into ``after``."""
@@ -69,7 +56,7 @@ class Storage:
                 self._write_takes(before, after)
                 if after.dictionary is not before.dictionary:
                     self._connection.execute("DELETE FROM dictionary")
-                    self._insert_many("dictionary", dictionary_rows(after.dictionary))
+                    _write_dictionary(self._connection, after)
                 if after.name != before.name:
                     self._connection.execute("UPDATE project SET name = ?", (after.name,))
                 self._connection.execute("UPDATE working_copy SET is_modified = ?", (int(is_modified),))
@@ -90,7 +77,7 @@ class Storage:
             for line in after.lines
             if known.get(line.id) is not line or self._ranks[line.id] != ranks[line.id]
         ]
-        self._put("lines", rows)
+        _put(self._connection, "lines", rows)
         gone = known.keys() - ranks.keys()
         self._connection.executemany("DELETE FROM lines WHERE id = ?", [(line_id,) for line_id in gone])
 
@@ -102,25 +89,8 @@ class Storage:
             "DELETE FROM takes WHERE id = ?", [(take_id,) for take_id in known.keys() - wanted]
         )
         rows = [take_row(take) for take_id, take in wanted.items() if known.get(take_id) is not take]
-        self._put("takes", rows)
+        _put(self._connection, "takes", rows)
         self._connection.executemany("DELETE FROM recordings WHERE id = ?", [(row["id"],) for row in rows])
-
-    def _put(self, table: str, rows: list[dict[str, object]]) -> None:
-        """Inserts rows or updates those there are; deleting first would take what refers to them along."""
-        if not rows:
-            return
-        names = list(rows[0])
-        updates = ", ".join(f"{name} = excluded.{name}" for name in names)
-        statement = (
-            f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"  # noqa: S608 - our own names
-            f" ON CONFLICT (id) DO UPDATE SET {updates}"
-        )
-        self._connection.executemany(statement, rows)
-
-    def _insert_many(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
-        if rows:
-            places = ", ".join("?" * len(rows[0]))
-            self._connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608 - our own name
 
     # Whose working copy it is.
 
@@ -160,7 +130,7 @@ class Storage:
 
     def put_recording(self, take: Take) -> None:
         with self._lock, database.sentences(self.path):
-            self._put("recordings", [take_row(take)])
+            _put(self._connection, "recordings", [take_row(take)])
 
     def recordings(self) -> list[Take]:
         """Takes that never came into the script, as far as they were recorded; their sound tells their length."""
@@ -176,7 +146,7 @@ class Storage:
         """Numbered blocks (n,) of a take, in one transaction."""
         rows = [(take_id, number, samples.astype(_SOUND_TYPE, copy=False).tobytes()) for number, samples in blocks]
         with self._lock, database.sentences(self.path), database.transaction(self._connection):
-            self._insert_many("sounds", rows)
+            self._connection.executemany("INSERT INTO sounds (take_id, number, samples) VALUES (?, ?, ?)", rows)
 
     def drop_recording(self, take_id: str) -> None:
         with self._lock, database.sentences(self.path), database.transaction(self._connection):
@@ -202,6 +172,52 @@ class Storage:
     def close(self) -> None:
         with self._lock, database.sentences(self.path):
             self._connection.close()
+
+
+def read_script(connection: sqlite3.Connection, path: Path) -> Script:
+    """The script in a project file or working copy. Raises ``UnreadableProject`` about ``path``."""
+    select = connection.execute
+    try:
+        takes: dict[str, tuple[Take, ...]] = {}
+        for row in select("SELECT * FROM takes ORDER BY number, id"):
+            takes[row["line_id"]] = (*takes.get(row["line_id"], ()), take_from(row))
+        return Script(
+            name=select("SELECT name FROM project").fetchone()["name"],
+            lines=tuple(line_from(row) for row in select("SELECT * FROM lines ORDER BY rank, id")),
+            takes=takes,
+            dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall()),
+        )
+    except (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise database.damaged(path, error) from error  # written by another program, or a bad disk
+
+
+def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -> None:
+    """Fill the empty tables of a new project file."""
+    connection.execute("UPDATE project SET name = ?, save_id = ?", (script.name, save_id))
+    ranks = new_ranks({}, [], [line.id for line in script.lines])
+    _put(connection, "lines", [line_row(line, ranks[line.id]) for line in script.lines])
+    _put(connection, "takes", [take_row(take) for takes in script.takes.values() for take in takes])
+    _write_dictionary(connection, script)
+
+
+def _write_dictionary(connection: sqlite3.Connection, script: Script) -> None:
+    connection.executemany(
+        "INSERT INTO dictionary (position, written, alias, pronunciation, is_case_sensitive) VALUES (?, ?, ?, ?, ?)",
+        dictionary_rows(script.dictionary),
+    )
+
+
+def _put(connection: sqlite3.Connection, table: str, rows: list[dict[str, object]]) -> None:
+    """Insert rows or update those there are; deleting first would take what refers to them along."""
+    if not rows:
+        return
+    names = list(rows[0])
+    updates = ", ".join(f"{name} = excluded.{name}" for name in names)
+    statement = (
+        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"  # noqa: S608 - our own names
+        f" ON CONFLICT (id) DO UPDATE SET {updates}"
+    )
+    connection.executemany(statement, rows)
 
 
 def _changed(script: Script, other: Script) -> Iterator[tuple[str, Take]]:

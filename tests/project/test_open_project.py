@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +14,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from project_material import insert, speak
 from script_material import RATE, changes, recipe, sound
 
 from studio.errors import CannotWrite, DiskFull, ProjectChangedElsewhere, StudioError, TakeNotFound, UnreadableProject
-from studio.project import saving
+from studio.project import saving, schema
 from studio.project.changes import (
     AddTake,
     ChooseTake,
@@ -30,40 +30,9 @@ from studio.project.changes import (
     RemoveTakes,
     RenameProject,
 )
-from studio.project.database import APPLICATION_ID, SCHEMA_VERSION
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import Line, LineState, LineStyle
 from studio.project.project import Project
-from studio.project.takes import Take
-
-
-@pytest.fixture
-def drafts(tmp_path: Path) -> Path:
-    return tmp_path / "drafts"
-
-
-@pytest.fixture
-def project(drafts: Path) -> Iterator[Project]:
-    with Project.create(drafts) as project:
-        yield project
-
-
-def insert(project: Project, *texts: str) -> list[str]:
-    lines = tuple(Line(id=f"line{len(project.lines) + number}", text=text) for number, text in enumerate(texts))
-    project.apply(InsertLines(len(project.lines), lines))
-    return [line.id for line in lines]
-
-
-def speak(project: Project, line_id: str, seconds: float = 0.5, seed: int = 0) -> Take:
-    recorder = project.begin_take(
-        line_id, recipe(project.fingerprint_of(line_id), voice_name=project.line(line_id).voice or ""), RATE
-    )
-    samples = sound(seconds, seed)
-    for block in np.array_split(samples, 4):
-        recorder.append(block)
-    take = recorder.finish()
-    project.apply(AddTake(take))
-    return take
 
 
 def reopened(project: Project, path: Path, drafts: Path) -> Project:
@@ -118,8 +87,8 @@ def test_a_saved_file_says_what_it_is_and_holds_nothing_else(project: Project, t
     project.save(tmp_path / "a.timbre")
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.timbre"]
     connection = sqlite3.connect(tmp_path / "a.timbre")
-    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+    assert connection.execute("PRAGMA application_id").fetchone() == (schema.APPLICATION_ID,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     assert connection.execute("SELECT COUNT(*) FROM working_copy").fetchone() == (0,)
@@ -150,10 +119,10 @@ def test_changes_made_while_it_is_saved_are_not_in_the_file(
     is_copying, may_go_on = threading.Event(), threading.Event()
     copy = saving.Snapshot._copy
 
-    def slow_copy(self: saving.Snapshot, save_id: str) -> None:
+    def slow_copy(self: saving.Snapshot, part: Path, save_id: str) -> bytes:
         is_copying.set()
         assert may_go_on.wait(30)
-        copy(self, save_id)
+        return copy(self, part, save_id)
 
     monkeypatch.setattr(saving.Snapshot, "_copy", slow_copy)
     saver = threading.Thread(target=project.save, args=(tmp_path / "a.timbre",))
@@ -264,14 +233,14 @@ def test_a_full_disk_while_saving_leaves_the_old_file(
     insert(project, "Old.")
     project.save(path)
     insert(project, "x" * 100_000)
-    create_tables = saving.database.create_tables
+    create_tables = saving.schema.create_tables
 
-    def on_small_disk(connection: sqlite3.Connection, database: str) -> None:
-        create_tables(connection, database)
-        connection.execute(f"PRAGMA {database}.max_page_count = 12")
+    def on_small_disk(connection: sqlite3.Connection) -> None:
+        create_tables(connection)
+        connection.execute("PRAGMA max_page_count = 12")
 
     with monkeypatch.context() as patch:
-        patch.setattr(saving.database, "create_tables", on_small_disk)
+        patch.setattr(saving.schema, "create_tables", on_small_disk)
         with pytest.raises(DiskFull, match=r"a\.timbre could not be written"):
             project.save()
     assert project.is_modified
@@ -328,7 +297,7 @@ def test_damaged_and_foreign_files_are_refused_with_a_sentence(project: Project,
 def test_a_newer_file_asks_for_a_newer_program(project: Project, drafts: Path, tmp_path: Path) -> None:
     project.save(tmp_path / "a.timbre")
     connection = sqlite3.connect(tmp_path / "a.timbre")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     connection.close()
     with pytest.raises(UnreadableProject, match="newer version"):
         Project.open(tmp_path / "a.timbre", drafts)

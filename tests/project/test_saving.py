@@ -1,0 +1,76 @@
+"""A saved file is checked before it takes the old one's place, and a slow disk holds up nothing but the saving."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from project_material import insert, speak
+
+from studio.errors import CannotWrite
+from studio.project import saving
+from studio.project.lines import LineState
+from studio.project.project import Project
+
+
+def test_a_file_that_does_not_read_back_does_not_replace_the_old_one(
+    project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (line_id,) = insert(project, "Old.")
+    path = tmp_path / "a.timbre"
+    project.save(path)
+    speak(project, line_id)
+    sync = saving._sync
+
+    def lose_sound(part: Path) -> None:
+        if part.is_file():
+            with contextlib.closing(sqlite3.connect(part)) as connection:
+                connection.execute("DELETE FROM sounds WHERE number = 0")
+                connection.commit()
+        sync(part)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(saving, "_sync", lose_sound)
+        with pytest.raises(CannotWrite, match="does not read back"):
+            project.save()
+    assert project.is_modified
+    with Project.open(path, drafts) as again:
+        assert [line.text for line in again.lines] == ["Old."]
+        assert again.takes_of(line_id) == ()
+
+
+def test_a_slow_disk_does_not_hold_up_edits(
+    project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the first look at the folder of the file to its last, as on a sleeping network share."""
+    is_waiting, may_go_on = threading.Event(), threading.Event()
+
+    def wait(real: Callable[..., object]) -> Callable[..., object]:
+        def slow(*arguments: object, **options: object) -> object:
+            is_waiting.set()
+            assert may_go_on.wait(30)
+            return real(*arguments, **options)
+
+        return slow
+
+    insert(project, "Before.")
+    monkeypatch.setattr(saving, "_sweep", wait(saving._sweep))
+    monkeypatch.setattr(Path, "touch", wait(Path.touch))
+    saver = threading.Thread(target=project.save, args=(tmp_path / "a.timbre",))
+    saver.start()
+    assert is_waiting.wait(30)
+    try:
+        editor = threading.Thread(target=insert, args=(project, "Meanwhile."))
+        editor.start()
+        editor.join(20)
+        assert not editor.is_alive()
+        assert project.state_of(project.lines[0].id) is LineState.DRAFT
+    finally:
+        may_go_on.set()
+        saver.join()
+    with Project.open(tmp_path / "a.timbre", drafts) as again:
+        assert [line.text for line in again.lines] == ["Before."]
