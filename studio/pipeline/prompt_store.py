@@ -1,9 +1,10 @@
-"""What a voice contributes to every utterance, computed once in its life: kept in memory and on disk.
+"""Prepared voices, in memory and on disk: what a voice contributes to every utterance.
 
-Two things are kept. *Features* (tokens, mel, embedding) are small and always written. The *flow's
-state* after the prompt is large (1.8 MB a mel frame and more): it is mapped from disk where that beats
-making it again (a CPU), least recently used files go first when the limit is reached. A file appears
-only when complete; a damaged or foreign one is made again without a word to the person.
+*Features* (tokens, mel, embedding) are small and written at once. The *flow state* after the prompt is
+large (1.8 MB a mel frame and more): it is written in the background, after the request that needed it,
+and mapped from disk where that is faster than computing it (a CPU). The least recently used files are
+deleted when the limit is reached. A file appears only when complete; a damaged or foreign one is
+replaced without a message.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -31,11 +34,17 @@ from safetensors.torch import save_file as save_tensors
 
 from studio.errors import UnreadableClip
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
+from studio.pipeline.background_writer import BackgroundWriter
 from studio.pipeline.card_streams import finish_for_others
 from studio.pipeline.enrolment import feature_arrays, read_features
 from studio.voices.prompt import VoicePrompt
 
 _log = logging.getLogger(__name__)
+
+# Less than a client waits for its worker to end.
+_CLOSE_WAIT_SECONDS = 3.0
+# Temporary files this old belong to a process that was killed.
+_ABANDONED_AFTER_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +84,21 @@ class PromptStore:
     """
 
     def __init__(
-        self, folder: Path, flow: FlowDecoder, *, memory_bytes: int, disk_bytes: int, device: str = "cpu"
+        self,
+        folder: Path,
+        flow: FlowDecoder,
+        *,
+        memory_bytes: int,
+        disk_bytes: int,
+        device: str = "cpu",
+        writer: BackgroundWriter | None = None,
     ) -> None:
         self._folder = folder
         self._flow = flow
         self._memory_bytes = memory_bytes
         self._disk_bytes = disk_bytes
         self._device = device
+        self._writer = writer or BackgroundWriter()
         self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
         # Also those that lines hold though there is no room for them here: nobody needs a second one.
         self._in_use: WeakValueDictionary[str, FlowPromptState] = WeakValueDictionary()
@@ -90,7 +107,12 @@ class PromptStore:
     def for_flow(self, flow: FlowDecoder) -> PromptStore:
         """A store of the same files and limits for another engine of the flow, which makes states of its own."""
         return PromptStore(
-            self._folder, flow, memory_bytes=self._memory_bytes, disk_bytes=self._disk_bytes, device=self._device
+            self._folder,
+            flow,
+            memory_bytes=self._memory_bytes,
+            disk_bytes=self._disk_bytes,
+            device=self._device,
+            writer=self._writer,
         )
 
     @property
@@ -111,15 +133,35 @@ class PromptStore:
             return prompt
 
     def prepared(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> PreparedVoice:
-        """The voice with its flow state: from memory, from disk, or made now."""
+        """The voice with its flow state: from memory, from disk, or computed now and written to disk later."""
         with self._lock:
-            return self._held(prompt) or self._made(prompt, progress)
+            voice = self._held(prompt)
+            if voice is not None:
+                return voice
+            voice, is_new = self._made(prompt, progress)
+        if is_new and 0 < voice.flow_state.num_bytes <= self._disk_bytes:
+            self._writer.hold(partial(self._write_state, prompt, voice.flow_state))
+        return voice
+
+    @contextmanager
+    def writes_afterwards(self) -> Iterator[None]:
+        """Start writing new flow states when the block ends: around a request, whose sound comes first."""
+        try:
+            yield
+        finally:
+            self._writer.start()
 
     def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> VoiceOnDemand:
         """The voice at once; its state when it is asked for."""
         return VoiceOnDemand(prompt, _flow_prompt(prompt), lambda: self.prepared(prompt, progress=progress).flow_state)
 
-    def clear_memory(self) -> None:
+    def close(self) -> None:
+        """Free the memory. A write that takes too long is abandoned."""
+        self._writer.start()
+        if not self._writer.wait(_CLOSE_WAIT_SECONDS):
+            _log.warning("the voice cache is not written in time")
+            for path in self._folder.glob(f"{_temporary_prefix()}*"):
+                _delete(path)
         with self._lock:
             self._prepared.clear()
 
@@ -130,18 +172,19 @@ class PromptStore:
         self._prepared.move_to_end(prompt.key)
         return replace(held, prompt=prompt)
 
-    def _made(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> PreparedVoice:
+    def _made(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> tuple[PreparedVoice, bool]:
+        """The voice, and whether its state was computed now."""
         flow_prompt = _flow_prompt(prompt)
         state = self._in_use.get(prompt.key) or self._read_state(prompt, flow_prompt)
+        is_new = state is None
         if state is None:
             state = self._flow.prepare_prompt(flow_prompt, progress=progress)
-            self._write_state(prompt, state)
         finish_for_others(self._device)
         self._in_use[prompt.key] = state
         voice = PreparedVoice(prompt, flow_prompt, state)
         self._prepared[prompt.key] = voice
         self._shrink_memory()
-        return voice
+        return voice, is_new
 
     def _state_path(self, prompt: VoicePrompt) -> Path:
         digest = hashlib.sha256(f"{self._flow.prompt_key()}\0{prompt.key}\0".encode())
@@ -166,8 +209,6 @@ class PromptStore:
         return state
 
     def _write_state(self, prompt: VoicePrompt, state: FlowPromptState) -> None:
-        if not self._disk_bytes or state.num_bytes > self._disk_bytes:
-            return
         self._shrink_disk(state.num_bytes)
         tensors = {name: tensor.contiguous() for name, tensor in state.tensors().items()}
         self._write(self._state_path(prompt), lambda temporary: save_tensors(tensors, temporary))
@@ -177,7 +218,11 @@ class PromptStore:
             self._prepared.popitem(last=False)
 
     def _shrink_disk(self, coming_bytes: int) -> None:
-        """Deletes the least recently used state files until ``coming_bytes`` fit under the limit."""
+        """Delete abandoned files, then the least recently used states until ``coming_bytes`` fit under the limit."""
+        with contextlib.suppress(OSError):
+            for path in self._folder.glob(".writing-*"):
+                if time.time() - path.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
+                    path.unlink()
         with contextlib.suppress(OSError):
             files = sorted(self._folder.glob("*.flow.safetensors"), key=lambda path: path.stat().st_mtime)
             room = self._disk_bytes - coming_bytes - sum(path.stat().st_size for path in files)
@@ -188,22 +233,31 @@ class PromptStore:
                 path.unlink()
 
     def _write(self, path: Path, save: Callable[[str], None]) -> None:
-        """Beside, then renamed. A cache that cannot be written costs time, not the person's work."""
+        """Write beside ``path``, then rename. A cache that cannot be written costs only time."""
         started = time.perf_counter()
         temporary = ""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self._folder, prefix=".writing-", suffix=".safetensors")
+            handle, temporary = tempfile.mkstemp(dir=self._folder, prefix=_temporary_prefix(), suffix=".safetensors")
             os.close(handle)
             save(temporary)
             os.replace(temporary, path)
         except (OSError, safetensors.SafetensorError) as error:
             _log.warning("the voice cache cannot be written: %s", error)
-            if temporary:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
         else:
             _log.debug("wrote %s in %.2f s", path.name, time.perf_counter() - started)
+        finally:
+            if temporary:
+                _delete(temporary)  # unless it was renamed
+
+
+def _temporary_prefix() -> str:
+    return f".writing-{os.getpid()}-"
+
+
+def _delete(temporary: str | Path) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(temporary)
 
 
 def _flow_prompt(prompt: VoicePrompt) -> FlowPrompt:

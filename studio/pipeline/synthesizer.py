@@ -126,7 +126,8 @@ class Synthesizer:
     ) -> VoiceSummary:
         """Computes what the voice contributes to every request, unless that has been done."""
         tell = progress or (lambda _stage, _done: None)
-        prepared = self._store.prepared(self._prompt(voice), progress=lambda done: tell("voice", done))
+        with self._store.writes_afterwards():
+            prepared = self._store.prepared(self._prompt(voice), progress=lambda done: tell("voice", done))
         return VoiceSummary(
             name=voice.name,
             clip_seconds=prepared.prompt.clip_seconds,
@@ -167,7 +168,7 @@ class Synthesizer:
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """The recording's speech tokens spoken by another voice: no text, no language model."""
         started = time.perf_counter()
-        with stream_of_its_own(self.description.device):
+        with stream_of_its_own(self.description.device), self._store.writes_afterwards():
             voice = self._voice(request, self._decoder, control)
             voice_seconds = time.perf_counter() - started
             tokenizer = self.stages.front_end().speech_tokenizer
@@ -182,7 +183,7 @@ class Synthesizer:
         return self._report(speech, Mode.CONVERSION, {"voice": voice_seconds, "speech_tokenizer": tokens_seconds})
 
     def close(self) -> None:
-        self._store.clear_memory()
+        self._store.close()
 
     def _speak(
         self,
@@ -194,7 +195,7 @@ class Synthesizer:
         started: float,
     ) -> Chunks:
         text_seconds = time.perf_counter() - started
-        with stream_of_its_own(self.description.device):
+        with stream_of_its_own(self.description.device), self._store.writes_afterwards():
             voice = self._voice(request, decoder, control)
             voice_seconds = time.perf_counter() - started - text_seconds
             open_part = self._part_opener(request, voice, control)

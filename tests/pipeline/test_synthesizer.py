@@ -243,6 +243,7 @@ def test_a_voice_is_computed_once_in_its_life(
         heard: list[str] = []
         control = RequestControl(on_progress=lambda stage, _done: heard.append(stage))
         chunks, _ = run(synthesizer.stream(short(voice), control=control))
+        synthesizer.close()
         return np.concatenate([chunk.samples for chunk in chunks]), heard
 
     fresh, heard_first = open_and_speak()
