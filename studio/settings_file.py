@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from studio import paths
-from studio.disk import require_regular_file
 from studio.errors import UnusableSetting
+from studio.json_input import read_json
 from studio.setting_kinds import Setting
 from studio.settings import SETTINGS
 from studio.whole_file import write_whole
+from studio.wording import Wording, wording
 
 _log = logging.getLogger(__name__)
 
@@ -31,9 +32,9 @@ class Settings:
     """``settings[LANGUAGE]`` is its value. Safe from any thread; watchers are called on that of the change."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """``path`` defaults to the person's own. Never fails: what cannot be read is a complaint, and the default counts."""
+        """Read ``path``, by default the user's own. What is unreadable becomes a complaint and has its default value."""
         self.path = path or paths.config_folder() / "settings.json"
-        self.complaints: tuple[str, ...] = ()
+        self.complaints: tuple[UnusableSetting, ...] = ()
         self._lock = threading.RLock()
         self._watchers: list[Watcher] = []
         self._values: dict[Setting[Any], Any] = {}
@@ -84,26 +85,29 @@ class Settings:
         return unwatch
 
     def _file_content(self) -> dict[str, Any]:
+        """Return what the file holds; one that is unreadable is renamed, so that the next change does not overwrite it."""
         try:
-            require_regular_file(self.path)
-            content = json.loads(self.path.read_text("utf-8"))
+            content = read_json(self.path)
         except FileNotFoundError:
             return {}
         except OSError as error:
-            self._complain(f"The settings in {self.path} cannot be read ({error.strerror}); the defaults are used.")
+            self._set_aside(wording("The settings cannot be read ({reason}); the defaults are used.", reason=error))
             return {}
         except ValueError:
             content = None
         if not isinstance(content, dict):
-            self._set_aside()
+            self._set_aside(wording("The settings were damaged; the defaults are used."))
             return {}
         return content
 
-    def _set_aside(self) -> None:
+    def _set_aside(self, complaint: Wording) -> None:
         aside = self.path.with_name(f"{self.path.name}.damaged")
-        with contextlib.suppress(OSError):
+        try:
             self.path.replace(aside)
-        self._complain(f"The settings were damaged; the defaults are used. What there was is in {aside}.")
+        except OSError:
+            self._complain(UnusableSetting(complaint, remedy="Repair {path}, or remove it.", path=self.path))
+        else:
+            self._complain(UnusableSetting(complaint, remedy="The old file is kept as {path}.", path=aside))
 
     def _read(self, content: Mapping[str, Any]) -> None:
         for setting in SETTINGS:
@@ -111,11 +115,11 @@ class Settings:
                 try:
                     self._values[setting] = setting.checked(content[setting.key])
                 except UnusableSetting as error:
-                    self._complain(f"{error.message} The default is used.")
+                    self._complain(UnusableSetting(error.sentence, remedy="The default is used."))
 
-    def _complain(self, sentence: str) -> None:
-        _log.warning("%s", sentence)
-        self.complaints = (*self.complaints, sentence)
+    def _complain(self, complaint: UnusableSetting) -> None:
+        _log.warning("%s", complaint)
+        self.complaints = (*self.complaints, complaint)
 
 
 def _plain(value: object) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -152,17 +153,57 @@ def test_what_a_setting_cannot_be_is_a_sentence_and_changes_nothing(
     assert not path.exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe"])
-def test_a_damaged_file_is_set_aside_and_said(path: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 200_000,
+        b'{"a":' * 500 + b"1" + b"}" * 500,
+        b'{"model": "\\ud800"}',
+        b'{"autosave-minutes": 1e999}',
+        b'{"autosave-minutes": NaN}',
+    ],
+    ids=lambda content: repr(content[:20]),
+)
+def test_a_damaged_file_is_renamed_and_reported(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
     settings = Settings(path)
     (complaint,) = settings.complaints
-    assert "The settings were damaged" in complaint
+    assert "The settings were damaged" in complaint.message
+    assert "settings.json.damaged" in complaint.remedy
     assert settings[LANGUAGE] == "system"
     settings[LANGUAGE] = "en"
     assert Settings(path)[LANGUAGE] == "en"
     assert path.with_name("settings.json.damaged").read_bytes() == content
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_named_pipe_in_place_of_the_settings_does_not_block(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    settings = Settings(path)
+    (complaint,) = settings.complaints
+    assert "not an ordinary file" in complaint.message
+    settings[LANGUAGE] = "en"
+    assert Settings(path)[LANGUAGE] == "en"
+
+
+def test_a_file_that_cannot_be_renamed_is_reported_as_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"{")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    (complaint,) = Settings(path).complaints
+    assert "Repair" in complaint.remedy
+    assert path.read_bytes() == b"{"
 
 
 def test_a_single_bad_value_costs_only_itself(path: Path) -> None:

@@ -60,6 +60,8 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
 
         def start_working() -> None:
             window.start_working(Path(file).absolute() if file else None)
+            for complaint in settings.complaints:
+                window.notices.show_error(complaint)
             if isinstance(application, Application):
                 application.hand_files_to(window.drops.open)
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from studio.bench.onnx_writer import ElementType, Node, Port, onnx_bytes
+from studio.json_input import read_json
 
 _WIDTH = 64
 _SPEAKER_EMBEDDING_SIZE = 192
@@ -52,7 +53,7 @@ def write_text_vocabulary(folder: Path, num_entries: int) -> None:
     tokenizer.train_from_iterator(_SENTENCES, trainer)
     tokenizer.model.save(str(folder))
     path = folder / "vocab.json"
-    vocabulary: dict[str, int] = json.loads(path.read_text("utf-8"))
+    vocabulary: dict[str, int] = read_json(path)
     vocabulary |= {f"⟨unused {index}⟩": index for index in range(len(vocabulary), num_entries)}
     path.write_text(json.dumps(vocabulary, ensure_ascii=False), "utf-8")
     settings = {

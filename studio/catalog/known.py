@@ -6,7 +6,6 @@ here and learned when the model is installed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from studio import paths
+from studio.errors import IncompleteInstallation
+from studio.json_input import read_json
 from studio.model.generations import GENERATIONS
 
 
@@ -91,8 +92,19 @@ def known_models() -> Mapping[str, KnownModel]:
 
 @cache
 def _read_all(folder: Path) -> Mapping[str, KnownModel]:
-    models = [_read(json.loads(path.read_text("utf-8"))) for path in folder.glob("*.json")]
+    models = [_read_file(path) for path in folder.glob("*.json")]
     return {model.name: model for model in sorted(models, key=lambda model: model.rank)}
+
+
+def _read_file(path: Path) -> KnownModel:
+    try:
+        return _read(read_json(path))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise IncompleteInstallation(
+            "The list of models that comes with the program is damaged ({file}).",
+            remedy="Install the program again.",
+            file=path.name,
+        ) from error
 
 
 def _read(values: dict[str, Any]) -> KnownModel:

@@ -18,6 +18,7 @@ from typing import Self
 
 from studio.catalog.disk import writing
 from studio.catalog.stopping import StopSwitch
+from studio.json_input import read_json
 from studio.whole_file import write_whole
 
 _SYNC_SECONDS = 3.0
@@ -104,8 +105,8 @@ class PartialFile:
     def _begin(self) -> int:
         size = self._file.seek(0, os.SEEK_END)
         try:
-            state = json.loads(self._state_path.read_bytes())
-            safe_bytes, self.etag = int(state["num_bytes"]), str(state["etag"])
+            state = read_json(self._state_path)
+            safe_bytes, self.etag = max(0, int(state["num_bytes"])), str(state["etag"])
         except (OSError, ValueError, KeyError, TypeError):
             safe_bytes = 0
         kept = min(size, safe_bytes)

@@ -12,6 +12,7 @@ from studio.catalog.file_names import is_safe_path
 from studio.catalog.known import KnownModel, ModelFile
 from studio.catalog.sources import Listing, ModelSource, RemoteFile
 from studio.errors import SourceRefused, WrongDownload
+from studio.json_input import read_json
 from studio.whole_file import write_whole
 
 _PLAN_NAME = "timbre-plan.json"
@@ -70,14 +71,24 @@ def write_plan(folder: Path, plan: InstallPlan) -> None:
 
 
 def read_plan(folder: Path) -> InstallPlan | None:
-    """None where there is none that can be read."""
+    """Return the plan of an interrupted installation, or None where it is missing or unreadable."""
     try:
-        values: dict[str, Any] = json.loads((folder / _PLAN_NAME).read_bytes())
-        files = tuple(RemoteFile(**file) for file in values.pop("files"))
-        plan = InstallPlan(files=files, **values)
-    except (OSError, ValueError, KeyError, TypeError):
+        values: dict[str, Any] = read_json(folder / _PLAN_NAME)
+        files = tuple(_read_file(file) for file in values.pop("files"))
+        plan = InstallPlan(**{name: str(value) for name, value in values.items()}, files=files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return plan if all(is_safe_path(file.path) for file in files) else None
+
+
+def _read_file(values: dict[str, Any]) -> RemoteFile:
+    sha256, git_sha1 = values["sha256"], values["git_sha1"]
+    return RemoteFile(
+        path=str(values["path"]),
+        size_bytes=int(values["size_bytes"]),
+        sha256=None if sha256 is None else str(sha256),
+        git_sha1=None if git_sha1 is None else str(git_sha1),
+    )
 
 
 def forget_plan(folder: Path) -> None:
@@ -92,7 +103,7 @@ def write_arrived(folder: Path, sums: Mapping[str, str]) -> None:
 
 def read_arrived(folder: Path) -> dict[str, str]:
     try:
-        sums = json.loads((folder / _ARRIVED_NAME).read_bytes())
+        sums = read_json(folder / _ARRIVED_NAME)
         return {str(path): str(sha256) for path, sha256 in sums.items()}
     except (OSError, ValueError, AttributeError):
         return {}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.catalog.file_names import is_safe_path
+from studio.json_input import parse_json, read_json
 from studio.whole_file import write_whole
 
 RECORD_NAME = "timbre-model.json"
@@ -53,18 +54,23 @@ def write_record(folder: Path, record: InstallRecord) -> None:
 
 
 def read_record(folder: Path) -> InstallRecord | None:
-    """None where there is none, or none that can be read."""
+    """Return the record of an installed model, or None where it is missing or unreadable."""
     try:
-        content = (folder / RECORD_NAME).read_bytes()
-    except OSError:
+        return _record_from(read_json(folder / RECORD_NAME))
+    except (OSError, ValueError):
         return None
-    return parse_record(content)
 
 
 def parse_record(content: bytes) -> InstallRecord | None:
-    """None where it is not one: it may come from anywhere."""
+    """Return the record in ``content``, which may be hostile, or None where it is not one."""
     try:
-        values = json.loads(content)
+        return _record_from(parse_json(content))
+    except ValueError:
+        return None
+
+
+def _record_from(values: Any) -> InstallRecord | None:
+    try:
         record = InstallRecord(
             name=str(values["name"]),
             origin=str(values["origin"]),
@@ -72,7 +78,7 @@ def parse_record(content: bytes) -> InstallRecord | None:
             files=tuple(_read_file(file) for file in values["files"]),
             damaged=tuple(map(str, values["damaged"])),
         )
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return None
     return record if all(is_safe_path(file.path) for file in record.files) else None
 

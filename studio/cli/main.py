@@ -20,6 +20,7 @@ from studio.cli import bench, convert, doctor, engines, export, models, say, sty
 from studio.cli.surroundings import Surroundings
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
+from studio.settings_file import Settings
 
 _DESCRIPTION = "Says texts in any voice, from a few seconds of it."
 _EXAMPLES = """\
@@ -49,6 +50,8 @@ def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
     log = write_log("command")
+    for complaint in Settings().complaints:
+        print(f"timbre: {complaint}", file=sys.stderr)
     try:
         return _run(arguments, surroundings or Surroundings())
     except StudioError as error:

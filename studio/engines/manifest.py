@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from studio.json_input import read_json
 from studio.whole_file import write_whole
 from studio.wording import Wording
 
@@ -190,7 +191,7 @@ def _wording(values: dict[str, Any]) -> Wording:
 def _read(path: Path) -> dict[str, Any]:
     """Empty where it cannot be read."""
     try:
-        values = json.loads(path.read_text("utf-8"))
+        values = read_json(path)
     except (OSError, ValueError):
         return {}
     return values if isinstance(values, dict) and values.get("version") == _VERSION else {}

@@ -20,6 +20,7 @@ from studio import paths
 from studio.errors import FolderBusy
 from studio.export.disk import writing
 from studio.file_lock import FileLock
+from studio.json_input import parse_json
 
 # A memory stick counts in steps of two seconds, which shows only once it has been taken out and put back.
 _COARSEST_TIME_NS = 2_000_000_000
@@ -113,7 +114,7 @@ class Journal:
             return
         for line in lines:
             with contextlib.suppress(ValueError, TypeError):  # torn by a crash, or of a later version
-                record = FileRecord(**json.loads(line))
+                record = FileRecord(**parse_json(line))
                 self._records.setdefault(record.file, []).append(record)
 
     def _rewrite(self) -> None:

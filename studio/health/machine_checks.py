@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 import platform
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from studio.catalog.machine import MachineFacts
 from studio.errors import StudioError
 from studio.health.check import Check, Verdict
 from studio.installation import how_to_mend, how_to_read_media, how_to_use_card, origin_words
+from studio.json_input import parse_json
 from studio.wording import Wording, wording
 
 _ENGINE_SECONDS = 120.0
@@ -75,7 +75,7 @@ def _ask_engines() -> dict[str, str] | Check:
         asked = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, *_ASK_ENGINES], capture_output=True, text=True, timeout=_ENGINE_SECONDS, check=False
         )
-        answer: dict[str, str] = json.loads(asked.stdout)
+        answer: dict[str, str] = parse_json(asked.stdout)
     except (OSError, subprocess.TimeoutExpired):
         return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), how_to_mend())
     except ValueError:

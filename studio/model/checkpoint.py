@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile
+from studio.json_input import read_json
 from studio.model.config import (
     FlowConfig,
     Precision,
@@ -113,7 +113,7 @@ def _read_qwen(path: Path) -> QwenConfig:
             "{folder}/{file} is missing.", remedy="Download the model again.", folder=path.parent.name, file=path.name
         )
     try:
-        values = json.loads(path.read_text("utf-8"))
+        values = read_json(path)
         config = QwenConfig(
             vocabulary_size=int(values["vocab_size"]),
             hidden_size=int(values["hidden_size"]),

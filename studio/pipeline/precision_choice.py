@@ -19,6 +19,7 @@ import torch
 
 from studio import paths
 from studio.errors import UnsupportedPrecision
+from studio.json_input import read_json
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import QualityReport, TorchSpeechLM, compare_with_reference, open_network
@@ -97,7 +98,7 @@ def _verdict(
     weights = checkpoint.speech_lm_path(options.variant)
     path = paths.cache_folder() / "engines" / f"{_key(weights, precision, options.device)}.json"
     with contextlib.suppress(OSError, ValueError, TypeError):
-        return QualityReport(**json.loads(path.read_text("utf-8")))
+        return QualityReport(**read_json(path))
     _log.info("comparing the language model in %s with float32", precision.value)
     verdict = compare_with_reference(speech_lm, open_network(weights, checkpoint.speech_lm))
     release_pages(weights)

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from studio import paths
-from studio.disk import require_regular_file
 from studio.errors import BadPronunciation, UnreadableText
+from studio.json_input import read_json
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.whole_file import write_whole
 
@@ -24,8 +24,7 @@ def load_global_dictionary(path: Path | None = None) -> PronunciationDictionary:
     """Empty where there is none yet. Raises ``UnreadableText``."""
     path = path or global_dictionary_path()
     try:
-        require_regular_file(path)
-        content = json.loads(path.read_text("utf-8"))
+        content = read_json(path)
         return PronunciationDictionary(tuple(DictionaryEntry(**entry) for entry in content["entries"]))
     except FileNotFoundError:
         return PronunciationDictionary()

@@ -9,6 +9,7 @@ from dataclasses import asdict, astuple
 from datetime import datetime
 from typing import Any
 
+from studio.json_input import parse_json
 from studio.model.config import SamplingOptions
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import Line, LineStyle
@@ -44,7 +45,7 @@ def line_from(row: Row) -> Line:
         style=LineStyle(row["preset"], row["instruct"]),
         speed=row["speed"],
         seed=row["seed"],
-        sampling=None if row["sampling"] is None else SamplingOptions(**json.loads(row["sampling"])),
+        sampling=None if row["sampling"] is None else SamplingOptions(**parse_json(row["sampling"])),
         pause_after_seconds=row["pause_after_seconds"],
         is_locked=bool(row["is_locked"]),
         chosen_take=row["chosen_take"],
@@ -73,7 +74,7 @@ def take_from(row: Row) -> Take:
     """Raises ``ValueError``, ``LookupError`` and ``TypeError`` where it is not what this program writes."""
     if not 0 < row["sample_rate"] <= _HIGHEST_SAMPLE_RATE:
         raise ValueError("a take has no sample rate")
-    recipe = json.loads(row["recipe"])
+    recipe = parse_json(row["recipe"])
     if not isinstance(recipe, dict):
         raise TypeError("a take has no recipe")
     return Take(

@@ -8,7 +8,6 @@ for whoever trained the model knows what it was trained on.
 from __future__ import annotations
 
 import difflib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from typing import Any
 import regex
 
 from studio import paths
-from studio.disk import require_regular_file
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
+from studio.json_input import read_json
 from studio.text.tags import Grade
 from studio.wording import Wording, did_you_mean, wording
 
@@ -104,8 +103,7 @@ def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
 
 def _read(path: Path, *, remedy: Wording) -> Styles:
     try:
-        require_regular_file(path)
-        values = json.loads(path.read_text("utf-8"))
+        values = read_json(path)
         return Styles(
             presets=tuple(_preset(entry) for entry in values["presets"]),
             tags=tuple(_tag_label(entry) for entry in values.get("tags", ())),

@@ -7,7 +7,6 @@ added tokens of the library, switched off and on again around every call.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +16,7 @@ from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 from tokenizers.models import BPE
 
 from studio.errors import DamagedModelFile, MissingModelFile
+from studio.json_input import parse_json
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 
 # Qwen2 cuts text into words with this pattern before merging bytes (specification B4).
@@ -130,7 +130,7 @@ def _read_text(path: Path) -> str:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        values = json.loads(_read_text(path))
+        values = parse_json(_read_text(path))
     except ValueError as error:
         raise _damaged(path) from error
     if not isinstance(values, dict):

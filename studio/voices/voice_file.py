@@ -22,6 +22,7 @@ from typing import Any
 
 from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile
+from studio.json_input import parse_json
 from studio.voices.clip_store import sentence, writing
 from studio.voices.voice import NO_CONSENT, Consent
 from studio.wording import Wording, wording
@@ -148,8 +149,8 @@ def _unpack(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, larges
 
 def _read_manifest(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        manifest = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        manifest = parse_json(content)
+    except ValueError as error:
         raise _bad(wording("{file} has a manifest nobody can read.", file=path.name)) from error
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
         raise _bad(wording("{file} is not a voice file.", file=path.name))

@@ -107,6 +107,18 @@ def test_the_window_stands_within_a_moment_and_imports_no_engine(tmp_path: Path)
     assert float(lines["seconds"]) < GENEROUS_SECONDS
 
 
+def test_the_window_opens_and_tells_of_damaged_settings(tmp_path: Path) -> None:
+    """Nested so deeply that the parser gives up."""
+    (tmp_path / "TIMBRE_CONFIG").mkdir()
+    (tmp_path / "TIMBRE_CONFIG" / "settings.json").write_text("[" * 200_000)
+    work = "self.furnish(); QTimer.singleShot(0, lambda: print('notice', self.notices.words))"
+    shown = run(FIRST_PAINT.format(wait_milliseconds=50, work=work, engines=set(ENGINES), heavy=set(HEAVY)), tmp_path)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    lines = dict(line.partition(" ")[::2] for line in shown.stdout.splitlines())
+    assert "settings were damaged" in lines["notice"]
+    assert (tmp_path / "TIMBRE_CONFIG" / "settings.json.damaged").is_file()
+
+
 def test_no_engine_is_imported_while_the_window_works(tmp_path: Path) -> None:
     """The worker is started, the model loaded, a text worked out as it will be spoken: all elsewhere."""
     work = (

@@ -13,7 +13,7 @@ CLIP = Path(__file__).parent.parent / "reference" / "inputs" / "prompt_a.wav"
 
 @pytest.fixture
 def timbre(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS"):
+    for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG"):
         monkeypatch.setenv(variable, str(tmp_path / variable[7:].lower()))
     for model in ("quiet", "missing", "no-torch"):
         (tmp_path / "data" / "models" / model).mkdir(parents=True)

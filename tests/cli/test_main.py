@@ -168,3 +168,13 @@ def test_bench_gets_its_words_as_they_are(capfd: pytest.CaptureFixture[str]) -> 
     assert "cosyvoice1" in capfd.readouterr().err
     assert main(["bench", "--help"]) == 0
     assert "usage: timbre bench" in capfd.readouterr().out
+
+
+def test_damaged_settings_are_reported_once(timbre: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIMBRE_CONFIG", str(tmp_path))
+    (tmp_path / "settings.json").write_text("[" * 200_000)
+    ran = timbre("voices", "list")
+    assert ran.status == 0
+    assert "The settings were damaged" in ran.err
+    assert str(tmp_path / "settings.json.damaged") in ran.err
+    assert "settings" not in timbre("voices", "list").err

@@ -80,9 +80,21 @@ def test_what_has_just_been_made_is_kept_even_if_it_alone_is_too_large(tmp_path:
 def test_a_damaged_manifest_is_no_manifest(store: EngineStore) -> None:
     build(store, "a")
     path = store.folder / "built" / "a" / "manifest.json"
-    for content in (b"", b"{", b"[]", b'{"version": 1}', b'{"version": 99}', path.read_bytes()[:-20]):
+    for content in (b"", b"{", b"[]", b'{"version": 1}', b'{"version": 99}', b"[" * 200_000, path.read_bytes()[:-20]):
         path.write_bytes(content)
         assert read_manifest(path.parent) is None
+
+
+@pytest.mark.parametrize("content", [b"[" * 200_000, b'{"version": 1, "num_failures": 1e999, "trouble": "failed"}'])
+def test_a_damaged_record_of_attempts_is_none(store: EngineStore, content: bytes) -> None:
+    store.begin("a")
+    (store.folder / "attempts" / "a.json").write_bytes(content)
+    assert store.attempts("a") is None
+    assert store.num_resting() == 0
+    store.begin("a")
+    found = store.attempts("a")
+    assert found is not None
+    assert found.num_failures == 1
 
 
 def test_what_a_dead_build_left_is_swept_and_what_is_at_work_is_not(store: EngineStore) -> None:

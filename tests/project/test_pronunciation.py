@@ -206,7 +206,17 @@ def test_the_persons_own_dictionary_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"{}", b'{"entries": [{"written": "x"}]}', b'{"entries": [{"wrong": 1}]}', b"\xff"]
+    "content",
+    [
+        b"",
+        b"{",
+        b"[" * 200_000,
+        b"[]",
+        b"{}",
+        b'{"entries": [{"written": "x"}]}',
+        b'{"entries": [{"wrong": 1}]}',
+        b"\xff",
+    ],
 )
 def test_a_damaged_dictionary_is_a_sentence_and_never_overwritten(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "pronunciation.json"

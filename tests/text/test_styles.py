@@ -89,7 +89,7 @@ def test_a_model_folder_brings_its_own_styles(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "[]", "{}", '{"presets": [{}]}', '{"presets": [[]]}', '{"presets": [], "tags": [{"tag": 1}]}',
+    ["", "[]", "{}", "[" * 200_000, '{"presets": [{}]}', '{"presets": [[]]}', '{"presets": [], "tags": [{"tag": 1}]}',
      '{"presets": [], "tags": [{"tag": "x", "label_zh": "x", "label_en": "x", "grade": "best"}]}', "\udcff"],
 )  # fmt: skip
 def test_damaged_styles_are_named(tmp_path: Path, content: str) -> None:

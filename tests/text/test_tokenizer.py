@@ -82,6 +82,8 @@ def test_a_missing_file_is_named(own_folder: Path, name: str) -> None:
         ("merges.txt", ""),
         ("merges.txt", "#version: 0.2\nonly-one-word\n"),
         ("merges.txt", "#version: 0.2\nnot inthevocabulary\n"),
+        ("vocab.json", "[" * 200_000),
+        ("tokenizer_config.json", "[" * 200_000),
         ("tokenizer_config.json", "{}"),
         ("tokenizer_config.json", '{"added_tokens_decoder": {"x": {"content": "y"}}}'),
         ("tokenizer_config.json", '{"added_tokens_decoder": {"640": {"content": ""}}}'),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from studio.errors import DamagedModelFile
+from studio.json_input import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,12 @@ class FlowShapes:
     def from_json(cls, text: str) -> FlowShapes:
         """Raises ``DamagedModelFile``."""
         try:
-            fields = json.loads(text)
+            fields = parse_json(text)
             for name in ("encoder_caches", "step_caches"):
                 ports = (CachePort(**(port | {"shape": tuple(port["shape"])})) for port in fields[name])
                 fields[name] = tuple(ports)
             return cls(**(fields | {"turn_rates": tuple(fields["turn_rates"])}))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise DamagedModelFile(
                 "The description of a built engine cannot be read.", remedy="Build the engine again."
             ) from error

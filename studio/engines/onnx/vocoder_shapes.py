@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from studio.errors import DamagedModelFile
+from studio.json_input import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,9 @@ class VocoderShapes:
     def from_json(cls, text: str) -> VocoderShapes:
         """Raises ``DamagedModelFile``."""
         try:
-            fields = json.loads(text)
+            fields = parse_json(text)
             return cls(**(fields | {"tails": tuple(TailPort(**port) for port in fields["tails"])}))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise DamagedModelFile(
                 "The description of a built engine cannot be read.", remedy="Build the engine again."
             ) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 import re
 import subprocess
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from studio.json_input import parse_json
 from studio.wording import Wording, wording
 
 # For developers: another Python, whose vLLM it is.
@@ -86,7 +86,7 @@ def _asked(python: str) -> Mapping[str, str] | Wording:
         answer = subprocess.run(  # noqa: S603 - a fixed question to the Python a developer named
             [python, "-c", _QUESTION % (_PACKAGES,)], capture_output=True, text=True, timeout=_ASK_SECONDS, check=True
         )
-        found: Mapping[str, str] = json.loads(answer.stdout)
+        found: Mapping[str, str] = parse_json(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         return wording(
             "the Python that {variable} names cannot be asked ({reason})", variable=PYTHON_VARIABLE, reason=error
