@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 import httpx2
 
 from studio.catalog.partial_file import PartialFile
-from studio.catalog.sources import Address, RefusedError, RemoteFile
+from studio.catalog.sources import Address, RefusedError, RemoteFile, is_page
 from studio.catalog.stopping import Stopped, StopSwitch
-from studio.catalog.troubles import is_passing, refused, unreachable
-from studio.catalog.waiting import Patience, wait_wished_by
+from studio.catalog.troubles import is_passing, is_permanent, refused, unreachable
+from studio.catalog.waiting import Patience
 from studio.errors import StudioError, WrongDownload
 from studio.wording import Wording, wording
 
@@ -60,6 +60,7 @@ class FileDownload:
         self._wanted = wanted
         self._patience = patience
         self._num_wrong_copies = 0
+        self._has_expired = False
 
     def run(self, target: Path, stop: StopSwitch, ear: Ear) -> str:
         """Leaves the complete file under ``target`` and returns its SHA-256.
@@ -108,9 +109,12 @@ class FileDownload:
                         return
                     if part.num_bytes - begun_at > _WORTHWHILE_BYTES:
                         self._patience.renew()
+                        self._has_expired = False
         except httpx2.HTTPError as error:
             if stop.is_thrown:
                 raise Stopped from error
+            if is_permanent(error):
+                raise unreachable(host, error) from error
             raise _Interrupted(unreachable(host, error)) from error
         if part.num_bytes < self._wanted.size_bytes:
             raise _Interrupted(unreachable(host, None))
@@ -118,6 +122,9 @@ class FileDownload:
     def _accept(self, answer: httpx2.Response, part: PartialFile) -> None:
         """Makes ``part`` ready for what is about to come; raises where nothing usable is."""
         etag = _strong_etag(answer)
+        if answer.is_success and (is_page(answer.headers) or not _is_plain(answer)):
+            part.restart()
+            raise self._wrong_copy(wording("the server sent something else"))
         match answer.status_code:
             case http.HTTPStatus.PARTIAL_CONTENT if part.num_bytes:
                 begin, size = _range_of(answer)
@@ -130,16 +137,18 @@ class FileDownload:
                 announced = answer.headers.get("Content-Length", "")
                 if announced.isdigit() and int(announced) != self._wanted.size_bytes:
                     # Most often a page of some network that wants a login, which is never told by a status.
-                    raise _Interrupted(self._wrong(wording("its size is another one")))
+                    raise self._wrong_copy(wording("its size is another one"))
             case http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 part.restart()
                 raise _Interrupted(self._wrong(wording("the server has a shorter file")))
             case status:
-                error = RefusedError(status, wait_wished_by(answer.headers))
-                # The signed address behind a redirect is good for a while only.
-                has_expired = status == http.HTTPStatus.FORBIDDEN and bool(answer.history)
+                error = RefusedError(status, answer.headers)
                 host = answer.url.host
-                if is_passing(status) or has_expired:
+                if status == http.HTTPStatus.FORBIDDEN and answer.history and not self._has_expired:
+                    # The signed address behind a redirect is valid for a while only; a new one is refused for good.
+                    self._has_expired = True
+                    raise _Interrupted(refused(host, error))
+                if is_passing(error):
                     raise _Interrupted(refused(host, error), error.wait_seconds)
                 raise refused(host, error)
 
@@ -155,11 +164,13 @@ class FileDownload:
             part.complete()
             return sha256
         part.restart()
+        raise self._wrong_copy(wording("its size or checksum is another one"))
+
+    def _wrong_copy(self, why: Wording) -> WrongDownload | _Interrupted:
+        """Return what to raise: a wrong copy may be an accident, a second one is not."""
         self._num_wrong_copies += 1
-        error = self._wrong(wording("its size or checksum is another one"))
-        if self._num_wrong_copies >= _MOST_WRONG_COPIES:
-            raise error
-        raise _Interrupted(error)
+        error = self._wrong(why)
+        return error if self._num_wrong_copies >= _MOST_WRONG_COPIES else _Interrupted(error)
 
     def _wrong(self, why: Wording) -> WrongDownload:
         return WrongDownload(
@@ -174,6 +185,11 @@ def _strong_etag(answer: httpx2.Response) -> str:
     """Empty where there is none that vouches for every byte."""
     etag = answer.headers.get("ETag", "")
     return "" if etag.startswith("W/") else etag
+
+
+def _is_plain(answer: httpx2.Response) -> bool:
+    """Whether the bytes on the way are those of the file, as was asked for, and not compressed."""
+    return answer.headers.get("Content-Encoding", "identity").strip().lower() in ("", "identity")
 
 
 def _range_of(answer: httpx2.Response) -> tuple[int | None, int | None]:

@@ -6,19 +6,20 @@ environment says, and gets a client for the calls made here, which a person aske
 
 from __future__ import annotations
 
-import http
 import threading
 
 import huggingface_hub
 from huggingface_hub import HfApi, constants, utils
 from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.hf_api import RepoSibling
 
 from studio.catalog.connection import open_client
 from studio.catalog.known import SourceKind
-from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile, is_the_place_itself
-from studio.catalog.waiting import wait_wished_by
+from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile, is_the_place_itself, not_a_listing
 
 _MAIN = "main"
+# What the library raises for an answer of another form.
+_NOT_A_LISTING = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 # The library has one client for the whole process, and closes it when it is given another.
 _one_call_at_a_time = threading.Lock()
 
@@ -39,22 +40,13 @@ class HuggingFace:
             huggingface_hub.set_client_factory(open_client)
             try:
                 info = self._api.model_info(repository, revision=revision or _MAIN, files_metadata=True)
+                files = dict(_read(sibling) for sibling in info.siblings or [] if sibling.size is not None)
             except HfHubHTTPError as error:
-                raise RefusedError(error.response.status_code, wait_wished_by(error.response.headers)) from error
-            except (ValueError, KeyError, TypeError) as error:  # a login page of some network, most often
-                raise RefusedError(http.HTTPStatus.BAD_GATEWAY) from error
+                raise RefusedError(error.response.status_code, error.response.headers) from error
+            except _NOT_A_LISTING as error:  # most often the login page of some network
+                raise not_a_listing(self.endpoint) from error
             finally:
                 huggingface_hub.close_session()
-        files = {
-            sibling.rfilename: RemoteFile(
-                path=sibling.rfilename,
-                size_bytes=sibling.size if sibling.lfs is None else sibling.lfs.size,
-                sha256=sibling.lfs.sha256 if sibling.lfs else None,
-                git_sha1=None if sibling.lfs else sibling.blob_id,
-            )
-            for sibling in info.siblings or []
-            if sibling.size is not None
-        }
         return Listing(info.sha or revision or _MAIN, files)
 
     def address(self, repository: str, revision: str, path: str) -> Address:
@@ -62,3 +54,13 @@ class HuggingFace:
         build_headers = utils.build_hf_headers  # type: ignore[attr-defined]  # documented, and missing from __all__
         headers = build_headers(token=self._token, library_name="timbre-studio")
         return Address(url, headers)
+
+
+def _read(sibling: RepoSibling) -> tuple[str, RemoteFile]:
+    path, lfs = str(sibling.rfilename), sibling.lfs
+    size_bytes = sibling.size if lfs is None else lfs.size
+    if type(size_bytes) is not int or size_bytes < 0:
+        raise ValueError("a file of the listing has no size")
+    if lfs is None:
+        return path, RemoteFile(path, size_bytes, git_sha1=sibling.blob_id)
+    return path, RemoteFile(path, size_bytes, sha256=str(lfs.sha256))

@@ -34,7 +34,7 @@ from studio.catalog.progress import OnProgress, Phase, Progress, SpeedMeter, nob
 from studio.catalog.record import RECORD_NAME, InstallRecord, RecordedFile, read_record, write_record
 from studio.catalog.sources import Address, Listing, ModelSource, RefusedError, RemoteFile
 from studio.catalog.stopping import StopSwitch
-from studio.catalog.troubles import is_passing, refused, unreachable
+from studio.catalog.troubles import is_passing, is_permanent, refused, unreachable
 from studio.catalog.waiting import Patience
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 
@@ -116,9 +116,11 @@ class Installation:
                 return self._source.list_files(repository, revision)
             except httpx2.HTTPError as error:
                 trouble = unreachable(host, error)
+                if is_permanent(error):
+                    raise trouble from error
             except RefusedError as error:
                 trouble, wished = refused(host, error), error.wait_seconds
-                if not is_passing(error.status):
+                if not is_passing(error):
                     raise trouble from error
             seconds = patience.next_wait_seconds(wished)
             if seconds is None:

@@ -8,8 +8,8 @@ from urllib.parse import quote, urlencode
 
 from studio.catalog.connection import open_client
 from studio.catalog.known import SourceKind
-from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile
-from studio.catalog.waiting import wait_wished_by
+from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile, not_a_listing
+from studio.json_input import parse_json
 
 _MASTER = "master"
 
@@ -26,14 +26,14 @@ class ModelScope:
         with open_client() as client:
             answer = client.get(f"{self._repository(repository)}/files?{query}")
         if answer.status_code != http.HTTPStatus.OK:
-            raise RefusedError(answer.status_code, wait_wished_by(answer.headers))
+            raise RefusedError(answer.status_code, answer.headers)
         try:
-            body: dict[str, Any] = answer.json()
-            if body.get("Code") != http.HTTPStatus.OK:
-                raise RefusedError(int(body.get("Code") or http.HTTPStatus.BAD_GATEWAY))
+            body: dict[str, Any] = parse_json(answer.content)
+            if body["Code"] != http.HTTPStatus.OK:
+                raise RefusedError(int(body["Code"]))
             files = [_read(entry) for entry in body["Data"]["Files"] if entry.get("Type") != "tree"]
-        except (ValueError, KeyError, TypeError) as error:  # a login page of some network, most often
-            raise RefusedError(http.HTTPStatus.BAD_GATEWAY) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:  # a login page of some network, most often
+            raise not_a_listing(self.endpoint) from error
         return Listing(chosen, {file.path: file for file in files})
 
     def address(self, repository: str, revision: str, path: str) -> Address:
@@ -45,4 +45,7 @@ class ModelScope:
 
 
 def _read(entry: dict[str, Any]) -> RemoteFile:
-    return RemoteFile(str(entry["Path"]), int(entry["Size"]), str(entry.get("Sha256") or "").lower() or None)
+    size_bytes = int(entry["Size"])
+    if size_bytes < 0:
+        raise ValueError("a file of the listing has no size")
+    return RemoteFile(str(entry["Path"]), size_bytes, str(entry.get("Sha256") or "").lower() or None)

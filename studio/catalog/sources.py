@@ -17,7 +17,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from studio.catalog.known import SourceKind
-from studio.errors import UnusableSetting
+from studio.catalog.waiting import wait_wished_by
+from studio.errors import SourceRefused, UnusableSetting
 
 _ENDPOINTS = {
     SourceKind.HUGGING_FACE: ("HF_ENDPOINT", "https://huggingface.co"),
@@ -57,18 +58,35 @@ class ModelSource(Protocol):
     def endpoint(self) -> str: ...
 
     def list_files(self, repository: str, revision: str | None) -> Listing:
-        """At ``revision``, or the newest. Raises ``RefusedError``, and ``httpx2.HTTPError`` where nobody answers."""
+        """List ``revision``, or the newest. Raise ``RefusedError``, ``SourceRefused`` and ``httpx2.HTTPError``."""
 
     def address(self, repository: str, revision: str, path: str) -> Address: ...
 
 
 class RefusedError(Exception):
-    """A place answered with ``status`` instead of what was asked for. ``wait_seconds``: it said when to come back."""
+    """A server answered with ``status`` instead of what was asked for.
 
-    def __init__(self, status: int, wait_seconds: float | None = None) -> None:
+    ``wait_seconds``: from its Retry-After header. ``is_page``: it sent HTML, for a reader instead of a program.
+    """
+
+    def __init__(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
         self.status = status
-        self.wait_seconds = wait_seconds
+        self.wait_seconds = wait_wished_by(headers or {})
+        self.is_page = is_page(headers or {})
+
+
+def is_page(headers: Mapping[str, str]) -> bool:
+    """Whether an answer is HTML: an error page, or the login page of a network."""
+    return headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/html"
+
+
+def not_a_listing(endpoint: str) -> SourceRefused:
+    return SourceRefused(
+        "What {place} sent is not a list of files.",
+        remedy="Check that this network does not ask for a login first, or choose another source (Settings, Models).",
+        place=endpoint,
+    )
 
 
 def endpoint_of(kind: SourceKind, chosen: str = "") -> str:

@@ -23,11 +23,8 @@ def unreachable(host: str, error: httpx2.HTTPError | None) -> SourceUnreachable:
 
 
 def _happened(error: httpx2.HTTPError | None) -> Wording:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return wording("shows a certificate this computer does not trust ({reason})", reason=_why_untrusted(cause))
-        cause = cause.__cause__ or cause.__context__
+    if (untrusted := _untrusted_certificate(error)) is not None:
+        return wording("shows a certificate this computer does not trust ({reason})", reason=_why_untrusted(untrusted))
     match error:
         case None | httpx2.RemoteProtocolError() | httpx2.ReadError() | httpx2.WriteError():
             return wording("broke off the connection")
@@ -39,6 +36,12 @@ def _happened(error: httpx2.HTTPError | None) -> Wording:
             return wording("does not answer any more")
         case _:
             return wording("cannot be used ({reason})", reason=str(error) or type(error).__name__)
+
+
+def _untrusted_certificate(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _why_untrusted(error: ssl.SSLCertVerificationError) -> str:
@@ -87,6 +90,14 @@ def refused(host: str, error: RefusedError) -> SourceRefused:
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
-def is_passing(status: int) -> bool:
-    """Whether a server that answers so may answer otherwise in a moment."""
-    return status in _PASSING
+def is_passing(error: RefusedError) -> bool:
+    """Return whether the same request may succeed a moment later."""
+    is_broken_site = error.status == http.HTTPStatus.INTERNAL_SERVER_ERROR and error.is_page
+    return error.status in _PASSING and not is_broken_site
+
+
+def is_permanent(error: httpx2.HTTPError) -> bool:
+    """Return whether the same request fails again: redirected in circles or to another protocol, or not trusted."""
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError | httpx2.TooManyRedirects):
+        return True
+    return _untrusted_certificate(error) is not None

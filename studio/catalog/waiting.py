@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 _MOST_ATTEMPTS = 7
 _FIRST_SECONDS = 1.0
 _LONGEST_SECONDS = 60.0
-_LONGEST_WISHED_SECONDS = 300.0
+_LONGEST_WISHED_SECONDS = 60.0
 
 
 class Patience:
@@ -32,7 +32,7 @@ class Patience:
 
 
 def wait_wished_by(headers: Mapping[str, str]) -> float | None:
-    """The seconds of a Retry-After header, which may be a date."""
+    """Return the seconds of a Retry-After header, which may be a date; None where it makes no sense."""
     wish = headers.get("Retry-After", "")
     try:
         return max(0.0, float(wish))
@@ -40,6 +40,6 @@ def wait_wished_by(headers: Mapping[str, str]) -> float | None:
         pass
     try:
         when = email.utils.parsedate_to_datetime(wish)
-    except (TypeError, ValueError):
+        return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError, OverflowError):
         return None
-    return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

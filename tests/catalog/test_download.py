@@ -11,9 +11,9 @@ from hub_server import Fault, Repository
 from small_model import REPOSITORY
 
 from studio.catalog.installed import installed_models
-from studio.catalog.progress import Phase
+from studio.catalog.progress import Phase, Progress
 from studio.catalog.stopping import Stopped
-from studio.errors import SourceRefused, SourceUnreachable, WrongDownload
+from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 
 
 def test_a_connection_cut_in_mid_file_is_taken_up_where_it_ended(place: Any) -> None:
@@ -193,3 +193,58 @@ def test_what_was_begun_goes_on_whole_and_leaves_no_parts_behind(place: Any) -> 
         path.relative_to(place.model_folder).as_posix() for path in place.model_folder.rglob("*") if path.is_file()
     }
     assert found == {*place.files, "timbre-model.json"}
+
+
+_HTML = {"Content-Type": "text/html; charset=utf-8"}
+_PERMANENT = {
+    "file": (Fault(redirect="file:///etc/passwd", at_hub=True), SourceUnreachable),
+    "ftp": (Fault(redirect="ftp://example.org/llm.pt", at_hub=True), SourceUnreachable),
+    "loop": (Fault(redirect="?again", at_hub=True), SourceUnreachable),
+    "unauthorised": (Fault(401, at_hub=True), SourceRefused),
+    "forbidden": (Fault(403, at_hub=True), SourceRefused),
+    "gone": (Fault(404, at_hub=True), SourceRefused),
+    "broken site": (Fault(500, _HTML, at_hub=True, page=b"<html>Oops</html>"), SourceRefused),
+}
+
+
+@pytest.mark.parametrize(("fault", "error"), _PERMANENT.values(), ids=_PERMANENT)
+def test_what_another_attempt_does_not_change_is_reported_at_once(
+    place: Any, fault: Fault, error: type[StudioError]
+) -> None:
+    place.hub.faults["llm.pt"] = 50 * [fault]
+    with pytest.raises(error):
+        place.installation().run()
+    assert not [progress for progress in place.seen if progress.phase is Phase.WAITING]
+    assert place.model.name not in installed_models()
+
+
+_WRONG = {
+    "length": Fault(page=b"<html>Please log in</html>"),
+    "page": Fault(page=b"<html>Please log in</html>", headers=_HTML),
+    "compressed": Fault(page=b"x" * 100, headers={"Content-Encoding": "gzip"}),
+    "refused address": Fault(403),
+}
+
+
+@pytest.mark.parametrize("fault", _WRONG.values(), ids=_WRONG)
+def test_a_wrong_answer_is_asked_for_once_more_and_then_reported(place: Any, fault: Fault) -> None:
+    place.hub.faults["llm.pt"] = 50 * [fault]
+    with pytest.raises((WrongDownload, SourceRefused)):
+        place.installation().run()
+    waits = [progress.wait_seconds for progress in place.seen if progress.phase is Phase.WAITING]
+    assert waits == [pytest.approx(0.01)]
+
+
+def test_an_absurd_wish_to_wait_is_cut_short(place: Any) -> None:
+    place.hub.faults["llm.pt"] = [Fault(429, {"Retry-After": "999999"})]
+    installation = place.installation()
+
+    def stop_waiting(progress: Progress) -> None:
+        if progress.phase is Phase.WAITING:
+            installation.stop.throw()
+
+    place.on_progress = stop_waiting
+    with pytest.raises(Stopped):
+        installation.run()
+    waits = [progress.wait_seconds for progress in place.seen if progress.phase is Phase.WAITING]
+    assert waits == [60]

@@ -125,10 +125,33 @@ def test_a_busy_hub_is_asked_again_for_its_list(place: Any) -> None:
     assert waits[1].wait_seconds == pytest.approx(0.05)
 
 
-def test_a_login_page_is_not_a_list_of_files(place: Any) -> None:
-    place.hub.list_faults = 20 * [Fault(200, page=b"<html>Welcome to the hotel</html>")]
-    with pytest.raises(SourceRefused, match="502"):
-        place.installation().run()
+_DEEP = b'{"siblings": ' + b"[" * 200_000
+_SIBLINGS = b'{"id": "x", "sha": "c0ffee", "siblings": %s}'
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<html>Welcome to the hotel</html>",
+        _DEEP,
+        b"[]",
+        b'"text"',
+        _SIBLINGS % b"[1]",
+        _SIBLINGS % b'[{"rfilename": "llm.pt", "size": "many"}]',
+        _SIBLINGS % b'[{"rfilename": "llm.pt", "size": -1}]',
+        b'{"Code": 1e999}',
+        b'{"Code": 200, "Data": {"Files": [1]}}',
+        b'{"Code": 200, "Data": {"Files": [{"Path": "llm.pt", "Size": -1}]}}',
+    ],
+    ids=lambda page: repr(page[:60]),
+)
+def test_an_answer_that_is_no_list_of_files_is_refused_at_once(place: Any, kind: SourceKind, page: bytes) -> None:
+    place.hub.list_faults = 20 * [Fault(200, page=page)]
+    with pytest.raises(SourceRefused, match="is not a list of files"):
+        place.installation(kind).run()
+    assert len(place.hub.list_faults) >= 18  # the pinned revision, and the newest
+    assert not [progress for progress in place.seen if progress.phase is Phase.WAITING]
 
 
 def test_nobody_there_is_a_sentence(place: Any) -> None:

@@ -67,7 +67,7 @@ def test_waits_grow_are_renewed_by_success_and_end() -> None:
     patience.renew()
     assert patience.next_wait_seconds() == 1
     assert patience.next_wait_seconds(30.0) == 30
-    assert patience.next_wait_seconds(1e9) == 300
+    assert patience.next_wait_seconds(1e9) == 60
 
 
 def test_a_server_may_wish_for_seconds_or_a_date() -> None:
@@ -75,6 +75,9 @@ def test_a_server_may_wish_for_seconds_or_a_date() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     assert 50 < (wait_wished_by({"Retry-After": soon}) or 0) <= 60
     assert wait_wished_by({}) is None
+    assert Patience().next_wait_seconds(wait_wished_by({"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"})) == 60
+    assert Patience().next_wait_seconds(wait_wished_by({"Retry-After": "nan"})) == 1
+    assert wait_wished_by({"Retry-After": "Fri, 31 Dec 9999 23:59:59 -9999"}) is None
     assert wait_wished_by({"Retry-After": "soon"}) is None
 
 

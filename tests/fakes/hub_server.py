@@ -33,6 +33,7 @@ class Fault:
     is_corrupt: bool = False
     ignores_range: bool = False
     page: bytes = b""  # instead of the file
+    redirect: str = ""  # the address it leads to
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def _handler_of(hub: HubServer) -> type[BaseHTTPRequestHandler]:
             elif len(files[file]) < _LARGE_BYTES:
                 self._bytes(name, revision, file, at_hub=True)
             elif fault := self._fault(file, at_hub=True):
-                self._say(fault.status, headers=fault.headers)
+                self._say_fault(fault)
             else:
                 signature = f"?signature={len(hub.asked)}&file={file}"
                 self._say(302, headers={"Location": f"/bytes/{name}/{revision}/{file}{signature}"})
@@ -166,6 +167,9 @@ def _handler_of(hub: HubServer) -> type[BaseHTTPRequestHandler]:
             files = repository.at(query["Revision"][0]) if repository else None
             if repository is None or files is None:
                 self._json({"Code": 10010205001, "Success": False}, status=404)
+            elif what == "/files" and hub.list_faults:
+                fault = hub.list_faults.pop(0)
+                self._say(fault.status, fault.page, fault.headers)
             elif what == "/files":
                 entries: list[dict[str, object]] = [{"Path": "CosyVoice-BlankEN", "Type": "tree", "Size": 0}]
                 for file, content in files.items():
@@ -183,11 +187,8 @@ def _handler_of(hub: HubServer) -> type[BaseHTTPRequestHandler]:
             assert files is not None
             content = files[file]
             etag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-            if fault.status:
-                self._say(fault.status, headers=fault.headers)
-                return
-            if fault.page:
-                self._say(200, fault.page)
+            if fault.status or fault.page or fault.redirect:
+                self._say_fault(fault)
                 return
             begin = 0
             wanted = self.headers.get("Range")
@@ -223,6 +224,12 @@ def _handler_of(hub: HubServer) -> type[BaseHTTPRequestHandler]:
                     hub.sleep(len(block) / fault.bytes_per_second)
             if fault.is_silent:
                 hub.sleep(60)
+
+        def _say_fault(self, fault: Fault) -> None:
+            if fault.redirect:
+                self._say(302, headers={"Location": fault.redirect})
+            else:
+                self._say(fault.status or 200, fault.page, fault.headers)
 
         def _fault(self, file: str, *, at_hub: bool) -> Fault | None:
             waiting = hub.faults.get(file, [])
