@@ -14,7 +14,7 @@ once; long lines in reduced precision; and, where the official implementation is
 with it. Each step is asked of a process that may die or hang, and is written down before the next begins. What fails
 is a line of the JSON, not the end of the run.
 
-Runs on Python 3.11 to 3.13 with torch 2.6 or later; beside torch it wants ``PACKAGES``, nothing else of the program's.
+Runs on the Pythons of the program, with torch 2.6 or later; beside torch it wants ``PACKAGES``, nothing else of the program's.
 """
 
 from __future__ import annotations

@@ -3,43 +3,77 @@
     python3 packaging/run.py [timbre arguments]
     python3 packaging/run.py test [pytest arguments]
 
-This file is read by whatever Python a person happens to have, so it uses nothing newer than
-Python 3.7; the package ``set_up`` beside it is only imported by a Python the program runs on.
+Any Python can read this file, so it uses nothing newer than Python 3.7; the package ``set_up`` beside it is
+imported only by a Python that the program runs on. Which those are is in pyproject.toml (``requires-python``).
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 
-OLDEST = (3, 11)
-NEWEST = (3, 13)
+_CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SET_UP_FAILED = 20
 
 
 def main(arguments: list[str]) -> int:
-    if not OLDEST <= sys.version_info[:2] <= NEWEST:
-        return _start_with_another_python(arguments)
+    oldest, newest = supported_pythons()
+    if not oldest <= sys.version_info[:2] <= newest:
+        return _start_with_another_python(oldest, newest, arguments)
     from set_up.launch import launch  # noqa: PLC0415 - cannot be read by an older Python
 
     return launch(arguments)
 
 
-def _start_with_another_python(arguments: list[str]) -> int:
-    """Debian names its Pythons python3.11, python3.12; Windows has the ``py`` launcher."""
-    for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
+def supported_pythons(folder: str = _CHECKOUT) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The oldest and the newest, as pyproject.toml has them: ``>=3.11,<3.15`` is 3.11 to 3.14."""
+    with open(os.path.join(folder, "pyproject.toml"), encoding="utf-8") as file:
+        found = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', file.read(), re.MULTILINE)
+    assert found is not None
+    return (3, int(found.group(1))), (3, int(found.group(2)) - 1)
+
+
+def _start_with_another_python(oldest: tuple[int, int], newest: tuple[int, int], arguments: list[str]) -> int:
+    """Debian names its Pythons python3.11, python3.12; Windows has the ``py`` launcher; ``uv`` downloads one."""
+    rest = [os.path.abspath(__file__), *arguments]
+    for minor in range(newest[1], oldest[1] - 1, -1):
         for command in (["python3.%d" % minor], ["py", "-3.%d" % minor]):  # noqa: UP031 - old Pythons
             program = shutil.which(command[0])
             if program and _runs([program, *command[1:]], (3, minor)):
-                return _hand_over([program, *command[1:], os.path.abspath(__file__), *arguments])
+                return _hand_over([program, *command[1:], *rest])
+    uv = shutil.which("uv")
+    python = uv and _python_of_uv(uv, ">=3.%d,<3.%d" % (oldest[1], newest[1] + 1))  # noqa: UP031 - old Pythons
+    if python:
+        return _hand_over([python, *rest])
     sys.stderr.write(
-        "Timbre Studio needs Python 3.11, 3.12 or 3.13; this is Python {}.{}.\n"
-        "Install one of them (Ubuntu 22.04: apt install python3.11 python3.11-venv; "
-        "other systems: https://www.python.org/downloads/) and start again.\n".format(*sys.version_info[:2])
+        "Timbre Studio needs Python 3.{} to 3.{}; this is Python {}.{}.\n"
+        "Install one of them (Debian and Ubuntu: apt install python3.11 python3.11-venv, or a newer one; "
+        "any system: uv, https://docs.astral.sh/uv/, or https://www.python.org/downloads/) and start again.\n".format(
+            oldest[1], newest[1], *sys.version_info[:2]
+        )
     )
     return SET_UP_FAILED
+
+
+def _python_of_uv(uv: str, versions: str) -> str | None:
+    """The path of a Python that uv knows of, else of one that it downloads; None where it cannot."""
+    found = _found_by_uv(uv, versions)
+    if found is None:
+        sys.stderr.write("No Python %s is installed here: uv downloads one.\n" % versions)  # noqa: UP031 - old Pythons
+        subprocess.run([uv, "python", "install", versions], stdout=sys.stderr, check=False)
+        found = _found_by_uv(uv, versions)
+    return found
+
+
+def _found_by_uv(uv: str, versions: str) -> str | None:
+    # --system: not the one of an environment, which the set-up may be about to replace.
+    answer = subprocess.run(
+        [uv, "python", "find", "--system", versions], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
+    )
+    return os.fsdecode(answer.stdout).strip() or None
 
 
 def _runs(command: list[str], version: tuple[int, int]) -> bool:

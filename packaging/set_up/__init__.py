@@ -1,6 +1,6 @@
 """Everything between a fresh checkout and a running program: Python environment, torch build, system libraries.
 
-Runs on a bare Python 3.11-3.13 and knows nothing of what it installs.
+Runs on every Python that the program runs on, without any package, and knows nothing of what it installs.
 
 Decided: the environment is described by a stamp written last, and everything before the stamp is
 repeatable. Because: people press Ctrl-C, laptops go to sleep, two terminals start at once; a start

@@ -2745,10 +2745,6 @@
         <translation>请使用 CosyVoice2 或 Fun-CosyVoice3，或者更新程序。</translation>
     </message>
     <message>
-        <source>Use Python 3.11, 3.12 or 3.13.</source>
-        <translation>请使用 Python 3.11、3.12 或 3.13。</translation>
-    </message>
-    <message>
         <source>Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
         <translation>请使用 CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B 的文件夹。</translation>
     </message>
@@ -4091,6 +4087,10 @@
     <message>
         <source>the server sent something else</source>
         <translation>服务器返回了别的内容</translation>
+    </message>
+    <message>
+        <source>Use Python 3.{oldest} to 3.{newest}.</source>
+        <translation>请使用 Python 3.{oldest} 至 3.{newest}。</translation>
     </message>
 </context>
 <context>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -47,9 +48,21 @@ def check_program() -> Check:
 
 def check_python() -> Check:
     found = wording("{version} in {folder}", version=platform.python_version(), folder=sys.prefix)
-    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
-        return Check(wording("Python"), Verdict.BROKEN, found, wording("Use Python 3.11, 3.12 or 3.13."))
+    supported = _supported_pythons()
+    if supported is not None and sys.version_info[:2] not in supported:
+        remedy = wording("Use Python 3.{oldest} to 3.{newest}.", oldest=supported[0][1], newest=supported[-1][1])
+        return Check(wording("Python"), Verdict.BROKEN, found, remedy)
     return Check(wording("Python"), Verdict.FINE, found)
+
+
+def _supported_pythons() -> list[tuple[int, int]] | None:
+    """As the installed package declares them; None for a frozen program, which brings its Python."""
+    try:
+        declared = importlib.metadata.metadata("timbre-studio")["Requires-Python"]
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    bounds = dict(re.findall(r"(>=|<)3\.(\d+)", declared))
+    return [(3, minor) for minor in range(int(bounds[">="]), int(bounds["<"]))]
 
 
 def check_engines(machine: MachineFacts) -> Iterator[Check]:

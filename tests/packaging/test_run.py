@@ -6,10 +6,12 @@ import ast
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import run
+from packaging.specifiers import SpecifierSet
 from set_up.assembly import environment_of, wanted_stamp
 from set_up.checks import run_checks
 from set_up.environment import Environment
@@ -17,6 +19,7 @@ from set_up.machine import Machine
 from set_up_fakes import QuietProgress
 
 RUN = Path(run.__file__)
+PROJECT = tomllib.loads((RUN.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def statuses(failing: dict[str, int], arguments: list[str]) -> tuple[int, list[str]]:
@@ -59,7 +62,74 @@ def test_a_wrong_python_looks_for_a_right_one(
     assert handed_over == [["/usr/bin/python3.12", str(RUN), "say", "hello"]]
     monkeypatch.setattr(run, "_runs", lambda command, version: False)
     assert run.main([]) == run.SET_UP_FAILED
-    assert "needs Python 3.11, 3.12 or 3.13; this is Python 3.9" in capsys.readouterr().err
+    assert "needs Python 3.11 to 3.14; this is Python 3.9" in capsys.readouterr().err
+
+
+def test_the_supported_pythons_are_those_of_the_project_file(tmp_path: Path) -> None:
+    """The next one is a change of one line."""
+    (tmp_path / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.12,<3.17" # why\n', "utf-8")
+    assert run.supported_pythons(str(tmp_path)) == ((3, 12), (3, 16))
+    oldest, newest = run.supported_pythons()
+    declared = SpecifierSet(PROJECT["requires-python"])
+    assert [minor for minor in range(30) if f"3.{minor}.0" in declared] == list(range(oldest[1], newest[1] + 1))
+    readme = " ".join((RUN.parents[1] / "README.md").read_text("utf-8").split())
+    assert f"needs one of Python 3.{oldest[1]} to 3.{newest[1]}," in readme
+
+
+@pytest.mark.parametrize("version", [(3, 11), (3, 14)])
+def test_the_oldest_and_the_newest_python_set_up_without_another(
+    version: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (*version, 0))
+    monkeypatch.setattr("set_up.launch.launch", len)
+    assert run.main(["say", "hello"]) == 2
+
+
+@pytest.fixture
+def computer_with_uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A computer whose only Python is too old, with a uv that writes down what it is asked, and obeys."""
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
+    uv = tmp_path / "uv"
+    uv.write_text(
+        f"""#!/bin/sh
+echo "$*" >> {tmp_path}/asked
+case "$2" in
+install) echo downloading; [ -e {tmp_path}/offline ] || echo /uv/python3.14 > {tmp_path}/found ;;
+find) [ -e {tmp_path}/found ] && read path < {tmp_path}/found && echo "$path" ;;
+esac
+"""
+    )
+    uv.chmod(0o755)
+    monkeypatch.setattr(run.shutil, "which", lambda name: str(uv) if name == "uv" else None)
+    return tmp_path
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for uv is a shell script")
+
+
+@posix
+def test_without_a_supported_python_uv_downloads_one_and_says_so(
+    computer_with_uv: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    handed_over: list[list[str]] = []
+    monkeypatch.setattr(run, "_hand_over", lambda command: handed_over.append(command) or 0)
+    assert run.main(["say", "hello"]) == 0
+    assert run.main(["doctor"]) == 0
+    assert handed_over == [["/uv/python3.14", str(RUN), "say", "hello"], ["/uv/python3.14", str(RUN), "doctor"]]
+    find, install = "python find --system >=3.11,<3.15", "python install >=3.11,<3.15"
+    assert (computer_with_uv / "asked").read_text().splitlines() == [find, install, find, find]
+    told = capfd.readouterr()
+    assert told.err == "No Python >=3.11,<3.15 is installed here: uv downloads one.\ndownloading\n"
+    assert told.out == ""
+
+
+@posix
+def test_a_uv_that_cannot_download_leaves_the_sentence_about_pythons(
+    computer_with_uv: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (computer_with_uv / "offline").touch()
+    assert run.main([]) == run.SET_UP_FAILED
+    assert "needs Python 3.11 to 3.14; this is Python 3.9.\nInstall one of them" in capfd.readouterr().err
 
 
 def test_a_stand_in_that_only_complains_is_not_a_python() -> None:
