@@ -170,6 +170,7 @@ class Stage:
         self.window.furnish()
         self.session.wake()
         self._scratch = scratch
+        self._wait_for(lambda: self.window.voices.is_loaded)
 
     def pages(self) -> Iterator[tuple[str, QWidget]]:
         window, lines = self.window, self.session.editor.project.lines

@@ -87,7 +87,6 @@ class MainWindow(QMainWindow):
         self._connect_signals()
         self._show_title()
         self._on_engine_changed(session.bridge.engine)
-        self._on_voices_changed()
         self.script.view.go_to(session.editor.script.lines[0].id)
         self._show_line()
 

@@ -188,5 +188,5 @@ def test_a_renamed_voice_leaves_takes_as_they_are_and_a_mended_transcript_does_n
     shown: list[str] = []
     model.dataChanged.connect(lambda *_: shown.append(model.data(model.index(0, 1))))
     bench.library.describe("Anne", transcript="What Anna really says.")
-    window.voices.refresh()
+    bench.refresh_voices()
     assert shown[-1] == "Changed"

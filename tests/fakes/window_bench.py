@@ -97,13 +97,23 @@ class Bench:
     def open_window(self) -> MainWindow:
         self.window = MainWindow(self.session, LogHandler())
         self.window.show()
+        self.until(lambda: self.window.voices.is_loaded)
         self.window.start_working(None)
         return self.window
 
     def add_voice(self, name: str = "Anna", transcript: str | None = "What Anna says.") -> None:
         self.library.add(clip_of_noise(self.folder / f"{name}.wav"), name, transcript)
         if self.window is not None:
-            self.window.voices.refresh()
+            self.refresh_voices()
+
+    def refresh_voices(self) -> None:
+        """Read the library again, and wait until the window shows it."""
+        assert self.window is not None
+        shown: list[bool] = []
+        connection = self.window.voices.voices_changed.connect(lambda: shown.append(True))
+        self.window.voices.refresh()
+        self.until(lambda: shown)
+        self.window.voices.voices_changed.disconnect(connection)
 
     def add_take(self, samples: Samples, *, line: int = 0, sample_rate: int = 24_000, seed: int = 1) -> Take:
         """A finished take of a line, with a sound of the test's own, which becomes the chosen one."""

@@ -12,6 +12,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.background import in_background
 from studio.app.error_words import error_words
 from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
 from studio.app.models.model_words import ability_words, download_words, memory_words, progress_words, size_words
@@ -27,7 +28,9 @@ from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import MachineFacts, look_at_machine
 from studio.catalog.progress import Progress
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
+from studio.pipeline.request import VoiceReference
 from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
+from studio.voices.library import Voice
 
 
 class FirstRun(QObject):
@@ -207,12 +210,21 @@ class FirstRun(QObject):
         self._try(self._session.model_folder().name)
 
     def _try(self, name: str) -> None:
-        voices = self._session.library.voices()
+        in_background(
+            self,
+            self._session.library.voices,
+            done=partial(self._try_in_first_of, name),
+            failed=lambda _: self._load(),  # the dock of voices shows the error
+        )
+
+    def _try_in_first_of(self, name: str, voices: list[Voice]) -> None:
+        if not self._is_on:
+            return
         if not voices:
             self._load()
             return
         self._present(partial(self._trial_page, name))
-        self._trials.begin(self._session.find_voice(voices[0].name).reference)
+        self._trials.begin(VoiceReference(voices[0].clip, voices[0].transcript, voices[0].name))
 
     def _on_trial(self, trial: Trial) -> None:
         if self._before is None:

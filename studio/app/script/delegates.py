@@ -107,7 +107,7 @@ class VoiceDelegate(CellDelegate):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._voices: tuple[str, ...] = ()
+        self._voices: tuple[str, ...] | None = None  # not read yet
 
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voices = names
@@ -143,12 +143,12 @@ class VoiceDelegate(CellDelegate):
 
     def _is_missing(self, line: Line) -> bool:
         """Of a script that was written elsewhere, say, or after its voice was deleted."""
-        return line.voice is not None and line.voice not in self._voices
+        return line.voice is not None and self._voices is not None and line.voice not in self._voices
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
         box.setAccessibleName(self.tr("Voice of the line"))
-        box.addItems(list(self._voices))
+        box.addItems(list(self._voices or ()))
         box.activated.connect(lambda _: self._finish(box))
         return box
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from studio.app.script.project_editor import ProjectEditor
 from studio.project.changes import EditLines
 from studio.project.voice_keys import VoiceKeys, keys_of
-from studio.voices.voice import Voice
+from studio.voices.voice import Voice, name_key
 
 
 class VoiceFollowing(QObject):
@@ -37,6 +37,10 @@ class VoiceFollowing(QObject):
         self._give_voices()
 
     def on_renamed(self, before: str, after: str) -> None:
+        key = self._keys.get(name_key(before))
+        if key is not None:  # the library is read later; until then no take is stale
+            self._keys = {**self._keys, name_key(after): key}
+            self._tell_keys()
         self._assign([line.id for line in self._editor.project.lines if line.voice == before], after)
 
     def _tell_keys(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -34,8 +35,14 @@ from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
-from studio.voices.library import Voice, VoiceLibrary
+from studio.voices.library import TrashedVoice, Voice, VoiceLibrary
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
+
+
+@dataclass(frozen=True, slots=True)
+class _LibraryContent:
+    voices: list[Voice]
+    trashed: list[TrashedVoice]
 
 
 class VoicesPanel(QWidget):
@@ -63,6 +70,9 @@ class VoicesPanel(QWidget):
         self.new_voices = NewVoices(self._edits, sources, self)
         self._pictures = CardPictures(self)
         self._was_seen = False
+        self._is_loaded = False
+        self._num_reads = 0
+        self._trashed: list[TrashedVoice] = []
         self._player: ClipPlayer = sources.make_player(self)
         self._to_be_shown: str | None = None
         self._model = VoiceModel(self)
@@ -77,10 +87,17 @@ class VoicesPanel(QWidget):
         self._actions = self._make_actions()
         self._lay_out()
         self._connect_signals()
+        self._show_emptiness()
+        self._enable_actions()
         self.refresh()
         once_painted(self, self._on_first_seen)
 
     # For the window.
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the library has been read; until then there are no voices."""
+        return self._is_loaded
 
     @property
     def voices(self) -> list[Voice]:
@@ -120,12 +137,28 @@ class VoicesPanel(QWidget):
             self.preparation.resume()
 
     def refresh(self) -> None:
-        """Reads the library again."""
-        try:
-            voices = self._library.voices()
-        except StudioError as error:
+        """Read the library in the background and show it when it arrives."""
+        self._num_reads += 1
+        in_background(
+            self,
+            partial(_read, self._library),
+            done=partial(self._on_read, self._num_reads),
+            failed=partial(self._on_not_read, self._num_reads),
+        )
+
+    def _on_not_read(self, number: int, error: StudioError) -> None:
+        if number == self._num_reads:
             self.failed.emit(error)
+
+    def _on_read(self, number: int, content: _LibraryContent) -> None:
+        if number != self._num_reads:  # a change has been made since, and the library is being read again
             return
+        voices = content.voices
+        self._trashed = content.trashed
+        if not self._is_loaded:  # a model that was loaded before could not ask for the voices
+            self._is_loaded = True
+            for voice in voices:
+                self.preparation.request(voice, is_urgent=False)
         name = self._to_be_shown or (self.current_voice.name if self.current_voice else None)
         self._model.show_voices(voices)
         if self._was_seen:
@@ -241,7 +274,9 @@ class VoicesPanel(QWidget):
             self._list.setFocus()
 
     def _show_emptiness(self) -> None:
-        if not self.voices:
+        if not self._is_loaded:
+            self._empty.setText("")
+        elif not self.voices:
             self._empty.setText(
                 self.tr(
                     "No voices yet.\n\nDrop a recording of somebody speaking here: three to ten seconds are enough."
@@ -277,10 +312,7 @@ class VoicesPanel(QWidget):
                 menu.addSeparator()
             menu.addAction(action)
         menu.addSeparator()
-        try:
-            menu.addMenu(DeletedMenu(self._library.trashed(), self._edits, menu))
-        except StudioError as error:
-            self.failed.emit(error)
+        menu.addMenu(DeletedMenu(self._trashed, self._edits, menu))
         shown = self._list if self._list.isVisible() else self._empty
         menu.popup(shown.mapToGlobal(place))
 
@@ -365,6 +397,10 @@ class VoicesPanel(QWidget):
             done=lambda _: self.told.emit(self.tr("Wrote {path}").format(path=path)),
             failed=self.failed.emit,
         )
+
+
+def _read(library: VoiceLibrary) -> _LibraryContent:
+    return _LibraryContent(library.voices(), library.trashed())
 
 
 def _sound_of(voice: Voice) -> Waveform:

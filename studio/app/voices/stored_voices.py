@@ -37,7 +37,8 @@ async def take_over(
         voices, refused = [], list(written.refused)
         for stored in written.voices:
             try:
-                name = library.free_name(possible_name(stored.name, path.stem))
+                wish = possible_name(stored.name, path.stem)
+                name = await asyncio.to_thread(library.free_name, wish)
                 addition = await asyncio.to_thread(
                     library.add, stored.features, name, stored.transcript, generation=stored.generation
                 )

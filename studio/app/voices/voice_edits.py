@@ -15,6 +15,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
+from studio.app.background import in_background
 from studio.errors import StudioError
 from studio.voices.library import Consent, TrashedVoice, Voice, VoiceLibrary
 
@@ -89,12 +90,12 @@ class VoiceEdits(QObject):
             self._push(_Describe(self, words, voice.name, Description.of(voice), description))
 
     def duplicate(self, voice: Voice) -> None:
-        try:
-            copy = self.library.duplicate(voice.name)
-        except StudioError as error:
-            self.failed.emit(error)
-        else:
-            self.keep([copy])
+        in_background(
+            self,
+            partial(self.library.duplicate, voice.name),
+            done=lambda copy: self.keep([copy]),
+            failed=self.failed.emit,
+        )
 
     def happened(self, signal: SignalInstance, *values: object) -> None:
         """For commands: ``signal`` is emitted when the stack is done with the step."""

@@ -107,8 +107,9 @@ def test_describe(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, c
     assert stack.index() == 0, "nothing was changed"
 
 
-def test_duplicate(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path) -> None:
+def test_duplicate(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
     edits.duplicate(library.add(clip, "Anna").voice)
+    qtbot.waitUntil(lambda: stack.count() == 1)
     assert names(library) == ["Anna", "Anna 2"]
     stack.undo()
     assert names(library) == ["Anna"]

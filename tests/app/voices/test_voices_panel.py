@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +53,14 @@ def panel(
     qtbot.addWidget(panel)
     panel.resize(300, 600)
     panel.show()
+    qtbot.waitUntil(lambda: panel.is_loaded)
     return panel
+
+
+def refresh(panel: VoicesPanel, qtbot: QtBot) -> None:
+    """Wait until the panel shows what the library holds now."""
+    with qtbot.waitSignal(panel.voices_changed):
+        panel.refresh()
 
 
 def names(panel: VoicesPanel) -> list[str]:
@@ -92,9 +100,9 @@ def test_a_dropped_sound_becomes_a_voice(
     assert panel.current_voice == voice, "its card is selected"
     qtbot.waitUntil(lambda: panel._model.card(0).picture is not None)
     stack.undo()
-    assert names(panel) == []
+    qtbot.waitUntil(lambda: names(panel) == [])
     stack.redo()
-    assert names(panel) == ["anna"]
+    qtbot.waitUntil(lambda: names(panel) == ["anna"])
 
 
 def test_a_name_that_is_taken_gets_a_number_and_one_typed_is_asked_for_again(
@@ -133,14 +141,14 @@ def test_several_sounds_become_several_voices_at_once(
     assert errors[0].message == "1 of 4 files could not become voices."
     assert "broken.mp3 is not a sound file" in errors[0].remedy
     stack.undo()
-    assert names(panel) == []
+    qtbot.waitUntil(lambda: names(panel) == [])
 
 
 def test_why_a_voice_could_not_be_prepared_is_told_from_its_menu(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
-    panel.refresh()
+    refresh(panel, qtbot)
     panel.select("Anna")
     panel._open_menu(QPoint(1, 1))
     assert not panel._actions["problem"].isEnabled()
@@ -191,7 +199,7 @@ def test_rename_in_place(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
-    panel.refresh()
+    refresh(panel, qtbot)
     panel.select("Anna")
     renamed: list[tuple[str, str]] = []
     panel.voice_renamed.connect(lambda before, after: renamed.append((before, after)))
@@ -207,30 +215,33 @@ def test_rename_in_place(
     qtbot.waitUntil(lambda: names(panel) == ["Clara"])
     assert renamed == [("Anna", "Clara")]
     stack.undo()
-    assert names(panel) == ["Anna"]
+    qtbot.waitUntil(lambda: names(panel) == ["Anna"])
 
 
-def test_delete_and_have_back(panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack) -> None:
+def test_delete_and_have_back(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
+) -> None:
     for name in ("Anna", "Ben"):
         library.add(clip, name)
-    panel.refresh()
+    refresh(panel, qtbot)
     removed: list[str] = []
     panel.voice_removed.connect(removed.append)
     panel._list.selectAll()
     panel._actions["delete"].trigger()
-    assert (names(panel), removed) == ([], ["Anna", "Ben"])
+    assert removed == ["Anna", "Ben"]
+    qtbot.waitUntil(lambda: names(panel) == [])
     assert panel._empty.isVisible()
     stack.undo()
-    assert names(panel) == ["Anna", "Ben"]
+    qtbot.waitUntil(lambda: names(panel) == ["Anna", "Ben"])
     assert panel._list.isVisible()
 
 
 def test_voices_deleted_on_other_days_can_be_had_back(
-    panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
     library.trash("Anna")
-    panel.refresh()
+    refresh(panel, qtbot)
     panel._open_menu(QPoint(5, 5))
     (menu,) = [menu for menu in panel.findChildren(QMenu) if menu.isVisible()]
     deleted = menu.actions()[-1].menu()
@@ -238,18 +249,18 @@ def test_voices_deleted_on_other_days_can_be_had_back(
     (action,) = deleted.actions()
     assert action.text().startswith("Anna, deleted on ")
     action.trigger()
-    assert names(panel) == ["Anna"]
+    qtbot.waitUntil(lambda: names(panel) == ["Anna"])
     stack.undo()
-    assert names(panel) == []
+    qtbot.waitUntil(lambda: names(panel) == [])
     stack.redo()
-    assert names(panel) == ["Anna"]
+    qtbot.waitUntil(lambda: names(panel) == ["Anna"])
     menu.close()
 
 
 def test_choosing_and_numbers(panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
     for name in ("Anna", "Ben"):
         library.add(clip, name)
-    panel.refresh()
+    refresh(panel, qtbot)
     second = panel.voice_at(2)
     assert second is not None
     assert second.name == "Ben"
@@ -260,11 +271,11 @@ def test_choosing_and_numbers(panel: VoicesPanel, library: VoiceLibrary, clip: P
 
 
 def test_search_narrows_and_return_goes_on_to_what_was_found(
-    panel: VoicesPanel, library: VoiceLibrary, clip: Path
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
 ) -> None:
     for name in ("Anna", "Ben"):
         library.add(clip, name)
-    panel.refresh()
+    refresh(panel, qtbot)
     QTest.keyClicks(panel._search, "be")
     assert panel._filter.rowCount() == 1
     assert len(panel.voices) == 2, "numbers stay"
@@ -279,7 +290,7 @@ def test_words_notes_and_consent(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
-    panel.refresh()
+    refresh(panel, qtbot)
     panel.select("Anna")
     panel._actions["edit"].trigger()
     (dialog,) = panel.findChildren(EditDialog)
@@ -298,15 +309,15 @@ def test_words_notes_and_consent(
 
 
 def test_the_programs_own_voices_are_left_alone(
-    library: VoiceLibrary, clip: Path, tmp_path: Path, panel: VoicesPanel
+    library: VoiceLibrary, clip: Path, tmp_path: Path, panel: VoicesPanel, qtbot: QtBot
 ) -> None:
     (tmp_path / "built-in" / "Harbour.wav").write_bytes(clip.read_bytes())
-    panel.refresh()
+    refresh(panel, qtbot)
     panel.select("Harbour")
     enabled = {name for name, action in panel._actions.items() if action.isEnabled()}
     assert enabled == {"choose", "listen", "doctor", "duplicate", "export"}
     panel._actions["duplicate"].trigger()
-    assert names(panel) == ["Harbour", "Harbour 2"]
+    qtbot.waitUntil(lambda: names(panel) == ["Harbour", "Harbour 2"])
 
 
 def test_a_voice_travels_as_a_file(
@@ -332,7 +343,7 @@ def test_listening_to_a_clip(
     qtbot: QtBot,  # type: ignore[no-untyped-def]
 ) -> None:
     library.add(clip, "Anna")
-    panel.refresh()
+    refresh(panel, qtbot)
     panel.select("Anna")
     panel._actions["listen"].trigger()
     qtbot.waitUntil(lambda: outputs.card.first_sound is not None)
@@ -349,16 +360,18 @@ def test_a_damaged_library_is_a_sentence(
     assert failed.args[0].code == "damaged-library"
 
 
-def test_official_stored_voices_are_taken_over(panel: VoicesPanel, library: VoiceLibrary, stack: QUndoStack) -> None:
+def test_official_stored_voices_are_taken_over(
+    panel: VoicesPanel, library: VoiceLibrary, stack: QUndoStack, qtbot: QtBot
+) -> None:
     path = noise_models.V2 / "spk2info.pt"
 
     async def scenario() -> None:
         panel.new_voices._import_stored(path)
         async with asyncio.timeout(60):
-            while not panel.voices:
-                await asyncio.sleep(0.01)
+            await asyncio.gather(*panel.new_voices._imports)
 
     asyncio.run(scenario())
+    qtbot.waitUntil(lambda: bool(panel.voices))
     (voice,) = panel.voices
     assert (voice.name, voice.generation) == ("my_zero_shot_spk", "cosyvoice2")
     panel.select(voice.name)
@@ -391,9 +404,11 @@ def test_a_bug_in_the_background_is_told(
     assert failed.args[0].code == "internal-error"
 
 
-def test_everything_is_named_and_reached_by_keys(panel: VoicesPanel, library: VoiceLibrary, clip: Path) -> None:
+def test_everything_is_named_and_reached_by_keys(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
+) -> None:
     library.add(clip, "Anna")
-    panel.refresh()
+    refresh(panel, qtbot)
     for control in panel.findChildren(QWidget):
         if control.isVisible() and control.focusPolicy() & Qt.FocusPolicy.TabFocus:
             words = control.text() if isinstance(control, QAbstractButton) else ""
@@ -406,7 +421,9 @@ def test_everything_is_named_and_reached_by_keys(panel: VoicesPanel, library: Vo
     assert places == sorted(places)
 
 
-def test_two_hundred_voices_are_shown_at_once(panel: VoicesPanel, library: VoiceLibrary, clip: Path) -> None:
+def test_two_hundred_voices_are_shown_at_once(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
+) -> None:
     """Counted in readings of the list, not in seconds, which depend on the machine."""
     first = library.add(clip, "Anna").voice
     many = [replace(first, name=f"Voice {number}") for number in range(200)]
@@ -418,7 +435,53 @@ def test_two_hundred_voices_are_shown_at_once(panel: VoicesPanel, library: Voice
         return many
 
     library.voices = voices  # type: ignore[method-assign]
-    panel.refresh()
+    refresh(panel, qtbot)
     assert readings == 1
     assert panel._filter.rowCount() == 200
     assert not panel.grab().isNull()
+
+
+def test_the_window_does_not_wait_for_the_library(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(clip, "Anna")
+    gate = threading.Event()
+    voices = library.voices
+    readers: list[int] = []
+
+    def read_slowly() -> list[Voice]:
+        readers.append(threading.get_ident())
+        gate.wait(60)
+        return voices()
+
+    monkeypatch.setattr(library, "voices", read_slowly)
+    panel.refresh()
+    assert names(panel) == [], "refresh returned although the library cannot be read yet"
+    gate.set()
+    qtbot.waitUntil(lambda: names(panel) == ["Anna"])
+    assert threading.get_ident() not in readers
+
+
+def test_until_the_library_is_read_no_voice_is_called_missing(
+    library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
+    library.add(clip, "Anna")
+    panel = VoicesPanel(library, stack)
+    qtbot.addWidget(panel)
+    assert not panel.is_loaded
+    assert panel._empty.text() == ""
+    qtbot.waitUntil(lambda: panel.is_loaded)
+    assert names(panel) == ["Anna"]
+
+
+def test_a_model_that_is_loaded_before_the_library_prepares_its_voices(
+    library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(clip, "Anna")
+    panel = VoicesPanel(library, stack)
+    qtbot.addWidget(panel)
+    requested: list[str] = []
+    monkeypatch.setattr(panel.preparation, "request", lambda voice, *, is_urgent=True: requested.append(voice.name))
+    panel.use_model(None)
+    assert requested == []
+    qtbot.waitUntil(lambda: requested == ["Anna"])
