@@ -36,6 +36,7 @@ from studio.app.script.text_field import TextField
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import Tones, tones_of
 from studio.project.lines import Line, LineState, LineStyle
+from studio.voices.voice import name_key
 
 _MARGIN = 6
 _ICON_SIDE = 16
@@ -107,10 +108,12 @@ class VoiceDelegate(CellDelegate):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._voices: tuple[str, ...] | None = None  # not read yet
+        self._voices: tuple[str, ...] = ()
+        self._keys: frozenset[str] | None = None  # not read yet
 
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voices = names
+        self._keys = frozenset(map(name_key, names))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell = QStyleOptionViewItem(option)
@@ -143,7 +146,7 @@ class VoiceDelegate(CellDelegate):
 
     def _is_missing(self, line: Line) -> bool:
         """Of a script that was written elsewhere, say, or after its voice was deleted."""
-        return line.voice is not None and self._voices is not None and line.voice not in self._voices
+        return line.voice is not None and self._keys is not None and name_key(line.voice) not in self._keys
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
@@ -154,7 +157,9 @@ class VoiceDelegate(CellDelegate):
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, QComboBox)
-        editor.setCurrentIndex(editor.findText(index.data(Qt.ItemDataRole.EditRole) or ""))
+        key = name_key(index.data(Qt.ItemDataRole.EditRole) or "")
+        rows = range(editor.count())
+        editor.setCurrentIndex(next((row for row in rows if name_key(editor.itemText(row)) == key), -1))
         editor.showPopup()
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802

@@ -37,11 +37,12 @@ class VoiceFollowing(QObject):
         self._give_voices()
 
     def on_renamed(self, before: str, after: str) -> None:
-        key = self._keys.get(name_key(before))
+        renamed = name_key(before)
+        key = self._keys.get(renamed)
         if key is not None:  # the library is read later; until then no take is stale
             self._keys = {**self._keys, name_key(after): key}
             self._tell_keys()
-        self._assign([line.id for line in self._editor.project.lines if line.voice == before], after)
+        self._assign([line.id for line in self._editor.project.lines if name_key(line.voice or "") == renamed], after)
 
     def _tell_keys(self) -> None:
         """Another clip or transcript of a voice makes the takes that were spoken in it stale."""
