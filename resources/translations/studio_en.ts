@@ -69,6 +69,16 @@
     </message>
 </context>
 <context>
+    <name>MannerForm</name>
+    <message numerus="yes">
+        <source>Edits change %n line(s)</source>
+        <translation>
+            <numerusform>Edits change %n line</numerusform>
+            <numerusform>Edits change %n lines</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>NamePreview</name>
     <message numerus="yes">
         <source>%n file(s):</source>

@@ -4943,6 +4943,16 @@
         <source>Cross-lingual mode: the voice has no transcript. With one the likeness gains.</source>
         <translation>跨语种模式：声音没有文字稿。有文字稿会更像。</translation>
     </message>
+    <message numerus="yes">
+        <source>Edits change %n line(s)</source>
+        <translation>
+            <numerusform>修改将应用于 %n 行</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>(mixed)</source>
+        <translation>（多个值）</translation>
+    </message>
 </context>
 <context>
     <name>Menus</name>
@@ -5397,6 +5407,13 @@
     <message>
         <source>Close the notice</source>
         <translation>关闭通知</translation>
+    </message>
+</context>
+<context>
+    <name>NumberField</name>
+    <message>
+        <source>(mixed)</source>
+        <translation>（多个值）</translation>
     </message>
 </context>
 <context>
@@ -6075,6 +6092,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Change voice</source>
         <translation>更改声音</translation>
+    </message>
+    <message>
+        <source>Locked lines stay as they are: Ctrl+L unlocks them.</source>
+        <translation>已锁定的行保持不变：按 Ctrl+L 解锁。</translation>
     </message>
 </context>
 <context>

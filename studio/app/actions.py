@@ -6,7 +6,7 @@ what an action does: the window connects them (``window.py``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
@@ -146,6 +146,11 @@ class Actions(QObject):
 
     def of_group(self, group: str) -> list[QAction]:
         return [self._actions[spec.id] for spec in self.specs.values() if spec.group == group]
+
+    def begin_with(self, call: Callable[[], object], *groups: str) -> None:
+        """Let all actions of ``groups`` begin with ``call``. Qt keeps the order in which slots are connected."""
+        for action in (action for group in groups for action in self.of_group(group)):
+            action.triggered.connect(lambda _: call())
 
     def title(self, action_id: str) -> str:
         return _title(self.specs[action_id])

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
-from studio.app.actions import NUM_VOICE_KEYS, VIEW, Actions, belongs_to_focus, voice_action_id
+from studio.app.actions import EDIT, FILE, NUM_VOICE_KEYS, SPEAK, VIEW, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
 from studio.app.documents import Documents, Wish
 from studio.app.inspector.as_spoken import AsSpoken
@@ -36,6 +36,7 @@ from studio.app.voices.panel import VoicesPanel
 from studio.errors import StudioError
 from studio.project.splitting import LineBreaks, split_text
 from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
+from studio.voices.voice import name_key
 
 if TYPE_CHECKING:
     from studio.app.dictionary.pronunciation import Pronunciation
@@ -75,6 +76,7 @@ class MainWindow(QMainWindow):
         self.tasks = TaskReporter(session, self)
         self.status = StatusStrip()
         self.voices = VoicesPanel(session.library, session.editor.undo_stack, session.voice_sources())
+        self.actions_by_id.begin_with(self._commit_typing, FILE, EDIT, SPEAK)
         self._undo_actions = UndoActions(
             session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
         )
@@ -146,8 +148,8 @@ class MainWindow(QMainWindow):
         # files
         actions["file.new"].triggered.connect(self.documents.new)
         actions["file.open"].triggered.connect(self.documents.open)
-        actions["file.save"].triggered.connect(self._save)
-        actions["file.save_as"].triggered.connect(self._save_as)
+        actions["file.save"].triggered.connect(self.documents.save)
+        actions["file.save_as"].triggered.connect(self.documents.save_as)
         actions["file.import"].triggered.connect(self.documents.import_text)
         actions["file.export"].triggered.connect(self._export)
         actions["file.settings"].triggered.connect(self.pages.open_settings)
@@ -171,7 +173,7 @@ class MainWindow(QMainWindow):
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=session.settings[TAKES_AT_ONCE]))
-        actions["speak.stale"].triggered.connect(self._speak_stale)
+        actions["speak.stale"].triggered.connect(session.speak_stale)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
         session.queue.making_started.connect(lambda _: self.voices.set_busy(True))
@@ -197,11 +199,11 @@ class MainWindow(QMainWindow):
         self.take_panel.seek_requested.connect(self.desk.play_from)
         # the chosen line
         script.current_line_changed.connect(lambda _: self._show_line())
-        script.selection_changed.connect(self._show_actions)
+        script.selection_changed.connect(self._show_form)
         script.own_words_wanted.connect(self.inspector.form.write_own_words)
         session.editor.script_changed.connect(lambda *_: self._show_line())
         session.editor.project_replaced.connect(self._on_project_replaced)
-        self.inspector.field_changed.connect(script.set_field)
+        self.inspector.field_changed.connect(script.edit_lines)
         self.inspector.take_chosen.connect(self.desk.choose)
         self.inspector.play_requested.connect(session.play_take)
         self.inspector.take_menu_requested.connect(lambda place: self.pages.open_take_menu(self.desk, place))
@@ -239,12 +241,7 @@ class MainWindow(QMainWindow):
     # Speaking and hearing.
 
     def _speak(self, *, num_takes: int) -> None:
-        self.script.view.commit_writing()
         self.session.speak(self.script.selected_line_ids, num_takes=num_takes)
-
-    def _speak_stale(self) -> None:
-        self.script.view.commit_writing()
-        self.session.speak_stale()
 
     def _toggle_play(self) -> None:
         if self.session.stop():
@@ -277,12 +274,24 @@ class MainWindow(QMainWindow):
 
     def _show_line(self) -> None:
         line = self.script.current_line
-        takes = self.session.editor.project.takes_of(line.id) if line else ()
-        voice = next((voice for voice in self.voices.voices if line and voice.name == line.voice), None)
-        self.inspector.show_line(line, takes, has_transcript=bool(voice and voice.transcript))
         self.as_spoken.show(line, self.session.editor.project.dictionary_in_force)
         self.desk.show_line(line)
+        self._show_form()
+
+    def _show_form(self) -> None:
+        self.inspector.form.leave(self.script.selected_line_ids)
+        line = self.script.current_line
+        takes = self.session.editor.project.takes_of(line.id) if line else ()
+        key = name_key(line.voice or "") if line else ""
+        voice = next((voice for voice in self.voices.voices if name_key(voice.name) == key), None)
+        selected = self.script.selected_lines
+        self.inspector.show_line(line, selected, takes, has_transcript=bool(voice and voice.transcript))
         self._show_actions()
+
+    def _commit_typing(self) -> None:
+        """Before an action: take over what is being typed."""
+        self.script.view.commit_writing()
+        self.inspector.form.commit()
 
     def _show_sound(self, sound: GrowingSound | None, line_id: str) -> None:
         script = self.session.editor.script
@@ -302,16 +311,7 @@ class MainWindow(QMainWindow):
 
     # Files.
 
-    def _save(self) -> None:
-        self.script.view.commit_writing()
-        self.documents.save()
-
-    def _save_as(self) -> None:
-        self.script.view.commit_writing()
-        self.documents.save_as()
-
     def _export(self) -> None:
-        self.script.view.commit_writing()
         self.pages.open_export(self.script.selected_line_ids)
 
     def _show_title(self) -> None:
@@ -379,7 +379,7 @@ class MainWindow(QMainWindow):
             return
         event.ignore()
         if self._closing is None or self._closing.done():
-            self.script.view.commit_writing()
+            self._commit_typing()
             self._closing = asyncio.ensure_future(self._close())
 
     async def _close(self) -> None:

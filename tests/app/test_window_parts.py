@@ -93,10 +93,9 @@ def test_the_inspector_changes_the_chosen_line_and_undo_takes_it_back(bench: Ben
     form = window.inspector.form
     form._speed.setValue(1.5)
     form._pause.setValue(1.2)
-    form._has_own_seed.setChecked(True)
-    form._seed.setText("42")
-    form._seed.editingFinished.emit()
-    form._sampling._has_own.setChecked(True)
+    form._has_own_seed.click()
+    QTest.keyClicks(form._seed, "42")
+    form._sampling._has_own.click()
     form._sampling._top_k.setValue(7)
     line = bench.lines[0]
     assert (line.speed, line.pause_after_seconds, line.seed) == (1.5, 1.2, 42)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction
@@ -30,7 +30,7 @@ from studio.project.takes import Take
 class Inspector(QWidget):
     """Shows what it is given; everything a person does comes out as a signal."""
 
-    field_changed = Signal(str, object, str, bool)
+    field_changed = Signal(list, str, object, str, bool)
     take_chosen = Signal(str)
     play_requested = Signal(str)
     take_menu_requested = Signal(QPoint)  # on the screen; about the selected takes
@@ -102,8 +102,11 @@ class Inspector(QWidget):
         """Usually one, the chosen; several where a person means to compare them."""
         return self._takes.selected_takes
 
-    def show_line(self, line: Line | None, takes: tuple[Take, ...], *, has_transcript: bool) -> None:
-        self.form.show_line(line, has_transcript=has_transcript)
+    def show_line(
+        self, line: Line | None, selected: Sequence[Line], takes: tuple[Take, ...], *, has_transcript: bool
+    ) -> None:
+        """Show the current ``line`` and its takes; the form edits the ``selected`` lines."""
+        self.form.show_lines(line, selected, has_transcript=has_transcript)
         self._takes.show_takes(takes, line.chosen_take if line else None)
         self._takes_title.setText(self.tr("Takes") if not takes else self.tr("%n take(s)", "", len(takes)))
 

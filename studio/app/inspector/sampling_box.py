@@ -1,10 +1,11 @@
-"""How the model chooses its tokens, for those who want to choose that."""
+"""The inspector's sampling options."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QVBoxLayout, QWidget
 
+from studio.app.widgets.number_field import NumberField
 from studio.model.config import SamplingOptions
 
 _INDENT_PIXELS = 20
@@ -18,11 +19,11 @@ class SamplingBox(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._has_own = QCheckBox(self.tr("Sampling of its own"))
-        self._is_showing = False
-        self._top_p = QDoubleSpinBox(minimum=0.01, maximum=1.0, singleStep=0.05, decimals=2)
-        self._top_k = QSpinBox(minimum=1, maximum=1000)
-        self._window = QSpinBox(minimum=1, maximum=1000)
-        self._ratio = QDoubleSpinBox(minimum=0.01, maximum=1.0, singleStep=0.05, decimals=2)
+        self._top_p = NumberField(minimum=0.01, maximum=1.0, step=0.05, decimals=2)
+        self._top_k = NumberField(minimum=1, maximum=1000, decimals=0)
+        self._window = NumberField(minimum=1, maximum=1000, decimals=0)
+        self._ratio = NumberField(minimum=0.01, maximum=1.0, step=0.05, decimals=2)
+        self._fields = (self._top_p, self._top_k, self._window, self._ratio)
         self._inside = QWidget()
         form = QFormLayout(self._inside)
         form.setContentsMargins(_INDENT_PIXELS, 0, 0, 0)
@@ -34,39 +35,45 @@ class SamplingBox(QWidget):
         ):
             control.setAccessibleName(name)
             control.setToolTip(tip)
-            control.valueChanged.connect(self._on_changed)
+            control.number_changed.connect(self._on_number)
             form.addRow(name, control)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._has_own)
         column.addWidget(self._inside)
-        self._has_own.toggled.connect(self._on_toggled)
+        self._has_own.clicked.connect(self._on_clicked)
         self.show_options(None)
 
-    def show_options(self, options: SamplingOptions | None) -> None:
-        self._is_showing = True
-        self._has_own.setChecked(options is not None)
-        self._inside.setVisible(options is not None)
+    def show_options(self, options: SamplingOptions | None, *, is_mixed: bool = False) -> None:
+        """``is_mixed``: several lines are meant, and ``options`` are those of one of them."""
+        state = Qt.CheckState.Checked if options is not None else Qt.CheckState.Unchecked
+        self._has_own.setTristate(is_mixed)
+        self._has_own.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
+        self._inside.setVisible(options is not None and not is_mixed)
         shown = options or SamplingOptions()
-        self._top_p.setValue(shown.top_p)
-        self._top_k.setValue(shown.top_k)
-        self._window.setValue(shown.window_tokens)
-        self._ratio.setValue(shown.repetition_ratio)
-        self._is_showing = False
+        self._top_p.show_number(shown.top_p)
+        self._top_k.show_number(shown.top_k)
+        self._window.show_number(shown.window_tokens)
+        self._ratio.show_number(shown.repetition_ratio)
 
-    def _on_toggled(self, has_own: bool) -> None:
+    def commit(self) -> None:
+        """Report digits that are still being typed."""
+        for field in self._fields:
+            field.commit()
+
+    def _on_clicked(self) -> None:
+        has_own = self._has_own.isChecked()
         self._inside.setVisible(has_own)
-        if not self._is_showing:
-            self.changed.emit(self._options() if has_own else None)
+        self.changed.emit(self._options() if has_own else None)
 
-    def _on_changed(self) -> None:
-        if not self._is_showing and self._has_own.isChecked():
+    def _on_number(self) -> None:
+        if self._has_own.isChecked():
             self.changed.emit(self._options())
 
     def _options(self) -> SamplingOptions:
         return SamplingOptions(
             top_p=round(self._top_p.value(), 2),
-            top_k=self._top_k.value(),
-            window_tokens=self._window.value(),
+            top_k=round(self._top_k.value()),
+            window_tokens=round(self._window.value()),
             repetition_ratio=round(self._ratio.value(), 2),
         )

@@ -151,7 +151,7 @@ class VoiceDelegate(CellDelegate):
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
         box.setAccessibleName(self.tr("Voice of the line"))
-        box.addItems(list(self._voices or ()))
+        box.addItems(list(self._voices))
         box.activated.connect(lambda _: self._finish(box))
         return box
 

@@ -66,6 +66,11 @@ class ScriptPage(QWidget):
         return self.view.selected_line_ids
 
     @property
+    def selected_lines(self) -> list[Line]:
+        script = self._editor.script
+        return [script.line(line_id) for line_id in self.selected_line_ids if line_id in script.index_of]
+
+    @property
     def current_line(self) -> Line | None:
         line_id = self.view.current_line_id
         return self._editor.project.line(line_id) if line_id and self._editor.project.has_line(line_id) else None
@@ -192,8 +197,16 @@ class ScriptPage(QWidget):
 
     def set_field(self, field: str, value: object, title: str, merges: bool = False) -> None:
         """For all selected lines."""
-        ids = self.selected_line_ids
-        change = edits.set_field(self._editor.script, ids, field, value)
+        self.edit_lines(self.selected_line_ids, field, value, title, merges)
+
+    def edit_lines(self, line_ids: list[str], field: str, value: object, title: str, merges: bool = False) -> None:
+        """For those of the lines that still exist and are not locked; only the lock itself is changed there."""
+        script = self._editor.script
+        existing = [line_id for line_id in line_ids if line_id in script.index_of]
+        ids = [line_id for line_id in existing if field == "is_locked" or not script.line(line_id).is_locked]
+        if existing and not ids:
+            self.message.emit(self.tr("Locked lines stay as they are: Ctrl+L unlocks them."))
+        change = edits.set_field(script, ids, field, value)
         if change is not None:
             self._editor.do(change, title, merge_key=f"{field}:{','.join(ids)}" if merges else None)
 
