@@ -15,7 +15,10 @@ from pathlib import Path
 from studio import paths
 from studio.wording import Wording, wording
 
+_log = logging.getLogger(__name__)
+
 _KEPT_LOGS = 8
+_LOG_LEVEL_VARIABLE = "TIMBRE_LOG_LEVEL"
 
 
 def new_log_path(name: str) -> Path:
@@ -51,11 +54,15 @@ def begin_child(log_path: Path) -> None:
     faulthandler.enable()
     # Ctrl+C reaches every process of the terminal; what it means is the program's to decide, not a child's.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    name = os.environ.get(_LOG_LEVEL_VARIABLE, "").strip()
+    level = logging.getLevelNamesMapping().get(name.upper())
     logging.basicConfig(
-        level=os.environ.get("TIMBRE_LOG_LEVEL", "INFO").upper(),
+        level=logging.INFO if level is None else level,
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    if name and level is None:
+        _log.warning("%s=%r is not a log level; INFO is used", _LOG_LEVEL_VARIABLE, name)
 
 
 def end_in_words(exit_code: int) -> Wording:
