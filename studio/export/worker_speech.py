@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisRequest
 from studio.worker.client import WorkerClient
 from studio.worker.running import Hooks
+
+_log = logging.getLogger(__name__)
 
 # As many as any engine speaks at once; how many that are, the worker knows.
 _LINES_AHEAD = 32
@@ -134,17 +137,25 @@ class WorkerSpeech:
         return Waveform(np.concatenate([np.zeros(0, np.float32), *heard]), report.sample_rate)
 
     async def _load(self) -> None:
-        """A model that cannot be loaded is not tried again for each of a thousand lines."""
+        """Load the model. One that cannot be loaded is not tried again for each of a thousand lines."""
         if self._load_failure is not None:
             raise self._load_failure
         try:
-            description = await self._client.load()
+            description = await self._load_twice()
         except StudioError as error:
             self._load_failure = error
             raise
         if not self._is_loaded:
             self._is_loaded = True
             self._on_loaded(description)
+
+    async def _load_twice(self) -> EngineDescription:
+        """Start another worker if this one dies while it loads: the system or the user may have ended it."""
+        try:
+            return await self._client.load()
+        except WorkerDied as error:
+            _log.warning("the worker died while loading the model, and is started again: %s", error)
+            return await self._client.load()
 
     # From any thread.
 

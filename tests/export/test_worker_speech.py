@@ -204,3 +204,26 @@ def test_a_model_that_cannot_be_loaded_is_tried_once() -> None:
     answers = bench.all_in_turn()
     assert all(isinstance(answer, StudioError) for answer in answers)
     assert len({id(answer) for answer in answers}) == 1
+
+
+def killed_while_loading(num_kills: int) -> Bench:
+    def open_model(folder: Path, options: EngineOptions) -> FakeModel:
+        if len(bench.workers) <= num_kills:
+            bench.workers[-1].kill()
+        return open_fake(folder, options)
+
+    bench = Bench("fake", ["one", "one two"], open_model)
+    return bench
+
+
+def test_a_worker_killed_while_loading_is_started_once_more() -> None:
+    bench = killed_while_loading(1)
+    assert [num_words(answer) for answer in bench.all_in_turn()] == [1, 2]
+    assert len(bench.workers) == 2
+
+
+def test_a_model_whose_loading_kills_the_worker_is_tried_twice() -> None:
+    bench = killed_while_loading(100)
+    answers = bench.all_in_turn()
+    assert [type(answer) for answer in answers] == [WorkerDied, WorkerDied]
+    assert len(bench.workers) == 2
