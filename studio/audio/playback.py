@@ -110,6 +110,11 @@ class Player:
         """How much has been given and not yet reached the device."""
         return self._ring.num_waiting / self._output.sample_rate
 
+    @property
+    def has_device(self) -> bool:
+        """False once the device has vanished or was closed."""
+        return self._is_open and self._output.is_running
+
     def play(self, samples: Samples) -> None:
         """Adds ``samples`` (n,) in -1..1; waits only while ``capacity_seconds`` are full."""
         self.tend()

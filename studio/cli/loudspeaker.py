@@ -53,11 +53,13 @@ class Loudspeaker:
             raise
 
     def _play(self) -> None:
-        self._may_start.wait()
-        if self._is_stopped.is_set():
-            return
+        # Opening takes up to 300 ms: it happens while the first sound is being made.
         with Player(self._sample_rate, open_output=self._open_output) as player:
             self._player = player
+            self._may_start.wait()
+            if self._is_stopped.is_set():
+                player.stop()
+                return
             self.started = time.monotonic()
             while not self._is_stopped.is_set() and (chunk := self._chunks.get()) is not None:
                 player.play(chunk.samples)

@@ -45,19 +45,24 @@ def test_breaking_off_is_silence_at_once_and_leaves_nothing(tmp_path: Path, text
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_loudspeaker_stopped_before_it_may_start_opens_no_device() -> None:
+def test_a_loudspeaker_opens_its_device_while_the_sound_is_being_made_and_closes_it_unheard() -> None:
     card = SoundCard()
     loudspeaker = Loudspeaker(24_000, card.open)
 
     async def stop() -> None:
         listening = asyncio.create_task(loudspeaker.listen())
+        while not card.is_running:
+            await asyncio.sleep(0.005)
+        assert loudspeaker.started is None
         loudspeaker.add(AudioChunk(np.ones(240, np.float32), 24_000))
-        await asyncio.sleep(0.05)
         loudspeaker.stop()
         await listening
+        while card.is_running:
+            await asyncio.sleep(0.005)
 
-    asyncio.run(asyncio.wait_for(stop(), 10))
-    assert card.num_opened == 0
+    asyncio.run(asyncio.wait_for(stop(), 60))
+    assert len(card.heard) == 0
+    assert loudspeaker.started is None
 
 
 def test_what_arrives_while_it_plays_is_heard_after_what_was_there() -> None:

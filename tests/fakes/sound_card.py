@@ -53,6 +53,10 @@ class SoundCard:
         (places,) = np.nonzero(sound)
         return sound[places[0] : places[-1] + 1] if len(places) else sound[:0]
 
+    def stay(self) -> None:
+        """From now on it does not vanish."""
+        self._vanishes_after = None
+
     def close(self) -> None:
         self._is_closed.set()
 

@@ -1,7 +1,7 @@
-"""One sound on its way to a loudspeaker, on a thread of its own: the event loop may be as busy as it likes.
+"""Playback of one sound on a thread of its own, independent of a busy event loop.
 
-A device that vanishes is not the end: play pauses, the devices are looked for again, and it goes on
-where it was on the default one.
+The device is opened at once, while the sound is still being made. If it vanishes, playback pauses, the
+devices are listed again, and it continues on the default device where it was.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class PlaybackEnd(Enum):
 
 
 class Playback:
-    """Plays ``sound`` from ``start_sample`` on, once ``allow_start`` was called. Lasts as long as it is heard.
+    """Plays ``sound`` from ``start_sample`` on, once ``allow_start`` was called.
 
-    ``on_device_lost`` and ``on_end`` are called on the thread that plays.
+    ``on_device_lost`` and ``on_end`` are called on the thread that plays, not before ``allow_start`` or ``stop``.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Playback:
         self.started: float | None = None
         self._outputs = outputs
         self._device = device
+        self._player_device: str | None = None
         self._buffer = buffer or DeviceBuffer()
         self._on_device_lost = on_device_lost
         self._on_end = on_end
@@ -69,7 +70,7 @@ class Playback:
         self._thread.start()
 
     def use_device(self, device: str | None) -> None:
-        """Instead of the one it was to be heard on; once it is heard, nothing changes."""
+        """Play on ``device`` instead; without effect once playback has begun."""
         self._device = device
 
     def allow_start(self) -> None:
@@ -113,13 +114,41 @@ class Playback:
     # On the thread that plays.
 
     def _run(self) -> None:
+        self._open_ahead()
         self._may_start.wait()
         try:
             end = self._play_somewhere()
         except Exception:  # noqa: BLE001 - the border of a thread
             _log.exception("play ended unexpectedly")
             end = PlaybackEnd.NO_DEVICE
+        if self._player is not None:
+            self._player.stop()  # without effect after the end of the sound
         self._on_end(self, end)
+
+    def _open_ahead(self) -> None:
+        """Open the device before playback may start: that takes up to 300 ms."""
+        try:
+            self._open_player(self._device)
+        except NoAudioDevice as error:
+            _log.info("the device is tried again when playback starts: %s", error)
+        except Exception:  # noqa: BLE001 - happens again when playback starts, and is reported then
+            _log.exception("the device cannot be opened ahead")
+
+    def _open_player(self, device: str | None) -> Player:
+        open_output = partial(self._outputs.open, device)
+        self._player = Player(self.sound.sample_rate, open_output=open_output, buffer=self._buffer)
+        self._player_device = device
+        return self._player
+
+    def _player_on(self, device: str | None) -> Player:
+        """The player opened ahead, unless another device is wanted by now or the device is gone."""
+        ahead, self._player = self._player, None
+        if ahead is not None and self._player_device == device and ahead.has_device:
+            self._player = ahead
+            return ahead
+        if ahead is not None:
+            ahead.stop()
+        return self._open_player(device)
 
     def _play_somewhere(self) -> PlaybackEnd:
         device = self._device
@@ -143,9 +172,7 @@ class Playback:
         return PlaybackEnd.STOPPED
 
     def _play_on(self, device: str | None) -> None:
-        open_output = partial(self._outputs.open, device)
-        with Player(self.sound.sample_rate, open_output=open_output, buffer=self._buffer) as player:
-            self._player = player
+        with self._player_on(device) as player:
             self.started = self.started or time.monotonic()
             while not self._is_stopped.is_set():
                 if self.sound.wait_beyond(self._next_sample, _WAIT_SECONDS):

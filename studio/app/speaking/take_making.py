@@ -83,6 +83,7 @@ class Pace:
 class TakeMaking(QObject):
     """Signals come on the window's thread; ``sound`` grows on the worker's reading thread."""
 
+    prepared = Signal()  # ``sound`` is there, still empty: speech is about to be made
     begun = Signal()  # the first sound is there
     progressed = Signal(str, float)  # stage ("load", "voice", "speech"), share 0..1
     start_known = Signal(object)  # StartTime: later ones take the place of earlier ones
@@ -185,6 +186,7 @@ class TakeMaking(QObject):
         self._recorder = recorder
         self.sound = GrowingSound(description.sample_rate)
         self._began = time.monotonic()
+        self.prepared.emit()
         hooks = Hooks(self._on_audio, self.progressed.emit, self.start_known.emit)
         failure: BaseException | None = None
         try:

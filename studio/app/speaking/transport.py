@@ -53,6 +53,7 @@ class Transport(QObject):
         self._heard: Heard | None = None
         self._playback: Playback | None = None
         self._making: TakeMaking | None = None
+        self._ahead: Playback | None = None  # of ``_making`` until its first sound: its device is open already
         self._start_at: float | None = None
         self._underruns_before = 0
         self._start_timer = QTimer(self)
@@ -119,6 +120,8 @@ class Transport(QObject):
         if device == self._device:
             return
         self._device = device
+        if self._ahead is not None:
+            self._ahead.use_device(device)
         if self._heard is None or self._playback is None:
             return
         if not self._playback.is_heard:
@@ -135,8 +138,10 @@ class Transport(QObject):
         """A take that is being made, from the moment it can be heard without a gap."""
         self.stop()
         self._making = making
+        making.prepared.connect(partial(self._on_making_prepared, making))
         making.start_known.connect(partial(self._on_start_known, making))
         making.begun.connect(partial(self._on_making_begun, making))
+        self._on_making_prepared(making)
         if making.sound is not None and making.sound.num_samples:
             self._on_making_begun(making)
 
@@ -144,11 +149,13 @@ class Transport(QObject):
         """Nothing more comes: what there is can be heard at once."""
         if making is self._making:
             self._making = None
+            self._close_ahead()
             self._begin()
 
     def stop(self) -> None:
         """Silence at once."""
         self._making = None
+        self._close_ahead()
         self._start_timer.stop()
         self._start_at = None
         if self._playback is not None:
@@ -159,9 +166,11 @@ class Transport(QObject):
 
     def _open(self, heard: Heard, *, start_sample: int = 0) -> None:
         self.stop()
-        self._heard = heard
-        self._playback = Playback(
-            heard.sound,
+        self._show(heard, self._new_playback(heard.sound, start_sample))
+
+    def _new_playback(self, sound: GrowingSound, start_sample: int = 0) -> Playback:
+        return Playback(
+            sound,
             self.outputs,
             device=self._device,
             start_sample=start_sample,
@@ -169,21 +178,34 @@ class Transport(QObject):
             on_device_lost=self._lost.emit,
             on_end=self._over.emit,
         )
+
+    def _show(self, heard: Heard, playback: Playback) -> None:
+        self._heard, self._playback = heard, playback
         self.started.emit(heard)
         self._tick.start()
+
+    def _close_ahead(self) -> None:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.stop()
 
     def _begin(self) -> None:
         self._start_timer.stop()
         if self._playback is not None:
             self._playback.allow_start()
 
+    def _on_making_prepared(self, making: TakeMaking) -> None:
+        """Open the device while the first sound is being made."""
+        if making is self._making and making.sound is not None and self._ahead is None:
+            self._ahead = self._new_playback(making.sound)
+
     def _on_making_begun(self, making: TakeMaking) -> None:
-        if making is not self._making or making.sound is None or making.take_id is None:
+        if making is not self._making or making.take_id is None or self._ahead is None:
             return
-        self._open(Heard(making.line.id, making.take_id, making.sound))
-        self._making = making
+        ahead, self._ahead = self._ahead, None
+        self._show(Heard(making.line.id, making.take_id, ahead.sound), ahead)
         making.num_underruns = self._playback_underruns
-        if making.sound.is_complete:
+        if ahead.sound.is_complete:
             self._begin()
 
     def _on_start_known(self, making: TakeMaking, start: StartTime) -> None:

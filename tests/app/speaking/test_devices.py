@@ -48,6 +48,13 @@ def play(sound: GrowingSound, outputs: Any, **options: Any) -> tuple[Playback, L
     return playback, listener
 
 
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
 def test_play_goes_on_where_it_was_on_another_device() -> None:
     headset, default = SoundCard(vanishes_after=0.3), SoundCard()
     outputs = CardOutputs(default, headset=headset)
@@ -217,11 +224,86 @@ def test_what_waits_for_its_moment_is_heard_on_the_device_that_is_chosen_meanwhi
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
     transport = bench.session.transport
     transport._open(Heard("line", "take", GrowingSound.of(SOUND[:2400], RATE)))
+    bench.until(lambda: default.num_opened)
     transport.use_device("headset")
     transport._begin()
     bench.until(lambda: not transport.is_playing)
-    assert default.num_opened == 0
+    assert len(default.heard) == 0
+    bench.until(lambda: not default.is_running)
     np.testing.assert_array_equal(headset.heard, SOUND[:2400])
+
+
+def test_the_device_is_opened_while_the_sound_is_being_made() -> None:
+    card, sound, listener = SoundCard(), GrowingSound(RATE), Listener()
+    playback = Playback(sound, CardOutputs(card), on_device_lost=listener.on_device_lost, on_end=listener.on_end)
+    wait_until(lambda: card.is_running)
+    assert not playback.is_heard
+    sound.append(SOUND[:2400])
+    sound.complete()
+    playback.allow_start()
+    assert listener.over.wait(60)
+    assert (listener.end, listener.lost, card.num_opened) == (PlaybackEnd.HEARD, [], 1)
+    np.testing.assert_array_equal(card.heard, SOUND[:2400])
+
+
+def test_a_device_opened_ahead_is_closed_when_nothing_is_to_be_heard() -> None:
+    card, listener = SoundCard(), Listener()
+    outputs = CardOutputs(card)
+    playback = Playback(GrowingSound(RATE), outputs, on_device_lost=listener.on_device_lost, on_end=listener.on_end)
+    wait_until(lambda: card.is_running)
+    playback.stop()
+    assert listener.over.wait(60)
+    assert listener.end is PlaybackEnd.STOPPED
+    wait_until(lambda: not card.is_running)
+
+
+@pytest.mark.parametrize("failure", [NoAudioDevice("It is busy."), ZeroDivisionError("broken driver")])
+def test_a_device_that_opens_only_when_play_starts_is_no_failure(failure: Exception) -> None:
+    class OpensLater(CardOutputs):
+        num_tries = 0
+
+        def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+            self.num_tries += 1
+            if self.num_tries == 1:
+                raise failure
+            return super().open(device, sample_rate, fill, buffer_seconds)
+
+    card, listener = SoundCard(), Listener()
+    outputs = OpensLater(card)
+    sound = GrowingSound.of(SOUND[:2400], RATE)
+    playback = Playback(sound, outputs, on_device_lost=listener.on_device_lost, on_end=listener.on_end)
+    wait_until(lambda: outputs.num_tries)
+    playback.allow_start()
+    assert listener.over.wait(60)
+    assert (listener.end, listener.lost) == (PlaybackEnd.HEARD, [])
+    np.testing.assert_array_equal(card.heard, SOUND[:2400])
+
+
+def test_a_device_that_vanishes_before_play_starts_is_opened_again() -> None:
+    card, listener = SoundCard(vanishes_after=0.0), Listener()
+    sound = GrowingSound.of(SOUND[:2400], RATE)
+    playback = Playback(sound, CardOutputs(card), on_device_lost=listener.on_device_lost, on_end=listener.on_end)
+    wait_until(lambda: card.num_opened and not card.is_running)
+    card.stay()
+    playback.allow_start()
+    assert listener.over.wait(60)
+    assert (listener.end, listener.lost) == (PlaybackEnd.HEARD, [])
+    np.testing.assert_array_equal(card.heard, SOUND[:2400])
+
+
+def test_the_device_is_open_before_a_line_has_its_first_sound(make_bench: Callable[..., Any]) -> None:
+    card = SoundCard()
+    bench: Bench = make_bench(outputs=CardOutputs(card))
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", "wait", "Edit")
+    bench.trigger("speak.line")
+    bench.until(lambda: card.is_running)
+    assert not bench.session.transport.is_playing, "there is no sound yet"
+    bench.session.stop()
+    bench.until(lambda: bench.session.queue.current is None)
+    bench.until(lambda: not card.is_running)
+    assert bench.session.transport.heard is None
 
 
 def test_a_clip_is_heard_on_the_device_that_is_chosen_now(make_bench: Callable[..., Any]) -> None:
