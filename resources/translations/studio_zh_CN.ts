@@ -4092,6 +4092,10 @@
         <source>Use Python 3.{oldest} to 3.{newest}.</source>
         <translation>请使用 Python 3.{oldest} 至 3.{newest}。</translation>
     </message>
+    <message>
+        <source>{count} unusable values in this script were replaced by defaults: {names}.</source>
+        <translation>此脚本中有 {count} 个无效值，已改为默认值：{names}。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from studio.app.error_words import remedy_of, sentence_of
+from studio.app.error_words import remedy_of, sentence_of, words_of
 from studio.app.session import Session
 from studio.app.translation import language
 from studio.app.usual_folders import usual_folder
@@ -49,6 +49,7 @@ class Documents(QObject):
     task_changed = Signal(object)  # words of what is being done, or None
     lines_read = Signal(list)  # of Line: an imported text
     failed = Signal(object)  # StudioError
+    noticed = Signal(str)  # about the script that was opened
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -60,6 +61,7 @@ class Documents(QObject):
         session.editor.modified_changed.connect(lambda _: self.title_changed.emit())
         session.editor.script_changed.connect(lambda *_: self.title_changed.emit())
         session.editor.project_replaced.connect(self.title_changed)
+        session.editor.project_replaced.connect(self._tell_notice)
         language.changed.connect(self.title_changed)
         self.apply_settings()
 
@@ -67,6 +69,11 @@ class Documents(QObject):
         minutes = self._session.settings[AUTOSAVE_MINUTES]
         self._autosave.setInterval(60_000 * max(1, minutes))
         self._autosave.start() if minutes else self._autosave.stop()
+
+    def _tell_notice(self) -> None:
+        notice = self._session.editor.project.notice
+        if notice is not None:
+            self.noticed.emit(words_of(notice))
 
     @property
     def name(self) -> str:

@@ -234,6 +234,7 @@ class MainWindow(QMainWindow):
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)
         self.documents.failed.connect(self.notices.show_error)
+        self.documents.noticed.connect(self.notices.show_hint)
         self.tasks.task_changed.connect(self.status.show_task)
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)

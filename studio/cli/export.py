@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import sys
 from pathlib import Path
 
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
@@ -112,6 +113,8 @@ def _add_sound_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     folder = model_folder(arguments.model)
     with open_script(arguments.script, arguments.lines, surroundings.open_library()) as script:
+        if script.project is not None and script.project.notice is not None:
+            print(f"timbre: {script.project.notice}", file=sys.stderr)
         asyncio.run(until_told_to_stop(_export(arguments, surroundings, script, folder)))
     return 0
 

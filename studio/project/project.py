@@ -24,6 +24,7 @@ from studio.project.saving import Snapshot
 from studio.project.script import Script
 from studio.project.takes import Take, TakeRecipe
 from studio.project.voice_keys import VoiceKeys, is_same_voice
+from studio.wording import Wording, wording
 
 _log = logging.getLogger(__name__)
 
@@ -92,6 +93,18 @@ class Project:
     def script(self) -> Script:
         """All of it at this moment; a value, which later changes leave alone."""
         return self._script
+
+    @property
+    def notice(self) -> Wording | None:
+        """What the user should know about the file as it was read."""
+        replaced = self._storage.replaced
+        if not replaced:
+            return None
+        return wording(
+            "{count} unusable values in this script were replaced by defaults: {names}.",
+            count=len(replaced),
+            names=", ".join(dict.fromkeys(replaced)),
+        )
 
     @property
     def name(self) -> str:

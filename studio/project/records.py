@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, astuple
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from studio.json_input import parse_json
+from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.errors import BadPronunciation
 from studio.model.config import SamplingOptions
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
-from studio.project.lines import Line, LineStyle
+from studio.project.fields import Fields
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
+from studio.project.phones import phone_tokens
 from studio.project.takes import Take, TakeRecipe
 
 Row = Mapping[str, Any] | sqlite3.Row
 _HIGHEST_SAMPLE_RATE = 1_000_000
+_BYTES_PER_SAMPLE = 4
+_MOST_SECONDS = 1e7  # a take of four months
+_MOST = 1_000_000_000
+_LEAST_SHARE = 0.001
+_UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def line_row(line: Line, rank: int) -> dict[str, Any]:
@@ -37,19 +46,21 @@ def line_row(line: Line, rank: int) -> dict[str, Any]:
     }
 
 
-def line_from(row: Row) -> Line:
+def line_from(row: Row, replaced: list[str]) -> Line:
+    """Unusable values become defaults and are named in ``replaced``. Raises ``LookupError`` and ``ValueError``."""
+    fields = Fields(dict(row), "lines", replaced)
     return Line(
-        id=row["id"],
-        text=row["text"],
-        voice=row["voice"],
-        style=LineStyle(row["preset"], row["instruct"]),
-        speed=row["speed"],
-        seed=row["seed"],
-        sampling=None if row["sampling"] is None else SamplingOptions(**parse_json(row["sampling"])),
-        pause_after_seconds=row["pause_after_seconds"],
-        is_locked=bool(row["is_locked"]),
-        chosen_take=row["chosen_take"],
-        file_name=row["file_name"],
+        id=fields.required_text("id"),
+        text=fields.text("text"),
+        voice=fields.optional_text("voice"),
+        style=_style_from(fields),
+        speed=fields.number("speed", SLOWEST_SPEED, FASTEST_SPEED, 1.0),
+        seed=fields.whole("seed", 0, LARGEST_SEED, None),
+        sampling=_sampling_from(fields.json_object("sampling")),
+        pause_after_seconds=fields.number("pause_after_seconds", 0.0, LONGEST_PAUSE_SECONDS, DEFAULT_PAUSE_SECONDS),
+        is_locked=fields.truth("is_locked", default=False),
+        chosen_take=fields.optional_text("chosen_take"),
+        file_name=fields.optional_text("file_name"),
     )
 
 
@@ -70,26 +81,27 @@ def take_row(take: Take) -> dict[str, Any]:
     }
 
 
-def take_from(row: Row) -> Take:
-    """Raises ``ValueError``, ``LookupError`` and ``TypeError`` where it is not what this program writes."""
-    if not 0 < row["sample_rate"] <= _HIGHEST_SAMPLE_RATE:
-        raise ValueError("a take has no sample rate")
-    recipe = parse_json(row["recipe"])
-    if not isinstance(recipe, dict):
-        raise TypeError("a take has no recipe")
+def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], int]) -> Take:
+    """As ``line_from``. The sound in the file tells the length of a take whose own figure is unusable."""
+    fields = Fields(dict(row), "takes", replaced)
+    take_id = fields.required_text("id")
+    sample_rate = fields.required_whole("sample_rate", 1, _HIGHEST_SAMPLE_RATE)
+    audio_seconds = fields.number("audio_seconds", 0.0, _MOST_SECONDS, None)
+    if audio_seconds is None:
+        audio_seconds = num_sound_bytes(take_id) / _BYTES_PER_SAMPLE / sample_rate
     return Take(
-        id=row["id"],
-        line_id=row["line_id"],
-        number=row["number"],
-        created=datetime.fromisoformat(row["created"]),
-        audio_seconds=row["audio_seconds"],
-        sample_rate=row["sample_rate"],
-        recipe=_recipe_from(recipe),
-        is_kept=bool(row["is_kept"]),
-        is_complete=bool(row["is_complete"]),
-        first_audio_seconds=row["first_audio_seconds"],
-        real_time_factor=row["real_time_factor"],
-        num_underruns=row["num_underruns"],
+        id=take_id,
+        line_id=fields.required_text("line_id"),
+        number=fields.whole("number", 1, _MOST, 1),
+        created=fields.moment("created", _UNKNOWN_TIME),
+        audio_seconds=audio_seconds,
+        sample_rate=sample_rate,
+        recipe=_recipe_from(fields.json_object("recipe") or Fields({}, "takes.recipe", replaced)),
+        is_kept=fields.truth("is_kept", default=False),
+        is_complete=fields.truth("is_complete", default=True),
+        first_audio_seconds=fields.number("first_audio_seconds", 0.0, _MOST_SECONDS, None),
+        real_time_factor=fields.number("real_time_factor", 0.0, _MOST, None),
+        num_underruns=fields.whole("num_underruns", 0, _MOST, None),
     )
 
 
@@ -97,13 +109,38 @@ def dictionary_rows(dictionary: PronunciationDictionary) -> list[tuple[Any, ...]
     return [(position, *astuple(entry)) for position, entry in enumerate(dictionary.entries)]
 
 
-def dictionary_from(rows: list[Any]) -> PronunciationDictionary:
-    return PronunciationDictionary(
-        tuple(
-            DictionaryEntry(row["written"], row["alias"], row["pronunciation"], bool(row["is_case_sensitive"]))
-            for row in rows
-        )
-    )
+def dictionary_from(rows: list[Row], replaced: list[str]) -> PronunciationDictionary:
+    """As ``line_from``; entries that say nothing are left out."""
+    entries = []
+    for row in rows:
+        fields = Fields(dict(row), "dictionary", replaced)
+        with _noted(fields, "written"):
+            entries.append(
+                DictionaryEntry(
+                    fields.text("written"),
+                    fields.optional_text("alias"),
+                    _pronunciation_from(fields),
+                    fields.truth("is_case_sensitive", default=False),
+                )
+            )
+    return PronunciationDictionary(tuple(entries))
+
+
+def _pronunciation_from(fields: Fields) -> str | None:
+    pronunciation = fields.optional_text("pronunciation")
+    if pronunciation is not None:
+        with _noted(fields, "pronunciation"):
+            phone_tokens(pronunciation)
+            return pronunciation
+    return None
+
+
+@contextlib.contextmanager
+def _noted(fields: Fields, key: str) -> Iterator[None]:
+    try:
+        yield
+    except BadPronunciation:
+        fields.replace(key)
 
 
 def _recipe_values(recipe: TakeRecipe) -> dict[str, Any]:
@@ -126,6 +163,40 @@ def _recipe_values(recipe: TakeRecipe) -> dict[str, Any]:
     }
 
 
-def _recipe_from(values: dict[str, Any]) -> TakeRecipe:
-    style, sampling = LineStyle(**values.pop("style")), values.pop("sampling")
-    return TakeRecipe(**values, style=style, sampling=None if sampling is None else SamplingOptions(**sampling))
+def _recipe_from(fields: Fields) -> TakeRecipe:
+    style = fields.object("style")
+    return TakeRecipe(
+        text=fields.text("text"),
+        seed=fields.whole("seed", 0, LARGEST_SEED, 0),
+        line_fingerprint=fields.text("line_fingerprint"),
+        mode=fields.text("mode"),
+        voice_name=fields.text("voice_name"),
+        voice_sha256=fields.text("voice_sha256"),
+        model_name=fields.text("model_name"),
+        model_key=fields.text("model_key"),
+        voice_key=fields.text("voice_key"),
+        spoken_text=fields.text("spoken_text"),
+        style=LineStyle() if style is None else _style_from(style),
+        speed=fields.number("speed", SLOWEST_SPEED, FASTEST_SPEED, 1.0),
+        sampling=_sampling_from(fields.object("sampling")),
+        engine=fields.texts("engine"),
+        versions=fields.texts("versions"),
+    )
+
+
+def _style_from(fields: Fields) -> LineStyle:
+    """Of a style from the list and one in the user's own words, the latter counts."""
+    preset, instruct = fields.optional_text("preset"), fields.optional_text("instruct")
+    return LineStyle(fields.replace("preset", None) if preset and instruct else preset, instruct)
+
+
+def _sampling_from(fields: Fields | None) -> SamplingOptions | None:
+    if fields is None:
+        return None
+    usual = SamplingOptions()
+    return SamplingOptions(
+        top_p=fields.number("top_p", _LEAST_SHARE, 1.0, usual.top_p),
+        top_k=fields.whole("top_k", 1, _MOST, usual.top_k),
+        window_tokens=fields.whole("window_tokens", 0, _MOST, usual.window_tokens),
+        repetition_ratio=fields.number("repetition_ratio", 0.0, 1.0, usual.repetition_ratio),
+    )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +16,17 @@ import numpy as np
 from studio.audio.resampling import Samples
 from studio.errors import BadPronunciation, UnusableSetting
 from studio.project import database
+from studio.project.lines import Line
 from studio.project.ranks import new_ranks
 from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
 from studio.project.script import Script
 from studio.project.takes import Take
 from studio.wording import wording
 
+_log = logging.getLogger(__name__)
 _SOUND_TYPE = np.dtype("<f4")
+# What reading raises where another program or a bad disk has changed the file.
+_NONSENSE = (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 class Storage:
@@ -34,6 +42,8 @@ class Storage:
             if is_new or not self._has_working_copy():
                 self.bind(None, is_modified=False)
         self._ranks: dict[str, int] = {}
+        # Names of the values that made no sense when the script was read, and were replaced by defaults.
+        self.replaced: tuple[str, ...] = ()
 
     def _has_working_copy(self) -> bool:
         return self._connection.execute("SELECT 1 FROM working_copy").fetchone() is not None
@@ -41,11 +51,24 @@ class Storage:
     # The script.
 
     def read(self) -> Script:
-        with self._lock, database.sentences(self._read_as):
-            script = read_script(self._connection, self._read_as)
+        """Also sets ``replaced``."""
+        with self._lock, self._reading():
+            replaced: list[str] = []
+            script = read_script(self._connection, self._read_as, replaced)
             ranks = self._connection.execute("SELECT id, rank FROM lines").fetchall()
-            self._ranks = {row["id"]: row["rank"] for row in ranks}
-            return script
+            self._ranks = {row["id"]: int(row["rank"]) for row in ranks}
+            self.replaced = tuple(replaced)
+        if replaced:
+            _log.warning("unusable values in %s were replaced: %s", self._read_as, Counter(replaced))
+        return script
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        with database.sentences(self._read_as):
+            try:
+                yield
+            except _NONSENSE as error:
+                raise database.damaged(self._read_as, error) from error
 
     def write(self, before: Script, after: Script, *, is_modified: bool) -> None:
         """Turns ``before``, which is what the file holds, into ``after``."""
@@ -104,9 +127,9 @@ class Storage:
             )
 
     def binding(self) -> tuple[Path | None, bool]:
-        with self._lock, database.sentences(self.path):
+        with self._lock, self._reading():
             row = self._connection.execute("SELECT project_path, is_modified FROM working_copy").fetchone()
-        return (Path(row["project_path"]) if row["project_path"] else None), bool(row["is_modified"])
+            return (Path(row["project_path"]) if row["project_path"] else None), bool(row["is_modified"])
 
     def save_ids(self) -> set[str]:
         """Of the file as it was opened or last saved; and of a save of which we never learned the end."""
@@ -135,12 +158,13 @@ class Storage:
     def recordings(self) -> list[Take]:
         """Takes that never came into the script, as far as they were recorded; their sound tells their length."""
         lengths = "SELECT take_id, SUM(LENGTH(samples)) AS num_bytes FROM sounds GROUP BY take_id"
-        with self._lock, database.sentences(self.path):
+        with self._lock, self._reading():
             rows = self._connection.execute(
                 f"SELECT * FROM recordings JOIN ({lengths}) ON take_id = id ORDER BY created, number"  # noqa: S608
             ).fetchall()
-        values = ({**row, "audio_seconds": row["num_bytes"] / 4 / row["sample_rate"]} for row in map(dict, rows))
-        return [take_from(value) for value in values]
+            values = [{**row, "audio_seconds": None} for row in map(dict, rows)]
+            num_bytes = {row["id"]: int(row["num_bytes"]) for row in values}
+            return [take_from(row, [], num_bytes.__getitem__) for row in values]
 
     def add_sound(self, take_id: str, blocks: list[tuple[int, Samples]]) -> None:
         """Numbered blocks (n,) of a take, in one transaction."""
@@ -155,11 +179,11 @@ class Storage:
 
     def samples(self, take_id: str) -> Samples:
         """(n,); none where there is no such sound."""
-        with self._lock, database.sentences(self.path):
+        with self._lock, self._reading():
             rows = self._connection.execute(
                 "SELECT samples FROM sounds WHERE take_id = ? ORDER BY number", (take_id,)
             ).fetchall()
-        sound = b"".join(row["samples"] for row in rows)
+            sound = b"".join(row["samples"] for row in rows)
         if len(sound) % _SOUND_TYPE.itemsize:
             raise database.damaged(self.path, wording("the sound of a take is not whole"))
         return np.frombuffer(sound, _SOUND_TYPE).astype(np.float32)
@@ -174,21 +198,42 @@ class Storage:
             self._connection.close()
 
 
-def read_script(connection: sqlite3.Connection, path: Path) -> Script:
-    """The script in a project file or working copy. Raises ``UnreadableProject`` about ``path``."""
+def read_script(connection: sqlite3.Connection, path: Path, replaced: list[str] | None = None) -> Script:
+    """The script in a project file or working copy. Raises ``UnreadableProject`` about ``path``.
+
+    Values that make no sense become defaults, and their names are appended to ``replaced``.
+    """
+    replaced = [] if replaced is None else replaced
     select = connection.execute
+
+    def num_sound_bytes(take_id: str) -> int:
+        found = select("SELECT SUM(LENGTH(samples)) FROM sounds WHERE take_id = ?", (take_id,)).fetchone()
+        return int(found[0] or 0)
+
     try:
-        takes: dict[str, tuple[Take, ...]] = {}
-        for row in select("SELECT * FROM takes ORDER BY number, id"):
-            takes[row["line_id"]] = (*takes.get(row["line_id"], ()), take_from(row))
+        lines = [line_from(row, replaced) for row in select("SELECT * FROM lines ORDER BY rank, id")]
+        takes: dict[str, tuple[Take, ...]] = {line.id: () for line in lines}
+        for row in select("SELECT * FROM takes ORDER BY number, id").fetchall():
+            take = take_from(row, replaced, num_sound_bytes)
+            if take.line_id in takes:
+                takes[take.line_id] = (*takes[take.line_id], take)
+            else:
+                replaced.append("takes.line_id")
         return Script(
-            name=select("SELECT name FROM project").fetchone()["name"],
-            lines=tuple(line_from(row) for row in select("SELECT * FROM lines ORDER BY rank, id")),
-            takes=takes,
-            dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall()),
+            name=str(select("SELECT name FROM project").fetchone()["name"]),
+            lines=tuple(_with_existing_take(line, takes[line.id], replaced) for line in lines),
+            takes={line_id: found for line_id, found in takes.items() if found},
+            dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall(), replaced),
         )
-    except (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, RecursionError) as error:
+    except _NONSENSE as error:
         raise database.damaged(path, error) from error  # written by another program, or a bad disk
+
+
+def _with_existing_take(line: Line, takes: tuple[Take, ...], replaced: list[str]) -> Line:
+    if line.chosen_take is None or any(take.id == line.chosen_take for take in takes):
+        return line
+    replaced.append("lines.chosen_take")
+    return replace(line, chosen_take=None)
 
 
 def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -> None:

@@ -1,0 +1,112 @@
+"""Checked access to the values of one record of a project's file, which another program or a bad disk may have changed.
+
+A value of the wrong type or out of its range is replaced by a default, and its name is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from studio.json_input import parse_json
+from studio.project.lines import storable
+
+_Default = TypeVar("_Default")
+# Times are shown in the computer's time zone, which systems convert only for years like these.
+_YEARS = range(1971, 9998)
+
+
+class Fields:
+    """The values of a row or of a JSON object. The name of each replaced value is appended to ``replaced``."""
+
+    def __init__(self, values: Mapping[str, Any], name: str, replaced: list[str]) -> None:
+        self._values = values
+        self._name = name
+        self._replaced = replaced
+
+    def required_text(self, key: str) -> str:
+        """Raises ``ValueError``: without this value the record means nothing."""
+        value = self._values[key]
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"{self._name}.{key} is missing")
+        return value
+
+    def required_whole(self, key: str, lowest: int, highest: int) -> int:
+        """Raises ``ValueError`` likewise."""
+        value = self._values[key]
+        if type(value) is not int or not lowest <= value <= highest:
+            raise ValueError(f"{self._name}.{key} is not possible")
+        return value
+
+    def text(self, key: str) -> str:
+        """What can be read as text is kept."""
+        value = self._values.get(key, "")
+        if isinstance(value, str):
+            return storable(value)
+        self.replace(key)
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        return str(value) if type(value) in (int, float) else ""
+
+    def optional_text(self, key: str) -> str | None:
+        return None if self._values.get(key) is None else self.text(key)
+
+    def whole(self, key: str, lowest: int, highest: int, default: _Default) -> int | _Default:
+        value = self._values.get(key, default)
+        if value is None and default is None:
+            return default
+        if type(value) is int and lowest <= value <= highest:
+            return value
+        return self.replace(key, default)
+
+    def number(self, key: str, lowest: float, highest: float, default: _Default) -> float | _Default:
+        """Finite; neither infinity nor NaN is between ``lowest`` and ``highest``."""
+        value = self._values.get(key, default)
+        if value is None and default is None:
+            return default
+        if type(value) in (int, float) and lowest <= value <= highest:
+            return value  # type: ignore[no-any-return]
+        return self.replace(key, default)
+
+    def truth(self, key: str, *, default: bool) -> bool:
+        value = self._values.get(key, default)
+        return bool(value) if isinstance(value, int) else self.replace(key, default)
+
+    def moment(self, key: str, default: datetime) -> datetime:
+        """With a time zone; without one, UTC is meant."""
+        try:
+            moment = datetime.fromisoformat(self._values[key])
+            moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return self.replace(key, default)
+        return moment if moment.year in _YEARS else self.replace(key, default)
+
+    def object(self, key: str) -> Fields | None:
+        """An object within this one; None where there is none."""
+        value = self._values.get(key)
+        if isinstance(value, dict):
+            return Fields(value, f"{self._name}.{key}", self._replaced)
+        return None if value is None else self.replace(key, None)
+
+    def json_object(self, key: str) -> Fields | None:
+        """An object written as JSON; None where there is none."""
+        text = self._values.get(key)
+        if text is None:
+            return None
+        try:
+            value = parse_json(text)
+        except (TypeError, ValueError):
+            value = None
+        if isinstance(value, dict):
+            return Fields(value, f"{self._name}.{key}", self._replaced)
+        return self.replace(key, None)
+
+    def texts(self, key: str) -> dict[str, str]:
+        """An object whose values are all texts."""
+        inner = self.object(key)
+        return {} if inner is None else {storable(name): inner.text(name) for name in inner._values}
+
+    def replace(self, key: str, default: _Default = None) -> _Default:  # type: ignore[assignment]
+        self._replaced.append(f"{self._name}.{key}")
+        return default

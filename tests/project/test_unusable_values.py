@@ -1,0 +1,158 @@
+"""A project's file that another program changed: its text is kept, values that make no sense become defaults."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+from script_material import RATE, recipe, sound
+
+from studio.errors import UnreadableProject
+from studio.project.changes import AddTake, EditDictionary, InsertLines
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.project.drafts import recoverable_drafts
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle
+from studio.project.project import Project
+from studio.project.records import line_from, line_row
+
+TEXT = "What the user wrote."
+
+
+@pytest.fixture
+def drafts(tmp_path: Path) -> Path:
+    return tmp_path / "drafts"
+
+
+@pytest.fixture
+def saved(drafts: Path, tmp_path: Path) -> Path:
+    """A file with one line, one take of two seconds and one entry of the dictionary."""
+    path = tmp_path / "a.timbre"
+    with Project.create(drafts) as project:
+        project.apply(InsertLines(0, (Line(id="line", text=TEXT, voice="Ann", seed=7),)))
+        recorder = project.begin_take("line", recipe(project.fingerprint_of("line")), RATE)
+        recorder.append(sound(2.0))
+        project.apply(AddTake(recorder.finish()))
+        entry = DictionaryEntry("Ghent", "gent")
+        project.apply(EditDictionary(PronunciationDictionary((entry,))))
+        project.save(path)
+    return path
+
+
+def _change(path: Path, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+@pytest.fixture
+def open_projects() -> Iterator[list[Project]]:
+    opened: list[Project] = []
+    yield opened
+    for project in opened:
+        project.close(keeps_draft=False)
+
+
+RECIPE = "UPDATE takes SET recipe = json_set(recipe, '$.{}', {})"
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("UPDATE lines SET speed = 17", "lines.speed"),
+        ("UPDATE lines SET speed = -9e999", "lines.speed"),
+        ("UPDATE lines SET seed = -1", "lines.seed"),
+        ("UPDATE lines SET pause_after_seconds = 9e999", "lines.pause_after_seconds"),
+        ("UPDATE lines SET preset = 'a', instruct = 'Slowly.'", "lines.preset"),
+        ("UPDATE lines SET sampling = 'x'", "lines.sampling"),
+        ("UPDATE lines SET sampling = '[1]'", "lines.sampling"),
+        ('UPDATE lines SET sampling = \'{"top_k": "x"}\'', "lines.sampling.top_k"),
+        ("UPDATE lines SET sampling = '{\"top_k\": 100000000000000000000}'", "lines.sampling.top_k"),
+        ("UPDATE lines SET sampling = '{\"top_p\": -1}'", "lines.sampling.top_p"),
+        ("UPDATE lines SET chosen_take = 'none'", "lines.chosen_take"),
+        ("UPDATE takes SET audio_seconds = 9e999", "takes.audio_seconds"),
+        ("UPDATE takes SET audio_seconds = 1e300", "takes.audio_seconds"),
+        ("UPDATE takes SET audio_seconds = -5", "takes.audio_seconds"),
+        ("UPDATE takes SET number = -1", "takes.number"),
+        ("UPDATE takes SET created = 'yesterday'", "takes.created"),
+        ("UPDATE takes SET created = '0001-01-01T00:00:00+14:00'", "takes.created"),
+        ("UPDATE takes SET created = '9999-12-31T23:59:59-12:00'", "takes.created"),
+        ("UPDATE takes SET first_audio_seconds = 9e999", "takes.first_audio_seconds"),
+        ("UPDATE takes SET real_time_factor = -9e999", "takes.real_time_factor"),
+        ("UPDATE takes SET num_underruns = -1", "takes.num_underruns"),
+        ("UPDATE takes SET recipe = '17'", "takes.recipe"),
+        (f"UPDATE takes SET recipe = '{100_000 * '['}'", "takes.recipe"),
+        (RECIPE.format("text", "json('{}')"), "takes.recipe.text"),
+        (RECIPE.format("seed", "'x'"), "takes.recipe.seed"),
+        (RECIPE.format("speed", "1e300"), "takes.recipe.speed"),
+        (RECIPE.format("style", "3"), "takes.recipe.style"),
+        (RECIPE.format("sampling", "'x'"), "takes.recipe.sampling"),
+        (RECIPE.format("engine", "json('[1]')"), "takes.recipe.engine"),
+        (RECIPE.format("versions", "json('{\"torch\": 2}')"), "takes.recipe.versions.torch"),
+        ("UPDATE dictionary SET alias = NULL", "dictionary.written"),
+        ("UPDATE dictionary SET pronunciation = 'no phones'", "dictionary.pronunciation"),
+    ],
+)
+def test_an_unusable_value_becomes_a_default_with_a_notice(
+    saved: Path, drafts: Path, open_projects: list[Project], statement: str, name: str
+) -> None:
+    _change(saved, statement)
+    project = Project.open(saved, drafts)
+    open_projects.append(project)
+    assert name in str(project.notice)
+    line = project.line("line")
+    (take,) = project.takes_of("line")
+    assert (line.text, line.voice) == (TEXT, "Ann")
+    assert line.speed == 1.0
+    assert line.pause_after_seconds == DEFAULT_PAUSE_SECONDS
+    assert take.audio_seconds == 2.0, "the sound tells it"
+    assert take.created.tzinfo is UTC
+    project.state_of("line")
+    if "instruct" in statement:
+        assert line.style == LineStyle(instruct="Slowly.")
+    project.save(saved)
+    again = Project.open(saved, drafts)
+    open_projects.append(again)
+    assert again.notice is None, "saving writes what was read"
+    assert again.script == project.script
+
+
+def test_values_of_the_wrong_type_keep_their_text() -> None:
+    row = line_row(Line(id="line", voice="Ann"), rank=0)
+    row |= {"text": TEXT.encode() + b"\xff", "voice": 12, "speed": "fast", "is_locked": "no", "file_name": None}
+    replaced: list[str] = []
+    line = line_from(row, replaced)
+    assert line.text == f"{TEXT}\ufffd"
+    assert (line.voice, line.speed, line.is_locked, line.file_name) == ("12", 1.0, False, None)
+    assert replaced == ["lines.text", "lines.voice", "lines.speed", "lines.is_locked"]
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE takes SET sample_rate = 0", "UPDATE lines SET id = ''", "DELETE FROM project"]
+)
+def test_what_no_default_can_replace_is_an_error_sentence(saved: Path, drafts: Path, statement: str) -> None:
+    _change(saved, statement)
+    with pytest.raises(UnreadableProject, match=r"a.timbre is damaged"):
+        Project.open(saved, drafts)
+
+
+def test_a_usable_file_has_no_notice(saved: Path, drafts: Path, open_projects: list[Project]) -> None:
+    project = Project.open(saved, drafts)
+    open_projects.append(project)
+    assert project.notice is None
+    assert replace(project.line("line"), chosen_take=None).seed == 7
+
+
+def test_a_recording_without_a_sample_rate_does_not_end_the_search_for_drafts(drafts: Path) -> None:
+    died = Project.create(drafts)
+    died.apply(InsertLines(0, (Line(id="line", text=TEXT),)))
+    recorder = died.begin_take("line", recipe(died.fingerprint_of("line")), RATE)
+    recorder.append(sound(1.0))
+    died.close(keeps_draft=True)
+    (draft,) = drafts.glob("*.draft")
+    _change(draft, "UPDATE recordings SET sample_rate = 0")
+    recoverable_drafts(drafts)
