@@ -31,7 +31,7 @@ from card_check.official import OfficialProcess, Whereabouts
 from card_check.our_side import OurSide, material_of
 from card_check.ratios import ROWS, compare, small
 from card_check.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests, taken_bytes
-from studio.bench.random_checkpoint import write_random_checkpoint
+from random_models.checkpoint import write_random_checkpoint
 from studio.engines.candidate import Candidate, Subject
 from studio.engines.extent import Extent
 from studio.engines.machine import free_bytes, place_named

@@ -12,9 +12,6 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-# Rooms for developers: pictures of the window for the README.
-_NOT_FOR_PEOPLE = ("studio.app.screenshots",)
-
 # Libraries that some import somewhere could use, and that the program does not.
 _UNUSED_MODULES = (
     "IPython",
@@ -127,9 +124,7 @@ def rooms(house: Path) -> list[str]:
     names = []
     for path in sorted((house / "studio").rglob("*.py")):
         parts = path.relative_to(house).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        if name not in _NOT_FOR_PEOPLE:
-            names.append(name)
+        names.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
     return names
 
 

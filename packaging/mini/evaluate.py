@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 # The program itself, from the checkout this file lies in, installed or not.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from recipe.corpus.texts import test_sentences

@@ -19,7 +19,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# The program itself, from the checkout this file lies in, installed or not.
+# The program and packaging/ of this checkout, installed or not.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from recipe.corpus.utterance import CorpusFailed

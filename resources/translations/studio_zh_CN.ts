@@ -1781,6 +1781,10 @@
         <translation>Python</translation>
     </message>
     <message>
+        <source>Random models can only be written from a clone of the source.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Record or save it again.</source>
         <translation>请重新录音或重新保存。</translation>
     </message>
@@ -2035,6 +2039,10 @@
     <message>
         <source>Remove the model, and import it again from where it is whole.</source>
         <translation>请移除该模型，再从完整的来源重新导入。</translation>
+    </message>
+    <message>
+        <source>Run the benchmark from a clone, or measure an installed model with --model.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Save it again as CSV.</source>
@@ -2421,10 +2429,6 @@
         <translation>本机的代理要求登录（状态 {status}）。</translation>
     </message>
     <message>
-        <source>The random model cannot be written to {folder} ({reason}).</source>
-        <translation>无法把随机模型写入 {folder}（{reason}）。</translation>
-    </message>
-    <message>
         <source>The recording and the text together are longer than the model can hold.</source>
         <translation>录音和文本加起来超过模型的容量。</translation>
     </message>
@@ -2647,14 +2651,6 @@
     <message>
         <source>There is not enough memory for vLLM: {free:.1f} GB may be used now.</source>
         <translation>内存不足，无法运行 vLLM：现在可用 {free:.1f} GB。</translation>
-    </message>
-    <message>
-        <source>There is not enough room for a random model ({size:.1f} GB) in {folder}.</source>
-        <translation>{folder} 中空间不足，放不下随机模型（{size:.1f} GB）。</translation>
-    </message>
-    <message>
-        <source>There is not enough room for a random model in {folder}.</source>
-        <translation>{folder} 中空间不足，放不下随机模型。</translation>
     </message>
     <message>
         <source>There is nothing called {{field}} for a name.{did_you_mean}</source>

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
 from studio import paths
 from studio.bench.extent import FULL, QUICK
-from studio.bench.random_checkpoint import write_random_checkpoint
 from studio.bench.run import BenchRequest, run_bench
-from studio.errors import StudioError
+from studio.errors import StudioError, UnusableSetting
 from studio.pipeline.request import EngineOptions
 
 _EXAMPLES = """\
@@ -80,8 +81,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _random_folder(generation: str, seed: int) -> Path:
     folder = paths.cache_folder() / "random-models" / f"{generation}-{seed}"
-    write_random_checkpoint(folder, generation, seed, progress=lambda name: _say(f"writing {folder / name}"))
+    _random_models().write_random_checkpoint(
+        folder, generation, seed, progress=lambda name: _say(f"writing {folder / name}")
+    )
     return folder
+
+
+def _random_models() -> ModuleType:
+    """``packaging/random_models/checkpoint.py`` of a checkout; it is not part of an installed package."""
+    packaging = Path(__file__).resolve().parents[2] / "packaging"
+    if not (packaging / "random_models").is_dir():
+        raise UnusableSetting(
+            "Random models can only be written from a clone of the source.",
+            remedy="Run the benchmark from a clone, or measure an installed model with --model.",
+        )
+    if str(packaging) not in sys.path:
+        sys.path.insert(0, str(packaging))
+    return importlib.import_module("random_models.checkpoint")
 
 
 @contextlib.contextmanager

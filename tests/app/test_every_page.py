@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 )
 from thread_worker import ThreadWorker
 
-from studio.app.screenshots import Stage
+from screenshots.pages import Stage
 from studio.app.translation import use_language
 
 CONTROLS = (

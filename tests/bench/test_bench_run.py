@@ -275,9 +275,17 @@ def test_random_model_is_written_into_the_cache_and_named(
         measured.append(request.folder)
         return BenchReport(model={"model": "tiny"})
 
-    monkeypatch.setattr("studio.bench.__main__.write_random_checkpoint", write)
+    monkeypatch.setattr("random_models.checkpoint.write_random_checkpoint", write)
     monkeypatch.setattr("studio.bench.__main__.run_bench", bench)
     assert main(["--random", "cosyvoice2", "--seed", "4"]) == 0
     assert measured == [tmp_path / "random-models" / "cosyvoice2-4"]
     assert (measured[0] / "cosyvoice2 4").exists()
     assert "model: tiny" in capsys.readouterr().out
+
+
+def test_random_models_outside_a_clone_are_refused_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("studio.bench.__main__.__file__", str(tmp_path / "site" / "studio" / "bench" / "__main__.py"))
+    assert main(["--random", "cosyvoice2"]) == 2
+    assert "from a clone of the source" in capsys.readouterr().err

@@ -15,7 +15,6 @@ def test_rooms_that_are_imported_by_name_are_there() -> None:
     rooms = contents.rooms(HOUSE)
     assert {"studio", "studio.worker.server", "studio.worker.accelerated", "studio.engines.trying"} <= set(rooms)
     assert {"studio.bench.__main__", "studio.engines.__main__", "studio.engines.installed"} <= set(rooms)
-    assert "studio.app.screenshots" not in rooms
 
 
 def test_pyav_goes_in_only_where_it_is_asked_for() -> None:

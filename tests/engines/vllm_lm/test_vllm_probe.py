@@ -11,7 +11,7 @@ import noise_models
 import pytest
 from vllm_cases import CARD, CPU, small_checkpoint, subject_of
 
-from studio.bench.released_sizes import released_plan
+from random_models.reference_sizes import released_plan
 from studio.engines.candidate import Subject, Unusable, Usable
 from studio.engines.stage import Place, PlaceKind, Stage
 from studio.engines.vllm_lm import library

@@ -10,8 +10,8 @@ from tempfile import mkdtemp
 import noise_models
 import torch
 
-from studio.bench.random_tensors import random_tensors
-from studio.bench.tensor_shapes import speech_lm_shapes
+from random_models.tensor_shapes import speech_lm_shapes
+from random_models.tensors import random_tensors
 from studio.engines.candidate import Subject
 from studio.engines.stage import Place, PlaceKind
 from studio.model.checkpoint import Checkpoint, open_checkpoint

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import torch
 
+from random_models.official_settings import qwen_json, settings_yaml
+from random_models.reference_sizes import CheckpointPlan, preceding_flow
+from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
 from recipe.corpus.styles import DELIVERY_OF_STYLE
 from recipe.shipping.half_precision import write_halved_onnx, write_halved_tensors
 from recipe.shipping.instructions import write_presets
@@ -20,9 +23,6 @@ from recipe.trainers.options import TrainingFailed
 from recipe.trainers.speech_lm import VOCABULARY_FOLDER, official_speech_lm
 from recipe.trainers.vocoder import load_trained
 from recipe.trainers.vocoder_weights import official_tensors
-from studio.bench.official_settings import qwen_json, settings_yaml
-from studio.bench.released_sizes import CheckpointPlan, preceding_flow
-from studio.bench.tensor_shapes import TIED_HEAD, TIED_TABLE
 from studio.model.config import PromptMelConfig, VocoderConfig
 from studio.model.generations import COSYVOICE3
 

@@ -12,7 +12,7 @@ import re
 
 import torch
 
-from studio.bench.tensor_shapes import TIED_HEAD, TIED_TABLE, WEIGHT_NORM_DIRECTION, WEIGHT_NORM_GAIN, Shapes
+from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE, WEIGHT_NORM_DIRECTION, WEIGHT_NORM_GAIN, Shapes
 from studio.model.config import VocoderConfig, VocoderKind
 
 # The first pattern found in a tensor's name decides its gain; 1 otherwise.

@@ -16,11 +16,10 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from studio.bench.official_settings import qwen_json, settings_yaml
-from studio.bench.random_front_end import write_speaker_encoder, write_speech_tokenizer, write_text_vocabulary
-from studio.bench.random_tensors import random_tensors
-from studio.bench.released_sizes import CheckpointPlan, released_plan
-from studio.bench.tensor_shapes import (
+from random_models.front_end import write_speaker_encoder, write_speech_tokenizer, write_text_vocabulary
+from random_models.official_settings import qwen_json, settings_yaml
+from random_models.reference_sizes import CheckpointPlan, released_plan
+from random_models.tensor_shapes import (
     TIED_HEAD,
     TIED_TABLE,
     Shapes,
@@ -28,6 +27,7 @@ from studio.bench.tensor_shapes import (
     speech_lm_shapes,
     vocoder_shapes,
 )
+from random_models.tensors import random_tensors
 from studio.errors import CannotWrite, DiskFull
 
 _TEXT_FOLDER = "CosyVoice-BlankEN"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from studio.bench.released_sizes import CheckpointPlan
+from random_models.reference_sizes import CheckpointPlan
 from studio.model.config import FlowConfig, VocoderConfig, VocoderKind
 
 

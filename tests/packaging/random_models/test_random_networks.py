@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from random_models.checkpoint import write_random_checkpoint
+from random_models.reference_sizes import CheckpointPlan
 from studio.bench.material import random_mel, random_prompt, random_tokens
-from studio.bench.random_checkpoint import write_random_checkpoint
-from studio.bench.released_sizes import CheckpointPlan
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import compare_with_reference, open_network

@@ -13,10 +13,9 @@ import onnxruntime
 import pytest
 import torch
 
-from studio.bench.onnx_writer import ElementType, Node, Port, onnx_bytes
-from studio.bench.random_checkpoint import num_weight_bytes, write_random_checkpoint
-from studio.bench.released_sizes import CheckpointPlan, released_plan
-from studio.bench.tensor_shapes import Shapes, flow_shapes, speech_lm_shapes, vocoder_shapes
+from random_models.checkpoint import num_weight_bytes, write_random_checkpoint
+from random_models.reference_sizes import CheckpointPlan, released_plan
+from random_models.tensor_shapes import Shapes, flow_shapes, speech_lm_shapes, vocoder_shapes
 from studio.errors import CannotWrite, DiskFull
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 
@@ -146,17 +145,6 @@ def test_written_network_passes_the_onnx_checker(written: tuple[Path, Checkpoint
     folder, plan = written
     for name in ("campplus.onnx", plan.generation.speech_tokenizer_file):
         onnx.checker.check_model(onnx.load(folder / name), full_check=True)
-
-
-def test_long_lengths_and_large_numbers_survive_the_encoding() -> None:
-    weights = {"table": np.arange(40_000, dtype=np.int64)}
-    nodes = [Node("Gather", ["table", "index"], "found")]
-    content = onnx_bytes(
-        nodes, [Port("index", ElementType.INT64, [300])], Port("found", ElementType.INT64, [300]), weights
-    )
-    session = onnxruntime.InferenceSession(content)
-    index = np.arange(39_700, 40_000)
-    assert np.array_equal(session.run(None, {"index": index})[0], index)
 
 
 def test_no_room_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

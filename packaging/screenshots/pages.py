@@ -1,7 +1,7 @@
-"""``python -m studio.app.screenshots FOLDER``: every page of the window, light and dark, English and Chinese.
+"""Render every page of the window, light and dark, in English and Chinese.
 
-For whoever changes something and wants to see it, and for the README. Needs no screen and speaks nothing:
-the takes are humming that is made here.
+Used to review changes and to make the README's pictures. Needs no screen and no model: the takes are
+synthetic tones.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from PySide6.QtCore import QLocale, QMimeData, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from screenshots.engine_scenes import engine_scenes
+from screenshots.model_scenes import model_scenes
 from studio import paths
 from studio.app.bridge import Engine, EngineState
 from studio.app.doctor_dialog import DoctorDialog
 from studio.app.documents import new_project
-from studio.app.engines.scenes import engine_scenes
 from studio.app.guide_dialog import GuideDialog
 from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
-from studio.app.models.scenes import model_scenes
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.live_states import LiveState
 from studio.app.session import Session
@@ -88,7 +88,7 @@ _VOICES = {"en": ("Anna", "Bert", "Old Tom"), "zh_CN": ("小安", "老王", "Ann
 
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
-        sys.stderr.write("usage: python -m studio.app.screenshots FOLDER\n")
+        sys.stderr.write("usage: python packaging/take_screenshots.py FOLDER\n")
         return 2
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from studio.bench.onnx_writer import ElementType, Node, Port, onnx_bytes
 from studio.json_input import read_json
 
+_IR_VERSION, _OPERATOR_SET = 8, 13
 _WIDTH = 64
 _SPEAKER_EMBEDDING_SIZE = 192
 _LEARNED_ENTRIES = 2000
@@ -90,19 +93,19 @@ def write_speaker_encoder(path: Path, seed: int) -> None:
         "out_of": _normal(random, (2 * _WIDTH, _SPEAKER_EMBEDDING_SIZE), 1 / math.sqrt(_WIDTH)),
     }
     nodes = [
-        Node("MatMul", ["input", "into"], "projected"),
-        Node("Add", ["projected", "shift"], "shifted"),
-        Node("Tanh", ["shifted"], "hidden"),
-        Node("ReduceMean", ["hidden"], "mean", {"axes": [1], "keepdims": 0}),
-        Node("Mul", ["hidden", "hidden"], "squared"),
-        Node("ReduceMean", ["squared"], "power", {"axes": [1], "keepdims": 0}),
-        Node("Sqrt", ["power"], "spread"),
-        Node("Concat", ["mean", "spread"], "pooled", {"axis": 1}),
-        Node("MatMul", ["pooled", "out_of"], "output"),
+        helper.make_node("MatMul", ["input", "into"], ["projected"]),
+        helper.make_node("Add", ["projected", "shift"], ["shifted"]),
+        helper.make_node("Tanh", ["shifted"], ["hidden"]),
+        helper.make_node("ReduceMean", ["hidden"], ["mean"], axes=[1], keepdims=0),
+        helper.make_node("Mul", ["hidden", "hidden"], ["squared"]),
+        helper.make_node("ReduceMean", ["squared"], ["power"], axes=[1], keepdims=0),
+        helper.make_node("Sqrt", ["power"], ["spread"]),
+        helper.make_node("Concat", ["mean", "spread"], ["pooled"], axis=1),
+        helper.make_node("MatMul", ["pooled", "out_of"], ["output"]),
     ]
-    inputs = [Port("input", ElementType.FLOAT, ["batch", "frames", 80])]
-    output = Port("output", ElementType.FLOAT, ["batch", _SPEAKER_EMBEDDING_SIZE])
-    path.write_bytes(onnx_bytes(nodes, inputs, output, weights))
+    inputs = [helper.make_tensor_value_info("input", TensorProto.FLOAT, ["batch", "frames", 80])]
+    output = helper.make_tensor_value_info("output", TensorProto.FLOAT, ["batch", _SPEAKER_EMBEDDING_SIZE])
+    _write_network(path, nodes, inputs, output, weights)
 
 
 def write_speech_tokenizer(path: Path, seed: int, num_speech_tokens: int) -> None:
@@ -126,31 +129,47 @@ def write_speech_tokenizer(path: Path, seed: int, num_speech_tokens: int) -> Non
         "zero_frame": np.array(0, np.int32),
         "one_frame": np.array(1, np.int32),
     }
-    halving = {"kernel_shape": [3], "pads": [1, 1], "strides": [2]}
+    halving: dict[str, Any] = {"kernel_shape": [3], "pads": [1, 1], "strides": [2]}
     nodes = [
         # Zeros for whatever lies past feats_length.
-        Node("Shape", ["feats"], "shape"),
-        Node("Gather", ["shape", "time_axis"], "frames_long"),
-        Node("Cast", ["frames_long"], "frames", {"to": ElementType.INT32}),
-        Node("Range", ["zero_frame", "frames", "one_frame"], "position"),
-        Node("Less", ["position", "feats_length"], "is_sound"),
-        Node("Cast", ["is_sound"], "mask", {"to": ElementType.FLOAT}),
-        Node("Mul", ["feats", "mask"], "masked"),
-        Node("Conv", ["masked", "kernel1", "bias1"], "half_rate", halving),
-        Node("Tanh", ["half_rate"], "hidden"),
-        Node("Conv", ["hidden", "kernel2", "bias2"], "quarter_rate", halving),
-        Node("Tanh", ["quarter_rate"], "bounded"),
-        Node("Mul", ["bounded", "nearly_one"], "inside"),
-        Node("Round", ["inside"], "level"),
-        Node("Add", ["level", "one"], "digit"),
-        Node("Mul", ["digit", "powers"], "weighted"),
-        Node("ReduceSum", ["weighted", "digit_axis"], "number", {"keepdims": 0}),
-        Node("Min", ["number", "last_token"], "limited"),
-        Node("Cast", ["limited"], "indices", {"to": ElementType.INT32}),
+        helper.make_node("Shape", ["feats"], ["shape"]),
+        helper.make_node("Gather", ["shape", "time_axis"], ["frames_long"]),
+        helper.make_node("Cast", ["frames_long"], ["frames"], to=TensorProto.INT32),
+        helper.make_node("Range", ["zero_frame", "frames", "one_frame"], ["position"]),
+        helper.make_node("Less", ["position", "feats_length"], ["is_sound"]),
+        helper.make_node("Cast", ["is_sound"], ["mask"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["feats", "mask"], ["masked"]),
+        helper.make_node("Conv", ["masked", "kernel1", "bias1"], ["half_rate"], **halving),
+        helper.make_node("Tanh", ["half_rate"], ["hidden"]),
+        helper.make_node("Conv", ["hidden", "kernel2", "bias2"], ["quarter_rate"], **halving),
+        helper.make_node("Tanh", ["quarter_rate"], ["bounded"]),
+        helper.make_node("Mul", ["bounded", "nearly_one"], ["inside"]),
+        helper.make_node("Round", ["inside"], ["level"]),
+        helper.make_node("Add", ["level", "one"], ["digit"]),
+        helper.make_node("Mul", ["digit", "powers"], ["weighted"]),
+        helper.make_node("ReduceSum", ["weighted", "digit_axis"], ["number"], keepdims=0),
+        helper.make_node("Min", ["number", "last_token"], ["limited"]),
+        helper.make_node("Cast", ["limited"], ["indices"], to=TensorProto.INT32),
     ]
-    inputs = [Port("feats", ElementType.FLOAT, [1, 128, "frames"]), Port("feats_length", ElementType.INT32, [1])]
-    output = Port("indices", ElementType.INT32, [1, "tokens"])
-    path.write_bytes(onnx_bytes(nodes, inputs, output, weights))
+    inputs = [
+        helper.make_tensor_value_info("feats", TensorProto.FLOAT, [1, 128, "frames"]),
+        helper.make_tensor_value_info("feats_length", TensorProto.INT32, [1]),
+    ]
+    output = helper.make_tensor_value_info("indices", TensorProto.INT32, [1, "tokens"])
+    _write_network(path, nodes, inputs, output, weights)
+
+
+def _write_network(
+    path: Path,
+    nodes: list[onnx.NodeProto],
+    inputs: list[onnx.ValueInfoProto],
+    output: onnx.ValueInfoProto,
+    weights: dict[str, npt.NDArray[np.generic]],
+) -> None:
+    tensors = [numpy_helper.from_array(np.ascontiguousarray(values), name) for name, values in weights.items()]
+    graph = helper.make_graph(nodes, "random", inputs, [output], tensors)
+    model = helper.make_model(graph, ir_version=_IR_VERSION, opset_imports=[helper.make_opsetid("", _OPERATOR_SET)])
+    onnx.save(model, path)
 
 
 def _normal(random: np.random.Generator, shape: tuple[int, ...], deviation: float) -> FloatArray:

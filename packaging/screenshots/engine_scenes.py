@@ -1,4 +1,4 @@
-"""What runs a model, in the middle of looking for something faster, for ``studio.app.screenshots``: figures made up."""
+"""Example engine states for the screenshots; the figures are invented."""
 
 from __future__ import annotations
 

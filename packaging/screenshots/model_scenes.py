@@ -1,4 +1,4 @@
-"""The page of models and the first steps in the middle of their work, for ``studio.app.screenshots``."""
+"""Example states of the Models page and the first-run panel for the screenshots."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Model folders in the official layout with random weights, for benchmarks and tests."""

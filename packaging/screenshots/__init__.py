@@ -1,0 +1,1 @@
+"""Screenshots of every page of the window, for the README and for reviewing changes."""
