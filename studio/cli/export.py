@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
@@ -14,6 +15,7 @@ from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, li
 from studio.cli.model_choice import add_engine_options, add_model_option, engine_options, model_folder
 from studio.cli.progress import ProgressLine
 from studio.cli.speaking import add_manner_options, until_told_to_stop
+from studio.cli.summary import IMPLAUSIBLE_LENGTH, odd_length_words
 from studio.cli.surroundings import Surroundings
 from studio.cli.voice_choice import add_voice_options
 from studio.errors import StudioError
@@ -28,7 +30,7 @@ from studio.export.provenance import Provenance, licence_of_model
 from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_speech import WorkerSpeech
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.request import EngineDescription
+from studio.pipeline.request import EngineDescription, LengthFinding
 from studio.worker.client import WorkerClient
 
 EXAMPLES = f"""\
@@ -135,9 +137,12 @@ async def _export(arguments: argparse.Namespace, surroundings: Surroundings, scr
         source = TakeSpeech(script.project, taken, others=kept) if script.project else kept
         exporter = Exporter(plan, source, control=control, on_progress=told.progress)
         result = await _run(exporter, control, told)
+    warnings = _length_warnings(plan, worker.odd_lengths)
+    for warning in warnings:
+        told.say(warning)
     told.result(result, plan)
     if arguments.json:
-        print(_as_json(result, plan), flush=True)
+        print(_as_json(result, plan, warnings), flush=True)
     if result.failures:
         raise _all_in_all(result.failures, len(plan.items))
 
@@ -234,7 +239,15 @@ def _all_in_all(failures: tuple[LineFailure, ...], num_lines: int) -> StudioErro
     )
 
 
-def _as_json(result: ExportResult, plan: ExportPlan) -> str:
+def _length_warnings(plan: ExportPlan, odd_lengths: Mapping[str, tuple[LengthFinding, ...]]) -> list[str]:
+    return [
+        f"line {item.index}: {odd_length_words(finding)}"
+        for item in plan.items
+        for finding in odd_lengths.get(item.key, ())
+    ]
+
+
+def _as_json(result: ExportResult, plan: ExportPlan, warnings: Sequence[str]) -> str:
     """One object; keys are only ever added."""
     values = {
         "folder": str(plan.folder),
@@ -248,6 +261,7 @@ def _as_json(result: ExportResult, plan: ExportPlan) -> str:
             {"line": failure.item.index, "code": failure.error.code, "message": str(failure.error)}
             for failure in result.failures
         ],
+        "warnings": [f"{IMPLAUSIBLE_LENGTH}: {warning}" for warning in warnings],
     }
     return json.dumps(values, ensure_ascii=False)
 

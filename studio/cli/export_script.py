@@ -142,7 +142,7 @@ class Speaking:
             generation=self._generation if self._script.dictionary.entries else "",
             seed=arguments.seed if line.seed is None else line.seed,
         )
-        return replace(request, is_streaming=not arguments.whole)
+        return replace(request, is_streaming=not arguments.whole, is_played=False)
 
     @property
     def _generation(self) -> str:

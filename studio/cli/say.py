@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from studio.cli.destination import add_destination_options, choose_destination
 from studio.cli.model_choice import add_engine_options, add_model_option, model_folder, positive
@@ -74,7 +75,18 @@ def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
         pieces = arriving_text(surroundings.text_input) if arguments.text == ARRIVING else None
         return client.synthesize(request, pieces=pieces, hooks=hooks)
 
-    return speak(arguments, folder, choose_destination(arguments, surroundings), surroundings, begin)
+    def begin_again(client: WorkerClient, hooks: Hooks) -> RunningRequest:
+        return client.synthesize(replace(request, is_played=False), hooks=hooks)
+
+    is_repeatable = arguments.text != ARRIVING
+    return speak(
+        arguments,
+        folder,
+        choose_destination(arguments, surroundings),
+        surroundings,
+        begin,
+        begin_again=begin_again if is_repeatable else None,
+    )
 
 
 def _add_sampling_options(parser: argparse.ArgumentParser) -> None:

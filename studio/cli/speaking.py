@@ -16,7 +16,7 @@ from studio.cli.delivery import Delivered, Delivery
 from studio.cli.destination import Destination
 from studio.cli.model_choice import engine_options
 from studio.cli.progress import ProgressLine
-from studio.cli.summary import as_json, as_words
+from studio.cli.summary import as_json, as_words, odd_length_words
 from studio.cli.surroundings import Surroundings
 from studio.pipeline.request import EngineDescription
 from studio.worker.client import WorkerClient
@@ -36,15 +36,33 @@ def add_manner_options(parser: argparse.ArgumentParser) -> None:
 
 
 def speak(
-    arguments: argparse.Namespace, folder: Path, destination: Destination, surroundings: Surroundings, begin: Begin
+    arguments: argparse.Namespace,
+    folder: Path,
+    destination: Destination,
+    surroundings: Surroundings,
+    begin: Begin,
+    *,
+    begin_again: Begin | None = None,
 ) -> int:
-    """Loads the model of ``folder``, begins, and delivers. Returns the exit status; raises ``StudioError``."""
-    asyncio.run(until_told_to_stop(_speak(arguments, folder, destination, surroundings, begin)))
+    """Load the model of ``folder``, begin the request and deliver its sound. Returns the exit status.
+
+    ``begin_again`` begins the request that replaces one with sentences of implausible length, if nothing of
+    it was played. Raises ``StudioError``.
+    """
+    asyncio.run(
+        until_told_to_stop(_speak(arguments, folder, destination, surroundings, begin, begin_again=begin_again))
+    )
     return 0
 
 
 async def _speak(
-    arguments: argparse.Namespace, folder: Path, destination: Destination, surroundings: Surroundings, begin: Begin
+    arguments: argparse.Namespace,
+    folder: Path,
+    destination: Destination,
+    surroundings: Surroundings,
+    begin: Begin,
+    *,
+    begin_again: Begin | None,
 ) -> None:
     line = ProgressLine()
     options = engine_options(arguments)
@@ -57,6 +75,10 @@ async def _speak(
             _say_what_must_be_known(description, line)
             delivery = Delivery(destination, description, surroundings, line)
             delivered = await delivery.deliver(lambda hooks: begin(client, hooks))
+            if delivered.report.odd_lengths and begin_again is not None and not destination.is_played:
+                line.say("The speech does not have the length of its text; making it once more.")
+                delivery = Delivery(destination, description, surroundings, line)
+                delivered = await delivery.deliver(lambda hooks: begin_again(client, hooks))
         finally:
             line.clear()
         _tell(delivered, destination, line)
@@ -75,6 +97,8 @@ def _say_what_must_be_known(description: EngineDescription, line: ProgressLine) 
 def _tell(delivered: Delivered, destination: Destination, line: ProgressLine) -> None:
     for warning in delivered.report.warnings:
         line.say(f"the voice: {warning}")
+    for finding in delivered.report.odd_lengths:
+        line.say(odd_length_words(finding))
     line.say(as_words(delivered))
     if destination.path is not None:
         reason = " (there is no sound card to play it on)" if destination.is_unasked else ""

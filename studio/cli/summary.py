@@ -6,7 +6,11 @@ import json
 from typing import Any
 
 from studio.cli.delivery import Delivered
-from studio.pipeline.request import EngineDescription
+from studio.pipeline.request import EngineDescription, LengthFinding, LengthVerdict
+
+# Begins the warnings of this kind in the JSON output.
+IMPLAUSIBLE_LENGTH = "implausible-length"
+_LONGEST_QUOTE = 60
 
 
 def as_words(delivered: Delivered) -> str:
@@ -21,6 +25,14 @@ def as_words(delivered: Delivered) -> str:
     if delivered.num_underruns:
         lines.append(f"the sound paused {delivered.num_underruns} times")
     return "\n".join(lines)
+
+
+def odd_length_words(finding: LengthFinding) -> str:
+    """The warning about a sentence whose speech is too short or too long for its text."""
+    text = finding.spoken_text
+    quote = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 1].rstrip() + "…"
+    comparison = "longer" if finding.verdict is LengthVerdict.TOO_LONG else "shorter"
+    return f"“{quote}” is {comparison} than its text should take; listen to it, or choose another --seed."
 
 
 def as_json(delivered: Delivered, description: EngineDescription, *, load_seconds: float, seed: int) -> str:
@@ -46,7 +58,10 @@ def as_json(delivered: Delivered, description: EngineDescription, *, load_second
         "seed": seed,
         "num_speech_tokens": report.num_speech_tokens,
         "spoken_text": list(report.spoken_text),
-        "warnings": list(report.warnings),
+        "warnings": [
+            *report.warnings,
+            *(f"{IMPLAUSIBLE_LENGTH}: {odd_length_words(odd)}" for odd in report.odd_lengths),
+        ],
         "output": str(delivered.output) if delivered.output else None,
         "promised_start_seconds": delivered.promised_start_seconds,
         "play_start_seconds": delivered.play_start_seconds,

@@ -16,7 +16,7 @@ from studio.audio.waveform import Waveform
 from studio.errors import OutOfMemory, StudioError, WorkerDied
 from studio.export.speech_source import ExportItem
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisRequest
+from studio.pipeline.request import AudioChunk, EngineDescription, LengthFinding, SynthesisRequest
 from studio.worker.client import WorkerClient
 from studio.worker.running import Hooks
 
@@ -40,6 +40,8 @@ class WorkerSpeech:
 
     A line that fails for reasons that may be another's (the worker has died, the memory is full) is spoken
     once more, alone: then the fault is its own, and the lines beside it are not taken for failures.
+
+    ``odd_lengths``: by the keys of the lines, sentences whose speech is too short or too long for their text.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class WorkerSpeech:
         self._waiting_for: concurrent.futures.Future[Waveform] | None = None
         # On the loop: what has been asked for, and whose turn it is.
         self._asked: dict[str, _Asked] = {}
+        self.odd_lengths: dict[str, tuple[LengthFinding, ...]] = {}
         self._present: str | None = None
         control.when_cancelled(self._cancel)
 
@@ -134,6 +137,8 @@ class WorkerSpeech:
             report = await running.finished()
         if report is None:
             raise Cancelled
+        if report.odd_lengths:
+            self.odd_lengths[key] = report.odd_lengths
         return Waveform(np.concatenate([np.zeros(0, np.float32), *heard]), report.sample_rate)
 
     async def _load(self) -> None:

@@ -38,7 +38,8 @@ class SynthesisRequest:
     At most one of ``instruct`` (free words, without control tokens) and ``preset`` (an id of the
     style list, for example ``dialect.sichuan``). ``is_streaming`` false means whole-utterance mode:
     full attention, sound only when each sentence is complete. ``text_is_normalized`` switches the
-    normaliser off. ``forced_tokens`` (benchmarks) makes the language model emit that many tokens a
+    normaliser off. ``is_played`` false means that nothing is heard before all is made: then a sentence whose
+    speech is too short or too long for its text is made once more. ``forced_tokens`` (benchmarks) makes the language model emit that many tokens a
     sentence, whatever it would rather say.
     """
 
@@ -53,6 +54,7 @@ class SynthesisRequest:
     sampling: SamplingOptions | None = None
     first_hop_tokens: int | None = None
     forced_tokens: int | None = None
+    is_played: bool = True
 
     @property
     def mode(self) -> Mode:
@@ -86,9 +88,28 @@ class AudioChunk:
         return len(self.samples) / self.sample_rate
 
 
+class LengthVerdict(Enum):
+    """What the length of a sentence says of it. The values are stored in projects."""
+
+    TOO_SHORT = "too-short"
+    TOO_LONG = "too-long"
+
+
+@dataclass(frozen=True, slots=True)
+class LengthFinding:
+    """A sentence whose speech is too short or too long for its text."""
+
+    spoken_text: str
+    verdict: LengthVerdict
+
+
 @dataclass(frozen=True, slots=True)
 class SynthesisReport:
-    """What one request cost, all measured. ``stages``: seconds spent in each stage, by name."""
+    """What one request cost, all measured. ``stages``: seconds spent in each stage, by name.
+
+    ``warnings`` are about the clip of the voice; ``odd_lengths`` are sentences whose speech is too short or
+    too long for their text.
+    """
 
     first_audio_seconds: float
     audio_seconds: float
@@ -100,6 +121,7 @@ class SynthesisReport:
     engine: dict[str, str]
     spoken_text: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    odd_lengths: tuple[LengthFinding, ...] = ()
 
     @property
     def real_time_factor(self) -> float:

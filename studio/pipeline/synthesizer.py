@@ -16,12 +16,14 @@ from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
-from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, TokenSampler, Vocoder
+from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, Vocoder
 from studio.pipeline.card_streams import finish_for_others, stream_of_its_own
+from studio.pipeline.checked_feed import Attempt, CheckedFeed, CountedTokens, LengthCheck
 from studio.pipeline.control import RequestControl
 from studio.pipeline.conversion import split_where_quiet
 from studio.pipeline.enrolment import FrontEnd, enrol, prompt_key, source_tokens
 from studio.pipeline.forecast import Part
+from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
 from studio.pipeline.pacing import Pace
 from studio.pipeline.prompt_store import PromptStore, SpeakingVoice
 from studio.pipeline.request import (
@@ -37,7 +39,7 @@ from studio.pipeline.request import (
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.speech import Speech, SpeechOptions
 from studio.pipeline.token_feed import InlineFeed, KnownTokens, ThreadedFeed, TokenFeed
-from studio.pipeline.utterance import Decoder
+from studio.pipeline.utterance import EVERYTHING, Decoder
 from studio.text.prepare import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.styles import Styles
 from studio.text.tokenizer import TextTokenizer
@@ -198,7 +200,8 @@ class Synthesizer:
         with stream_of_its_own(self.description.device), self._store.writes_afterwards():
             voice = self._voice(request, decoder, control)
             voice_seconds = time.perf_counter() - started - text_seconds
-            open_part = self._part_opener(request, voice, control)
+            check = LengthCheck()
+            open_part = self._part_opener(request, voice, check, control)
             options = SpeechOptions(request.speed, request.is_streaming, request.first_hop_tokens)
             speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
             parts = (
@@ -207,14 +210,18 @@ class Synthesizer:
                 else (open_part(index, item) for index, item in enumerate(items))
             )
             yield from speech.stream(parts)
-        return self._report(speech, request.mode, {"text": text_seconds, "voice": voice_seconds})
+        report = self._report(speech, request.mode, {"text": text_seconds, "voice": voice_seconds})
+        return replace(report, odd_lengths=check.findings)
 
     def _part_opener(
-        self, request: SynthesisRequest, voice: SpeakingVoice, control: RequestControl
+        self, request: SynthesisRequest, voice: SpeakingVoice, check: LengthCheck, control: RequestControl
     ) -> Callable[[int, Sentence | Pause], Part]:
         prompt_text, has_prompt_speech = self._language_prompt(request)
         prompt_speech = voice.prompt.speech_tokens if has_prompt_speech else ()
-        sampling = request.sampling or self.stages.speech_lm.sampling
+        # Any length is right in a benchmark, and of random weights.
+        is_checked = request.forced_tokens is None and not self.description.makes_noise
+        limits_of = limits_of_sentences(request, self.stages.text_tokenizer.respellings, voice.prompt.num_tokens)
+        judged_below = self._judged_below(request, voice)
 
         def open_part(index: int, item: Sentence | Pause) -> Part:
             if isinstance(item, Pause):
@@ -226,19 +233,45 @@ class Synthesizer:
                 min_tokens=request.forced_tokens,
                 max_tokens=request.forced_tokens,
             )
-            sampler = RepetitionAwareSampler(sampling, sentence_seed(request.seed, index))
-            return Part(
-                open_feed=lambda: self._make_feed(self._speech_tokens(tokens, sampler), control),
-                num_text_tokens=len(item.text_tokens),
-                spoken_text=item.spoken.strip(),
-            )
+            limits, spoken_text = limits_of(item) if is_checked else None, item.spoken.strip()
+
+            def open_attempt(attempt: int) -> Attempt:
+                return self._attempt(tokens, request, sentence_seed(request.seed, index, attempt), limits, control)
+
+            def open_feed() -> TokenFeed:
+                if limits is None:
+                    return open_attempt(0).feed
+                return check.add(spoken_text, CheckedFeed(open_attempt, limits, judged_below=judged_below))
+
+            return Part(open_feed=open_feed, num_text_tokens=len(item.text_tokens), spoken_text=spoken_text)
 
         return open_part
 
-    def _speech_tokens(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
-        tokens = self.stages.speech_lm.generate(request, sampler)
+    def _attempt(
+        self,
+        tokens: SpeechTokenRequest,
+        request: SynthesisRequest,
+        seed: int,
+        limits: LengthLimits | None,
+        control: RequestControl,
+    ) -> Attempt:
+        sampler = RepetitionAwareSampler(request.sampling or self.stages.speech_lm.sampling, seed)
+        generated = self.stages.speech_lm.generate(tokens, sampler)
+        counted = CountedTokens(generated, EVERYTHING if limits is None else limits.longest)
         silent = self.checkpoint.generation.silent_tokens
-        return filter_silent_tokens(tokens, silent) if silent else tokens
+        heard = filter_silent_tokens(counted, silent) if silent else iter(counted)
+        return Attempt(self._make_feed(heard, control), counted)
+
+    def _judged_below(self, request: SynthesisRequest, voice: SpeakingVoice) -> int:
+        """A sentence with fewer speech tokens than this is complete before any of it is decoded."""
+        if not (request.is_played and request.is_streaming):
+            return EVERYTHING
+        first_chunk = ChunkSchedule(
+            voice.prompt.num_tokens,
+            grid_tokens=self.stages.flow.grid_tokens,
+            first_hop_tokens=request.first_hop_tokens,
+        )
+        return first_chunk.end_tokens + self.stages.flow.look_ahead_tokens
 
     def _language_prompt(self, request: SynthesisRequest) -> tuple[tuple[int, ...], bool]:
         """What the language model reads before the text, and whether it also hears the clip (specification B6)."""
@@ -317,9 +350,12 @@ class Synthesizer:
         )
 
 
-def sentence_seed(seed: int, index: int) -> int:
-    """Each sentence of a request has a seed of its own, so that equal sentences need not sound equal."""
-    return (seed * 1_000_003 + index) % (1 << 63)
+def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
+    """Each sentence of a request has a seed of its own, so that equal sentences need not sound equal.
+
+    So has each ``attempt``: no text has half a million sentences.
+    """
+    return (seed * 1_000_003 + index + attempt * 500_000) % (1 << 63)
 
 
 def _known(tokens: Sequence[int]) -> Callable[[], KnownTokens]:

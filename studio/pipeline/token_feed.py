@@ -19,10 +19,21 @@ from studio.pipeline.control import RequestControl
 class TokenFeed(Protocol):
     """The speech tokens of one sentence, as far as they are known."""
 
-    tokens: list[int]
-    is_finished: bool
-    seconds: float  # spent making them
-    first_token_seconds: float  # the part of it until the first one: reading prompt and text
+    @property
+    def tokens(self) -> list[int]: ...
+
+    @property
+    def is_finished(self) -> bool: ...
+
+    @property
+    def seconds(self) -> float:
+        """Spent making the tokens."""
+        ...
+
+    @property
+    def first_token_seconds(self) -> float:
+        """The part of ``seconds`` until the first token: reading prompt and text."""
+        ...
 
     def wait_for(self, count: int) -> None:
         """Returns when ``count`` tokens are there, or the sentence has ended. Raises what went wrong."""

@@ -29,8 +29,9 @@ def synthesis_request(
     voice: VoiceReference,
     generation: str,
     seed: int,
+    is_played: bool = True,
 ) -> SynthesisRequest:
-    """``seed`` is the line's own, or one drawn for this take."""
+    """``seed`` is the line's own, or one drawn for this take; ``is_played``: while it is made."""
     return SynthesisRequest(
         text=text_to_send(line, dictionary, generation),
         voice=voice,
@@ -39,6 +40,7 @@ def synthesis_request(
         speed=line.speed,
         seed=seed,
         sampling=line.sampling,
+        is_played=is_played,
     )
 
 

@@ -56,6 +56,16 @@ def test_a_text_becomes_a_file_for_each_sentence(timbre, spoken) -> None:  # typ
     assert re.search(r"made 3 files in .* s, \d+\.\d s of speech a second", ran.err)
 
 
+def test_lines_whose_speech_does_not_fit_their_text_are_named(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    """A line that the model gets right when nobody hears it yet is not."""
+    Path("story.txt").write_text("The mumble was quiet. I only heard babble.", "utf-8")
+    ran = export(timbre, "story.txt", "--voice", "Anna", "--json")
+    assert ran.status == 0, ran.err
+    (warning,) = json.loads(ran.out)["warnings"]
+    assert warning.startswith("implausible-length: line 2: “I only heard babble.” is longer")
+    assert "line 2: “I only heard babble.” is longer" in ran.err
+
+
 def test_a_second_time_nothing_is_spoken_or_made(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("The harbour was quiet. Nobody spoke.", "utf-8")
     export(timbre, "story.txt", "--voice", "Anna")

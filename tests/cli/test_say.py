@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,32 @@ def test_the_usual_request_is_plain(timbre: Terminal, clip: Path) -> None:
     request = asked(timbre)
     assert request == SynthesisRequest("text", request.voice)
     assert request.voice.transcript is None
+
+
+def test_speech_that_does_not_fit_its_text_is_made_once_more(timbre: Terminal, clip: Path) -> None:
+    ran = timbre("say", "mumble two", "--voice", clip, "-o", "o.wav", "--json", "--seed", "4")
+    assert ran.status == 0, ran.err
+    first, second = timbre.opened[-1].requests
+    assert (first.is_played, second.is_played) == (True, False)
+    assert replace(second, is_played=True) == first
+    assert "making it once more" in ran.err
+    assert ran.json["warnings"] == []
+    assert timbre.files() == {"o.wav"}
+
+
+def test_a_second_time_in_vain_is_a_warning(timbre: Terminal, clip: Path) -> None:
+    ran = timbre("say", "babble two", "--voice", clip, "-o", "o.wav", "--json")
+    assert len(timbre.opened[-1].requests) == 2
+    words = "“babble two” is longer than its text should take; listen to it, or choose another --seed."
+    assert words in ran.err
+    assert ran.json["warnings"] == [f"implausible-length: {words}"]
+
+
+def test_what_has_been_heard_is_not_made_again(timbre: Terminal, clip: Path) -> None:
+    timbre.with_sound_card()
+    ran = timbre("say", "mumble two", "--voice", clip, "--play", "-o", "o.wav", "--json")
+    assert len(timbre.opened[-1].requests) == 1
+    assert len(ran.json["warnings"]) == 1
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from studio.pipeline.request import (
     ConversionRequest,
     EngineDescription,
     EngineOptions,
+    LengthFinding,
+    LengthVerdict,
     Mode,
     SynthesisReport,
     SynthesisRequest,
@@ -79,7 +82,9 @@ class FakeModel:
     def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
         self.requests.append(request)
         yield from self._say(iter([request.text]), request.mode, control)
-        return self._report(request.mode, request.text)
+        is_odd = "babble" in request.text or ("mumble" in request.text and request.is_played)
+        odd = (LengthFinding(request.text, LengthVerdict.TOO_LONG),) if is_odd else ()
+        return replace(self._report(request.mode, request.text), odd_lengths=odd)
 
     def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
         self.requests.append(request)

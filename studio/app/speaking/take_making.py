@@ -172,6 +172,7 @@ class TakeMaking(QObject):
                 voice=voice.reference,
                 generation=description.generation,
                 seed=self.seed,
+                is_played=not self._in_batch,
             )
         recipe = recipe_of(
             line,

@@ -1,0 +1,118 @@
+"""Speech tokens of a sentence, made once more where their number does not fit the text.
+
+Decided: a second attempt only while no token of the first has been decoded, and whether that is so follows
+from numbers of tokens, never from timing. Because the same request must give the same sound. So a request
+that is played while it is made repeats only sentences that end within their first chunk; any other request
+repeats every sentence of implausible length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from studio.pipeline.length_limits import LengthLimits
+from studio.pipeline.request import LengthFinding, LengthVerdict
+from studio.pipeline.token_feed import TokenFeed, close_source
+from studio.pipeline.utterance import EVERYTHING
+
+
+class CountedTokens:
+    """The language model's tokens, at most ``limit`` of them."""
+
+    def __init__(self, tokens: Iterator[int], limit: int) -> None:
+        self.count = 0
+        self._tokens = tokens
+        self._limit = limit
+
+    def __iter__(self) -> Iterator[int]:
+        try:
+            while self.count < self._limit:
+                token = next(self._tokens, None)
+                if token is None:
+                    return
+                self.count += 1
+                yield token
+        finally:
+            close_source(self._tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One way the language model says a sentence. ``counted`` includes tokens that are filtered before the flow."""
+
+    feed: TokenFeed
+    counted: CountedTokens
+
+
+class CheckedFeed:
+    """A ``TokenFeed`` of the most plausible attempt; ``open_attempt`` is given its number, from 0.
+
+    An attempt is judged if it ends with fewer than ``judged_below`` tokens.
+    """
+
+    def __init__(self, open_attempt: Callable[[int], Attempt], limits: LengthLimits, *, judged_below: int) -> None:
+        self._open_attempt = open_attempt
+        self._limits = limits
+        self._judged_below = judged_below
+        self._attempt = open_attempt(0)
+        self._is_settled = False
+        self._earlier_seconds = 0.0
+
+    @property
+    def tokens(self) -> list[int]:
+        return self._attempt.feed.tokens
+
+    @property
+    def is_finished(self) -> bool:
+        return self._attempt.feed.is_finished
+
+    @property
+    def seconds(self) -> float:
+        return self._earlier_seconds + self._attempt.feed.seconds
+
+    @property
+    def first_token_seconds(self) -> float:
+        return self._earlier_seconds + self._attempt.feed.first_token_seconds
+
+    @property
+    def verdict(self) -> LengthVerdict | None:
+        """None for a plausible length, and while the sentence has not ended."""
+        return self._limits.verdict(self._attempt.counted.count) if self.is_finished else None
+
+    def wait_for(self, count: int) -> None:
+        self._attempt.feed.wait_for(count if self._is_settled else max(count, self._judged_below))
+        if not self._is_settled:
+            self._is_settled = True
+            if len(self.tokens) < self._judged_below and self.verdict is not None:
+                self._attempt_again()
+
+    def close(self) -> None:
+        self._attempt.feed.close()
+
+    def _attempt_again(self) -> None:
+        first = self._attempt
+        first.feed.close()
+        second = self._open_attempt(1)
+        # From here on the second is the one that is closed, whatever is raised.
+        self._attempt, self._earlier_seconds = second, first.feed.seconds
+        second.feed.wait_for(EVERYTHING)
+        second.feed.close()
+        if self._limits.distance(first.counted.count) <= self._limits.distance(second.counted.count):
+            self._attempt, self._earlier_seconds = first, second.feed.seconds
+
+
+@dataclass
+class LengthCheck:
+    """The checked feeds of one request, in the order of its sentences."""
+
+    _feeds: list[tuple[str, CheckedFeed]] = field(default_factory=list)
+
+    def add(self, spoken_text: str, feed: CheckedFeed) -> CheckedFeed:
+        self._feeds.append((spoken_text, feed))
+        return feed
+
+    @property
+    def findings(self) -> tuple[LengthFinding, ...]:
+        found = ((text, feed.verdict) for text, feed in self._feeds)
+        return tuple(LengthFinding(text, verdict) for text, verdict in found if verdict is not None)

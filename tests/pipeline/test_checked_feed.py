@@ -1,0 +1,202 @@
+"""A sentence whose speech does not have the length of its text is made once more, if none of it was decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from studio.model.stages import SpeechTokenRequest, TokenSampler
+from studio.pipeline.checked_feed import EVERYTHING, Attempt, CheckedFeed, CountedTokens
+from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.length_limits import LengthLimits
+from studio.pipeline.request import LengthVerdict, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.pipeline.synthesizer import Synthesizer
+from studio.pipeline.token_feed import InlineFeed, ThreadedFeed
+
+LIMITS = LengthLimits(shortest=20, expected=50.0, longest=100)
+TOO_SHORT, TOO_LONG = LengthVerdict.TOO_SHORT, LengthVerdict.TOO_LONG
+
+
+class Attempts:
+    """Gives attempts of the ``lengths``; their tokens say which attempt made them."""
+
+    def __init__(self, kind: type[InlineFeed] | type[ThreadedFeed], *lengths: int) -> None:
+        self.kind = kind
+        self.lengths = lengths
+        self.num_made = 0
+        self.num_closed = 0
+        self.control = RequestControl()
+
+    def __call__(self, number: int) -> Attempt:
+        counted = CountedTokens(self._tokens(number), LIMITS.longest)
+        return Attempt(self.kind(iter(counted), self.control), counted)
+
+    def _tokens(self, number: int) -> Iterator[int]:
+        self.num_made += 1
+        try:
+            for _ in range(self.lengths[number]):
+                yield number
+        finally:
+            self.num_closed += 1
+
+
+@pytest.fixture(params=[InlineFeed, ThreadedFeed])
+def kind(request: pytest.FixtureRequest) -> type[InlineFeed] | type[ThreadedFeed]:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "made", "verdict"),
+    [
+        ((50, 60), [0] * 50, None),
+        ((10, 60), [1] * 60, None),
+        ((500, 60), [1] * 60, None),
+        ((10, 500), [1] * 100, TOO_LONG),  # twice as long is nearer than a fifth
+        ((15, 10), [0] * 15, TOO_SHORT),
+        ((500, 500), [0] * 100, TOO_LONG),
+    ],
+)
+def test_the_more_plausible_of_two_attempts_is_taken(
+    kind: type[InlineFeed], lengths: tuple[int, int], made: list[int], verdict: LengthVerdict | None
+) -> None:
+    attempts = Attempts(kind, *lengths)
+    feed = CheckedFeed(attempts, LIMITS, judged_below=EVERYTHING)
+    feed.wait_for(1)
+    assert feed.tokens == made
+    assert feed.verdict is verdict
+    feed.wait_for(EVERYTHING)
+    assert feed.tokens == made
+    feed.close()
+    assert attempts.num_closed == attempts.num_made
+
+
+def test_what_may_have_been_decoded_is_not_replaced(kind: type[InlineFeed]) -> None:
+    feed = CheckedFeed(Attempts(kind, 500, 60), LIMITS, judged_below=30)
+    feed.wait_for(30)
+    feed.wait_for(EVERYTHING)
+    assert feed.tokens == [0] * 100, "it ends where no text of this length can"
+    assert feed.verdict is TOO_LONG
+    feed.close()
+
+
+@pytest.mark.parametrize("count", [30, EVERYTHING])
+def test_a_sentence_that_ends_within_its_first_chunk_is_judged_before_that(kind: type[InlineFeed], count: int) -> None:
+    """Whether the language model runs ahead, as it does where the machine is slow, changes nothing."""
+    feed = CheckedFeed(Attempts(kind, 10, 60), LIMITS, judged_below=30)
+    feed.wait_for(count)
+    assert feed.tokens[:30] == [1] * 30
+    feed.close()
+
+
+def test_running_ahead_does_not_judge_a_longer_sentence(kind: type[InlineFeed]) -> None:
+    feed = CheckedFeed(Attempts(kind, 500, 60), LIMITS, judged_below=30)
+    feed.wait_for(EVERYTHING)
+    assert feed.tokens == [0] * 100
+    feed.close()
+
+
+def test_cancelling_reaches_the_second_attempt(kind: type[InlineFeed]) -> None:
+    attempts = Attempts(kind, 10, 60)
+    made = attempts._tokens
+
+    def cancelling(number: int) -> Iterator[int]:
+        for token in made(number):
+            if number == 1:
+                attempts.control.cancel()
+            yield token
+
+    attempts._tokens = cancelling  # type: ignore[method-assign]
+    feed = CheckedFeed(attempts, LIMITS, judged_below=EVERYTHING)
+    with pytest.raises(Cancelled):
+        feed.wait_for(1)
+    feed.close()
+
+
+# In a whole model.
+
+
+class ScriptedLM:
+    """Speaks sentence after sentence with as many tokens as ``lengths`` say."""
+
+    engine = "scripted"
+    lines_at_once = 1
+
+    def __init__(self, of: Synthesizer, *lengths: int) -> None:
+        self.sampling = of.stages.speech_lm.sampling
+        self.num_tokens = of.checkpoint.speech_lm.layout.num_speech_tokens
+        self.lengths = list(lengths)
+        self.samplers: list[TokenSampler] = []
+
+    def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        assert request.text_tokens
+        self.samplers.append(sampler)
+        length = self.lengths.pop(0)
+        return iter([(100 + 7 * index) % self.num_tokens for index in range(length)])
+
+
+def speak(
+    synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch, lengths: tuple[int, ...], **changes: object
+) -> tuple[np.ndarray, SynthesisReport, ScriptedLM]:
+    lm = ScriptedLM(synthesizer, *lengths)
+    monkeypatch.setattr(synthesizer, "stages", replace(synthesizer.stages, speech_lm=lm))
+    monkeypatch.setattr(synthesizer, "_description", replace(synthesizer.description, makes_noise=False))
+    clip = VoiceReference(VOICE, transcript="The morning train was quiet.", name="a")
+    request = SynthesisRequest(**{"text": TEXT, "voice": clip} | changes)  # type: ignore[arg-type]
+    chunks = synthesizer.stream(request, control=RequestControl())
+    samples = []
+    while True:
+        try:
+            samples.append(next(chunks).samples)
+        except StopIteration as end:
+            return np.concatenate(samples), end.value, lm
+
+
+TEXT = "Would you please bring me the blue notebook from the top drawer of the desk?"
+VOICE = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
+
+
+def test_a_request_that_nobody_hears_yet_repeats_a_sentence_of_implausible_length(
+    synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone, plausible, _ = speak(synthesizer, monkeypatch, (100,), is_played=False)
+    repeated, report, lm = speak(synthesizer, monkeypatch, (9999, 100), is_played=False)
+    assert plausible.odd_lengths == report.odd_lengths == ()
+    assert np.array_equal(alone, repeated)
+    assert len(lm.samplers) == 2
+
+
+def test_what_is_heard_ends_at_the_limit_and_is_reported(
+    synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples, report, lm = speak(synthesizer, monkeypatch, (9999,), is_played=True)
+    (finding,) = report.odd_lengths
+    assert (finding.spoken_text, finding.verdict) == (TEXT, TOO_LONG)
+    assert len(lm.samplers) == 1
+    assert len(samples) / 24_000 < 40
+
+
+def test_a_plausible_sentence_sounds_the_same_whether_it_is_heard_or_not(
+    synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard, _, _ = speak(synthesizer, monkeypatch, (110,), is_played=True)
+    unheard, _, _ = speak(synthesizer, monkeypatch, (110,), is_played=False)
+    assert np.array_equal(heard, unheard)
+
+
+def test_a_whole_utterance_is_repeated_though_it_will_be_heard(
+    synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, report, lm = speak(synthesizer, monkeypatch, (4, 100), is_streaming=False)
+    assert report.odd_lengths == ()
+    assert len(lm.samplers) == 2
+
+
+def test_benchmarks_and_random_weights_are_not_judged(
+    synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, report, _ = speak(synthesizer, monkeypatch, (4,), forced_tokens=4, is_played=False)
+    assert report.odd_lengths == ()

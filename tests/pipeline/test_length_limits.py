@@ -1,0 +1,125 @@
+"""Which lengths of speech are plausible for a text. The numbers of tokens were seen with the bundled model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from studio.pipeline.length_limits import (
+    CLOSE,
+    LOOSE,
+    WIDE,
+    LengthLimits,
+    Tolerance,
+    limits_of_sentences,
+    pace_of_prompt,
+)
+from studio.pipeline.request import LengthVerdict, SynthesisRequest, VoiceReference
+from studio.text.prepare import Sentence
+from studio.text.respellings import Respellings
+from studio.text.spoken_length import SpokenLength, spoken_length
+
+TOO_SHORT, TOO_LONG = LengthVerdict.TOO_SHORT, LengthVerdict.TOO_LONG
+LIST = Path(__file__).parents[2] / "resources" / "models" / "studio-mini" / "CosyVoice-BlankEN" / "respellings.txt"
+
+
+@pytest.fixture(scope="module")
+def words() -> Respellings:
+    return Respellings.read(LIST)
+
+
+@pytest.mark.parametrize(
+    ("text", "num_tokens", "verdict"),
+    [
+        ("The morning train was quiet, and nobody seemed to be in a hurry.", 96, None),
+        ("He said: “Do not touch that!”, and everyone froze.", 53, TOO_SHORT),
+        ("He said: “Do not touch that!”, and everyone froze.", 106, None),
+        ("Scripts, sketches, and straight sixths.", 47, TOO_SHORT),
+        ("She sells sea shells by the sea shore.", 157, TOO_LONG),
+        ("She sells sea shells by the sea shore.", 72, None),
+        ("How much wood would a woodchuck chuck if a woodchuck could chuck wood?", 520, TOO_LONG),
+        ("Hello.", 15, None),
+        ("Hello.", 80, TOO_LONG),
+        ("Go!", 15, None),
+        ("Well, you see, it was, how shall I put it, complicated.", 108, None),
+    ],
+)
+def test_loops_and_lost_clauses_are_found_and_ordinary_speech_is_not(
+    words: Respellings, text: str, num_tokens: int, verdict: LengthVerdict | None
+) -> None:
+    limits = LengthLimits.of(spoken_length(text, words), CLOSE, num_text_tokens=len(text) // 2)
+    assert limits.verdict(num_tokens) is verdict
+
+
+def test_a_line_of_digits_is_bounded_by_its_words(words: Respellings) -> None:
+    spoken = (
+        "zero seventy five thousand five hundred and fifty four twenty six million four hundred thirty one thousand "
+        "three hundred and fifty five thirty million five hundred three thousand five hundred and sixty five."
+    )
+    limits = LengthLimits.of(spoken_length(spoken, words), CLOSE, num_text_tokens=74)
+    assert limits.longest < 1480 / 2, "the model's own limit is 59 seconds"
+    assert limits.verdict(limits.longest) is TOO_LONG
+    assert limits.verdict(360) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "num_text_tokens", "slowest_seconds", "fastest_seconds"),
+    [
+        ("I would like a table for four, please, near the window if possible.", 16, 12.0, 2.2),
+        ("今天天气不错，我们一起去公园散步吧。", 12, 9.0, 1.8),
+        ("[laughter] No way! [breath] That is funny.", 12, 9.0, 1.2),
+    ],
+)
+def test_slow_and_fast_speech_of_a_large_model_is_plausible(
+    text: str, num_text_tokens: int, slowest_seconds: float, fastest_seconds: float
+) -> None:
+    limits = LengthLimits.of(spoken_length(text), WIDE, num_text_tokens=num_text_tokens)
+    assert limits.verdict(round(25 * slowest_seconds)) is None
+    assert limits.verdict(round(25 * fastest_seconds)) is None
+
+
+@pytest.mark.parametrize("tolerance", [CLOSE, LOOSE, WIDE])
+def test_the_models_own_limit_stays_in_force(tolerance: Tolerance) -> None:
+    assert LengthLimits.of(SpokenLength(100, 200, 9), tolerance, num_text_tokens=3).longest == 60
+
+
+def test_a_limit_of_the_model_below_the_usual_length_is_no_loop() -> None:
+    """A vocabulary may hold a whole phrase as one token."""
+    limits = LengthLimits.of(spoken_length("中华人民共和国"), WIDE, num_text_tokens=1)
+    assert limits.longest == 20
+    assert limits.verdict(20) is None
+
+
+def test_speech_that_ends_as_soon_as_it_may_is_too_short() -> None:
+    text = "I would like a table for four, please, near the window if possible."
+    limits = LengthLimits.of(spoken_length(text), WIDE, num_text_tokens=16)
+    assert limits.verdict(32) is TOO_SHORT
+    assert limits.verdict(55) is None
+
+
+def test_sounds_alone_may_have_any_length() -> None:
+    limits = LengthLimits.of(spoken_length("[breath]"), WIDE, num_text_tokens=1)
+    assert limits.verdict(0) is None
+
+
+def test_a_slow_voice_may_take_longer() -> None:
+    text = SpokenLength(40, 40, 1)
+    slow = pace_of_prompt(text, 130)
+    assert slow == pytest.approx(130 / 95)
+    usual, longer = (LengthLimits.of(text, CLOSE, num_text_tokens=99, pace=pace) for pace in (1.0, slow))
+    assert longer.longest > 1.3 * usual.longest - 12
+    assert longer.shortest == usual.shortest, "a transcript may lack words that are in the clip"
+    assert pace_of_prompt(text, 1000) == 1.5
+    assert pace_of_prompt(SpokenLength(), 100) == 1.0
+
+
+def test_the_limits_of_a_request_follow_from_model_and_mode(words: Respellings) -> None:
+    voice = VoiceReference(Path("clip.wav"), transcript="Hello there, it is late.")
+    sentence = Sentence("Good morning!", "Good morning!", tuple(range(40)))
+
+    def longest(request: SynthesisRequest, respellings: Respellings | None) -> int:
+        return limits_of_sentences(request, respellings, 45)(sentence).longest
+
+    plain, slowly = SynthesisRequest("x", voice), SynthesisRequest("x", voice, instruct="slowly")
+    assert longest(plain, words) < longest(slowly, words) < longest(plain, None)

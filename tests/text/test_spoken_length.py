@@ -1,0 +1,49 @@
+"""How much there is to say in a text, counted in phones and pauses."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.text.respellings import Respellings
+from studio.text.spoken_length import SpokenLength, spoken_length
+
+WORDS = Respellings({"hello": "HXLÓ", "it's": "ITS"})
+
+
+def test_words_of_the_models_own_list_are_counted_exactly() -> None:
+    assert spoken_length("Hello, it’s hello!", WORDS) == SpokenLength(11, 11, pauses=2)
+
+
+def test_other_words_are_a_range() -> None:
+    length = spoken_length("Hello zigzag.", WORDS)
+    assert (length.fewest_phones, length.most_phones) == (4 + 3, 4 + 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "num_phones"),
+    [
+        ("我是一个学生", 15),
+        ("ありがとう", 9),
+        ("감사합니다", 12),
+        ("спасибо", 7),
+        ("thought", 4),
+        ("مرحبا", 8),
+        ("BBC", 6),
+    ],
+)
+def test_the_range_holds_the_true_number_in_each_script(text: str, num_phones: int) -> None:
+    length = spoken_length(text)
+    assert length.fewest_phones <= num_phones <= length.most_phones
+
+
+def test_kanji_take_longer_than_chinese_characters() -> None:
+    assert spoken_length("私は東京").most_phones > spoken_length("我东京").most_phones + 6
+
+
+def test_tags_are_sounds_and_phones_not_words() -> None:
+    length = spoken_length("[laughter] <strong>Hello</strong> [HH][AH0]", WORDS)
+    assert (length.fewest_phones, length.most_phones, length.sounds) == (4 + 2, 4 + 6, 2)
+
+
+def test_a_row_of_marks_is_one_pause() -> None:
+    assert spoken_length("Wait... what?! Yes。").pauses == 3
