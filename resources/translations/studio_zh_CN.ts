@@ -1782,7 +1782,7 @@
     </message>
     <message>
         <source>Random models can only be written from a clone of the source.</source>
-        <translation type="unfinished"></translation>
+        <translation>只有从源代码克隆运行时才能生成随机模型。</translation>
     </message>
     <message>
         <source>Record or save it again.</source>
@@ -2042,7 +2042,7 @@
     </message>
     <message>
         <source>Run the benchmark from a clone, or measure an installed model with --model.</source>
-        <translation type="unfinished"></translation>
+        <translation>请在源代码克隆中运行基准测试，或用 --model 测量已安装的模型。</translation>
     </message>
     <message>
         <source>Save it again as CSV.</source>
