@@ -28,6 +28,7 @@ from studio.app.error_words import words_of
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
 from studio.app.widgets.error_line import ErrorLine
+from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.room import fitting
 from studio.errors import StudioError
 from studio.health.anonymity import without_names
@@ -39,6 +40,7 @@ _GAP_PIXELS = 4
 _TALLEST_PIXELS = 10_000
 
 
+@paints_safely
 class _WholeText(QStyledItemDelegate):
     """Rows as high as their text is at the width of the column; a view left to itself counts only its line breaks."""
 

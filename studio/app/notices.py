@@ -24,6 +24,7 @@ from studio.app.theme.tones import tones_of
 from studio.app.translation import language
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.focus import holds_focus
+from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
 
@@ -134,6 +135,7 @@ class NoticeBar(QFrame):
             call()
 
 
+@paints_safely
 class _RoomForWords(QScrollArea):
     """As high as its words are in the width there is, and no higher; in a low window two lines that scroll."""
 

@@ -13,11 +13,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.app.widgets.folding_panel import FoldingPanel
+from studio.app.widgets.painting_guard import paints_safely
 
 # What stays of the script: its head and two lines.
 _SCRIPT_PIXELS = 130
 
 
+@paints_safely
 class Shelf(QWidget):
     """Shares out what height the ``centre`` can do without; the first of ``panels`` has its part first."""
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from studio.app.error_words import error_words
 from studio.app.theme.icons import icon
+from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import BadPronunciation
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 
@@ -44,6 +45,7 @@ class Row:
         return DictionaryEntry(self.written, self.alias or None, self.pronunciation or None, self.is_case_sensitive)
 
 
+@paints_safely
 class WordModel(QAbstractTableModel):
     """``edited`` when a person changes something; not told of ``show_dictionary``."""
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.app.engines.engine_words import figure, stage_title
 from studio.app.widgets.colours import Colours
+from studio.app.widgets.painting_guard import paints_safely
 from studio.engines.overview import Overview
 from studio.engines.stage import Stage
 
@@ -33,6 +34,7 @@ class StageTime:
     plain_seconds: float | None
 
 
+@paints_safely
 class StageChart(QWidget):
     """One bar a stage, the thin one below it for plain float32; a line where work is as fast as it is heard."""
 

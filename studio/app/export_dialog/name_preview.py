@@ -7,11 +7,13 @@ from PySide6.QtWidgets import QLabel, QListView, QVBoxLayout, QWidget
 
 from studio.app.export_dialog.wishes import PreviewedNames
 from studio.app.widgets.error_line import ErrorLine
+from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 
 _ROOT = QModelIndex()
 
 
+@paints_safely
 class _Names(QAbstractListModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import tones_of
 from studio.app.widgets.colours import Colours
+from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Outline
 from studio.app.widgets.sound_painting import paint_outline
 from studio.project.takes import Take
@@ -127,6 +128,7 @@ class TakesList(QListWidget):
         return "\n".join(rows)
 
 
+@paints_safely
 class _TakeDelegate(QStyledItemDelegate):
     """Number, length and seed over the waveform; a star for what is kept."""
 

@@ -35,6 +35,7 @@ from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
 from studio.app.theme.icons import icon
 from studio.app.theme.tones import Tones, tones_of
+from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line, LineState, LineStyle
 from studio.voices.voice import name_key
 
@@ -54,6 +55,7 @@ def state_colour(state: LineState, tones: Tones) -> str:
     }[state]
 
 
+@paints_safely
 class CellDelegate(QStyledItemDelegate):
     """Text with some air around it."""
 
@@ -71,6 +73,7 @@ class CellDelegate(QStyledItemDelegate):
         return cell
 
 
+@paints_safely
 class NumberDelegate(CellDelegate):
     """The number of the line, and a lock where it has one."""
 
@@ -83,6 +86,7 @@ class NumberDelegate(CellDelegate):
             icon("lock", _ink(option, tones_of(option.palette).quiet)).paint(painter, place)
 
 
+@paints_safely
 class StateDelegate(CellDelegate):
     """Icon and word; a line at work shows how far it is."""
 
@@ -103,6 +107,7 @@ class StateDelegate(CellDelegate):
         painter.restore()
 
 
+@paints_safely
 class VoiceDelegate(CellDelegate):
     """A list of the voices there are. ``set_voices`` is told whenever these change."""
 
@@ -172,6 +177,7 @@ class VoiceDelegate(CellDelegate):
         self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
 
 
+@paints_safely
 class StyleDelegate(CellDelegate):
     """A chip with the style's name; edited by a list of what the model knows."""
 
@@ -229,6 +235,7 @@ class StyleDelegate(CellDelegate):
             self.own_words_wanted.emit()
 
 
+@paints_safely
 class TextDelegate(CellDelegate):
     """The text, over two lines; a field that grows while it is edited."""
 

@@ -13,6 +13,7 @@ from studio.app.error_words import error_words
 from studio.app.script.edits import set_field
 from studio.app.script.live_states import LiveStates
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 from studio.project.lines import Line, LineState, LineStyle
 from studio.project.script import Script
@@ -38,6 +39,7 @@ SHARE_ROLE = Qt.ItemDataRole.UserRole + 2  # of a line that is being spoken, 0..
 _LINES_FORMAT = "application/x-timbre-lines"
 
 
+@paints_safely
 class LineModel(QAbstractTableModel):
     """``style_words`` gives a style its name in the language of the window."""
 

@@ -17,6 +17,7 @@ from studio.app.script.script_view import ScriptView
 from studio.app.script.search import Search
 from studio.app.script.style_list import StyleList
 from studio.app.theme.tones import tones_of
+from studio.app.widgets.painting_guard import paints_safely
 from studio.project.changes import Change, InsertLines, RemoveLines, Together
 from studio.project.lines import Line
 
@@ -244,6 +245,7 @@ class ScriptPage(QWidget):
         self._do(change, title)
 
 
+@paints_safely
 class _HintingView(ScriptView):
     """Says what to do while the script is empty."""
 

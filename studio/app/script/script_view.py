@@ -45,6 +45,7 @@ from studio.app.script.finding import Place
 from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
+from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line
 
 _GAP_PIXELS = 4
@@ -67,6 +68,7 @@ _PLAIN_KEYS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModi
 _ALT_GR_OF_WINDOWS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
+@paints_safely
 class ScriptView(QTableView):
     """One row a line; the selection is of whole rows."""
 

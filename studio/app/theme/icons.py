@@ -13,6 +13,7 @@ from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalett
 from PySide6.QtSvg import QSvgRenderer
 
 from studio import paths
+from studio.app.widgets.painting_guard import paints_safely
 
 # WORKAROUND: Qt takes over what ``clone`` returns, Python does not know that and would delete it.
 _engines: list[QIconEngine] = []
@@ -26,6 +27,7 @@ def icon(name: str, colour: str | None = None) -> QIcon:
     return QIcon(engine)
 
 
+@paints_safely
 class _LineIcon(QIconEngine):
     def __init__(self, name: str, colour: str | None) -> None:
         super().__init__()

@@ -14,6 +14,7 @@ from studio.app.voices.languages import language_word
 from studio.app.voices.preparation import PreparationState
 from studio.app.voices.sentences import GRADE_ICONS, grade_ink, grade_word
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
+from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.sound_painting import paint_outline
 from studio.voices.grades import Grade
 
@@ -33,6 +34,7 @@ _STATE_ICONS = {
 _Index = QModelIndex | QPersistentModelIndex
 
 
+@paints_safely
 class CardDelegate(QStyledItemDelegate):
     """For views of a ``VoiceModel``, filtered or not. Rename is done in place, over the name."""
 

@@ -12,6 +12,7 @@ from studio.app.voices.card_pictures import CardPicture
 from studio.app.voices.languages import language_word
 from studio.app.voices.preparation import Preparation, PreparationState
 from studio.app.voices.sentences import advice_of, grade_word, sentence_of
+from studio.app.widgets.painting_guard import paints_safely
 from studio.voices.grades import Grade
 from studio.voices.library import Voice
 
@@ -38,6 +39,7 @@ class VoiceCard:
         return self.voice.quality
 
 
+@paints_safely
 class VoiceModel(QAbstractListModel):
     """In the library's order, which also numbers the first nine."""
 
@@ -151,6 +153,7 @@ class VoiceModel(QAbstractListModel):
         return ", ".join(part for part in parts if part)
 
 
+@paints_safely
 class VoiceFilter(QSortFilterProxyModel):
     """Voices in whose name, transcript, notes, language or consent all the words searched for occur."""
 

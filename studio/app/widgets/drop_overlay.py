@@ -22,6 +22,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from studio.app.widgets.painting_guard import paints_safely
+
 _MARGIN_PIXELS = 24
 _CORNER_PIXELS = 12
 # Ctrl may go down while the mouse rests, of which no drag tells.
@@ -54,6 +56,7 @@ def local_paths(mime: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
 
 
+@paints_safely
 class DropOverlay(QWidget):
     """Made for a window, it makes that window accept files; children that take them themselves come first."""
 

@@ -6,7 +6,10 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from studio.app.widgets.painting_guard import paints_safely
 
+
+@paints_safely
 class ElidedLabel(QWidget):
     """``Qt.TextElideMode.ElideMiddle`` for paths, whose ends say most."""
 

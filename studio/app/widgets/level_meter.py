@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.app.widgets.colours import Colours
+from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Samples
 
 _FLOOR_DBFS = -60.0
@@ -24,6 +25,7 @@ _MARKS_DBFS = (-48, -36, -24, -12, -6, 0)
 _STEP_DB = 3.0
 
 
+@paints_safely
 class LevelMeter(QWidget):
     """Feed it with ``on_samples`` or ``set_level``. It rests, timer and all, when nothing sounds."""
 

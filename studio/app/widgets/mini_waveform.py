@@ -7,12 +7,14 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from studio.app.widgets.colours import Colours
+from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Outline, Samples, outline_of
 from studio.app.widgets.sound_painting import paint_outline
 
 MINI_COLUMNS = 96
 
 
+@paints_safely
 class MiniWaveform(QWidget):
     """Shows one sound as a whole; knows nothing of time."""
 

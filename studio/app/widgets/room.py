@@ -9,6 +9,8 @@ from PySide6.QtCore import QMargins, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QScrollArea, QWidget
 
+from studio.app.widgets.painting_guard import paints_safely
+
 _FRAME_PIXELS = 40  # title bar and borders, which nobody knows before a window is shown
 _LEAST_SIZE = QSize(200, 120)
 # Lists and texts in a dock, which would otherwise hold the window open by their own least size.
@@ -25,6 +27,7 @@ def fitting(width: int, height: int) -> QSize:
     return QSize(width, height).boundedTo(room_on_screen())
 
 
+@paints_safely
 class ScrolledPage(QScrollArea):
     """``page`` as it wants to be where there is room, else behind scroll bars."""
 

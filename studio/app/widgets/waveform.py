@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
 
 from studio.app.widgets.clip_selection import ClipSelection, Handle
 from studio.app.widgets.colours import Colours
+from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Peaks, Samples
 from studio.app.widgets.viewport import Viewport
 from studio.app.widgets.waveform_painting import GRIP_PIXELS, Scale, paint_ruler, paint_selection, paint_sound
@@ -31,6 +32,7 @@ _STEP_SECONDS, _LARGE_STEP_SECONDS = 0.01, 0.1
 _SCROLL_SHARE = 0.1
 
 
+@paints_safely
 class Waveform(QWidget):
     """``show_sound`` for a whole sound; ``begin``, ``append`` … ``finish`` for one that is being made."""
 
