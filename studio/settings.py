@@ -59,7 +59,7 @@ WINDOW_LAYOUT = Text(key="window-layout", default="", may_be_empty=True, longest
 TEXT_SPLITTING = Choice(
     key="text-splitting",
     page=Page.SCRIPT,
-    title=QT_TRANSLATE_NOOP("Settings", "Pasted text becomes"),
+    title=QT_TRANSLATE_NOOP("Settings", "Pasted or imported text becomes"),
     help=QT_TRANSLATE_NOOP(
         "Settings",
         "Short lines are quick to speak again; whole paragraphs keep their melody from sentence to sentence.",

@@ -6171,10 +6171,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>深色</translation>
     </message>
     <message>
-        <source>Pasted text becomes</source>
-        <translation>粘贴的文本变成</translation>
-    </message>
-    <message>
         <source>Short lines are quick to speak again; whole paragraphs keep their melody from sentence to sentence.</source>
         <translation>短行重新朗读很快；整段朗读则句与句之间语调连贯。</translation>
     </message>
@@ -6513,6 +6509,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>A CSV file with the text, voice and length of each line.</source>
         <translation>一个 CSV 文件，包含每行的文字、声音和时长。</translation>
+    </message>
+    <message>
+        <source>Pasted or imported text becomes</source>
+        <translation>粘贴或导入的文本变成</translation>
     </message>
 </context>
 <context>

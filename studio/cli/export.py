@@ -31,11 +31,13 @@ from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_speech import WorkerSpeech
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineDescription, LengthFinding
+from studio.project.splitting import LineBreaks
 from studio.worker.client import WorkerClient
 
 EXAMPLES = f"""\
 examples:
   timbre export chapter-one.txt --voice Anna --out chapter-one
+  timbre export book.docx --voice Anna --out book --split paragraph
   timbre export script.csv --voice Anna --out lines --pattern "{{index}} {{voice}} {{text:30}}" --format wav24 --rate 48000
   timbre export book.docx --voice narrator.wav --out book --joined --lufs -19 --subtitles srt vtt --manifest
   timbre export interview.timbre --out interview --joined-only --format mp3
@@ -63,6 +65,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; made if needed"
     )
     parser.add_argument("--lines", type=line_numbers, metavar="3,5-8", help="only these lines")
+    parser.add_argument(
+        "--split",
+        type=LineBreaks,
+        default=LineBreaks.SENTENCE,
+        metavar="sentence|paragraph",
+        help="what becomes a line of a text without lines of its own (default sentence)",
+    )
     _add_file_options(parser)
     _add_sound_options(parser)
     add_voice_options(parser)
@@ -114,7 +123,7 @@ def _add_sound_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     folder = model_folder(arguments.model)
-    with open_script(arguments.script, arguments.lines, surroundings.open_library()) as script:
+    with open_script(arguments.script, arguments.lines, surroundings.open_library(), arguments.split) as script:
         if script.project is not None and script.project.notice is not None:
             print(f"timbre: {script.project.notice}", file=sys.stderr)
         asyncio.run(until_told_to_stop(_export(arguments, surroundings, script, folder)))

@@ -23,6 +23,7 @@ from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.speaking import synthesis_request
+from studio.project.splitting import LineBreaks
 from studio.project.voice_keys import keys_of
 from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
@@ -44,11 +45,13 @@ class OpenScript:
 
 
 @contextlib.contextmanager
-def open_script(path: Path, wanted: frozenset[int] | None, library: VoiceLibrary) -> Iterator[OpenScript]:
-    """Raises ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``. ``wanted`` counts lines from 1."""
+def open_script(
+    path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, breaks: LineBreaks = LineBreaks.SENTENCE
+) -> Iterator[OpenScript]:
+    """``breaks``: how a text is cut into lines. Raises ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``. ``wanted`` counts lines from 1."""
     dictionary = load_global_dictionary()
     if path.suffix.lower() != PROJECT_SUFFIX:
-        yield OpenScript(path.stem, path.parent, _numbered(read_script(path), wanted), dictionary)
+        yield OpenScript(path.stem, path.parent, _numbered(read_script(path, breaks), wanted), dictionary)
         return
     with Project.open(path, paths.data_folder() / "drafts", global_dictionary=dictionary) as project:
         project.voice_keys = keys_of(library.voices())

@@ -56,6 +56,20 @@ def test_a_text_becomes_a_file_for_each_sentence(timbre, spoken) -> None:  # typ
     assert re.search(r"made 3 files in .* s, \d+\.\d s of speech a second", ran.err)
 
 
+def test_a_text_becomes_a_file_for_each_paragraph_if_asked(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("The harbour was quiet. Nobody spoke.\n\nThen the bell rang.", "utf-8")
+    ran = export(timbre, "story.txt", "--voice", "Anna", "--split", "paragraph")
+    assert ran.status == 0, ran.err
+    assert spoken() == ["The harbour was quiet. Nobody spoke.", "Then the bell rang."]
+    assert len(names()) == 2
+
+
+def test_another_split_is_refused(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("The harbour was quiet.", "utf-8")
+    assert export(timbre, "story.txt", "--voice", "Anna", "--split", "word").status == 2
+    assert not spoken()
+
+
 def test_lines_whose_speech_does_not_fit_their_text_are_named(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     """A line that the model gets right when nobody hears it yet is not."""
     Path("story.txt").write_text("The mumble was quiet. I only heard babble.", "utf-8")
