@@ -32,7 +32,7 @@ def run_checks(
     """
     run = run or _run
     if pytest_arguments:
-        return run([str(environment.program("pytest")), *pytest_arguments], checkout)
+        return run([str(environment.program("pytest")), *_joined(pytest_arguments)], checkout)
     first_failure = 0
     results = []
     for title, program, arguments in _CHECKS:
@@ -43,6 +43,17 @@ def run_checks(
         first_failure = first_failure or status
     progress.note("\n" + "\n".join(results))
     return first_failure
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """``--reference=DIR`` for ``--reference DIR``, whose DIR pytest takes for tests: it would look for settings there."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and joined[-1] == "--reference":
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def _run(command: list[str], folder: Path) -> int:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import torch
+from reference_limits import limit_of
 from safetensors.torch import load_file
 
 from studio.model.config import FlowConfig, Precision
@@ -110,12 +111,7 @@ class Golden:
         folder = reference / family / "golden"
         self.arrays = load_file(folder / "flow.safetensors")
         self.notes = json.loads((folder / "flow.json").read_text("utf-8"))
-        tolerances = json.loads((folder / "tolerance.json").read_text("utf-8"))
-        self.tolerance = max(
-            entry["rerun_max_diff"]
-            for name, entry in tolerances.items()
-            if name.startswith(("flow:estimator/out", "flow:full", "flow:stream")) and "rerun_max_diff" in entry
-        )
+        self.tolerance = limit_of(reference, family, "flow:estimator/out*", "flow:full*", "flow:stream*")
         self.tokens: list[int] = self.arrays["tokens"][0].tolist()
         self.prompt = FlowPrompt(
             tuple(self.arrays["flow_prompt_speech_token"][0].tolist()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,10 @@ FULL_SIZE = {
 
 @pytest.mark.reference
 def test_names_and_shapes_are_those_of_the_released_files(reference: Path, family: str) -> None:
-    listed = json.loads((reference / "state-dicts" / f"{family}.flow.json").read_text("utf-8"))["state_dict"]
+    lists = reference / "state-dicts"
+    if not lists.is_dir():
+        pytest.skip("this reference folder has no list of full-size tensors")
+    listed = json.loads((lists / f"{family}.flow.json").read_text("utf-8"))["state_dict"]
     with torch.device("meta"):
         network = build_network(FULL_SIZE[family])
     ours = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
@@ -37,38 +41,35 @@ def test_names_and_shapes_are_those_of_the_released_files(reference: Path, famil
 
 
 @pytest.mark.reference
-@pytest.mark.parametrize("time", ["0.0", "0.0123", "0.2929", "0.9877"])
 @pytest.mark.parametrize(("mode", "chunk_frames"), [("full", None), ("stream", 50)])
-def test_estimator_equals_official(
-    reference: Path, family: str, time: str, mode: str, chunk_frames: int | None
-) -> None:
+def test_estimator_equals_official(reference: Path, family: str, mode: str, chunk_frames: int | None) -> None:
     golden = Golden(reference, family)
     x, mean, prompt_mel = (golden[f"estimator/{name}"].transpose(1, 2) for name in ("x", "mu", "cond"))
-    with torch.no_grad():
-        velocity = flow_network(reference, family).estimator(
-            x,
-            torch.full((2,), float(time)),
-            Conditions(mean, prompt_mel, golden["estimator/spks"]),
-            WholeSequence(chunk_frames),
-        )
-    expected = golden[f"estimator/out_t{time}_{mode}"].transpose(1, 2)
-    assert (velocity - expected).abs().max() <= golden.tolerance
+    estimator = flow_network(reference, family).estimator
+    times = [found[1] for name in golden.arrays if (found := re.fullmatch(rf"estimator/out_t([\d.]+)_{mode}", name))]
+    assert len(times) > 1
+    for time in times:
+        with torch.no_grad():
+            velocity = estimator(
+                x,
+                torch.full((2,), float(time)),
+                Conditions(mean, prompt_mel, golden["estimator/spks"]),
+                WholeSequence(chunk_frames),
+            )
+        expected = golden[f"estimator/out_t{time}_{mode}"].transpose(1, 2)
+        assert (velocity - expected).abs().max() <= golden.tolerance, time
 
 
 @pytest.mark.reference
 @pytest.mark.parametrize(
-    ("run", "num_tokens", "num_ahead", "is_streaming"),
-    [
-        ("full", 70, 0, False),
-        ("stream_final", 70, 0, True),
-        ("stream_chunk", 50, 3, True),
-        ("full_chunk", 50, 3, False),
-    ],
+    ("run", "num_ahead", "is_streaming"),
+    [("full", 0, False), ("stream_final", 0, True), ("stream_chunk", 3, True), ("full_chunk", 3, False)],
 )
 def test_encoder_speaker_and_first_step_equal_official(
-    reference: Path, family: str, run: str, num_tokens: int, num_ahead: int, is_streaming: bool
+    reference: Path, family: str, run: str, num_ahead: int, is_streaming: bool
 ) -> None:
     golden = Golden(reference, family)
+    num_tokens = golden[f"{run}/mel"].shape[-1] // 2
     network = flow_network(reference, family)
     tokens = [*golden.prompt.speech_tokens, *golden.tokens[: num_tokens + num_ahead]]
     contexts = EncoderContext(WholeSequence(25), WholeSequence(50)) if is_streaming else EncoderContext(

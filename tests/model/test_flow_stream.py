@@ -109,7 +109,7 @@ def test_chunks_equal_official_chunks(reference: Path, family: str) -> None:
         official = arrays[f"stream/flow{index}_mel"][0][:, 2 * start : 2 * stop]
         assert relative_error(mel, official) <= 1e-5
         start = stop
-    assert start > 100
+    assert len(calls) > 1
 
 
 @settings(max_examples=5, deadline=None, derandomize=True)

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from speech_lm_cases import (
     GATE_E7,
-    LOG_PROBABILITY_TOLERANCE,
     Golden,
     RecordingSampler,
     random_network,
@@ -141,7 +140,7 @@ def test_recorded_runs(reference: Path, family: str, case: int, monkeypatch: pyt
         if call == len(lengths) - 1:
             continue
         difference = (inputs.log_probabilities[ends[call]] - recorded).abs().max()
-        assert difference <= LOG_PROBABILITY_TOLERANCE
+        assert difference <= golden.log_probability_limit
         num_compared += 1
     assert num_compared >= len(steps) - 1
 

@@ -1,7 +1,7 @@
 """Both vocoders compute what the official implementation computes (golden/hift, golden/e2e).
 
-Limits are the summary rows of the reference README, or the array's own where it is recorded input
-that goes in. They hold for another folder of the same layout as well (``--reference``).
+Limits are from the folder's own tolerances, so they hold for another folder of the same layout as well
+(``--reference``).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from reference_limits import limit_of, speech_limit
 from safetensors.torch import load_file
 
 from studio.model.config import Precision, VocoderConfig
@@ -26,10 +27,6 @@ from studio.model.vocoder.source import phase_sums
 
 pytestmark = pytest.mark.reference
 
-F0_LIMIT = {"cosyvoice2": 3.3e-4, "cosyvoice3": 9.2e-4}  # hertz
-SOURCE_LIMIT = {"cosyvoice2": 4.9e-4, "cosyvoice3": 1.6e-4}
-SPEECH_LIMIT = {"cosyvoice2": 1.8e-3, "cosyvoice3": 2.9e-3}
-SPEECH_OF_SOURCE_LIMIT = {"cosyvoice2": 1.2e-6, "cosyvoice3": 4.8e-6}
 SECOND_RUN = {"cosyvoice2": "short", "cosyvoice3": "chunk"}
 NOISE_TABLE = {"cosyvoice2": "gauss", "cosyvoice3": "uniform"}
 
@@ -45,6 +42,10 @@ class Golden:
     hift: dict[str, torch.Tensor]
     e2e: dict[str, torch.Tensor]
     chunk_samples: dict[str, list[int]]
+    f0_limit: float  # hertz
+    source_limit: float
+    speech_limit: float
+    speech_of_source_limit: float
 
     @property
     def network(self) -> HiFT:
@@ -99,6 +100,11 @@ def load_golden(reference: Path, family: str) -> Golden:
         hift=load_file(folder / "golden" / "hift.safetensors"),
         e2e=load_file(folder / "golden" / "e2e.safetensors"),
         chunk_samples={run["name"]: run["chunk_samples"] for run in runs},
+        f0_limit=limit_of(reference, family, "hift:*/f0"),
+        source_limit=limit_of(reference, family, "hift:*/source", "e2e:*_source"),
+        speech_limit=speech_limit(reference, family),
+        # Ours may differ that much from both of two runs.
+        speech_of_source_limit=2 * limit_of(reference, family, "hift:zero_source/speech"),
     )
 
 
@@ -108,7 +114,7 @@ def assert_close(made: torch.Tensor, wanted: torch.Tensor, limit: float) -> None
 
 
 def test_pitch(golden: Golden) -> None:
-    assert_close(golden.network.f0_predictor(golden.hift["full/mel"]), golden.hift["full/f0"], F0_LIMIT[golden.family])
+    assert_close(golden.network.f0_predictor(golden.hift["full/mel"]), golden.hift["full/f0"], golden.f0_limit)
 
 
 def test_pitch_in_double(golden3: Golden) -> None:
@@ -122,7 +128,7 @@ def test_pitch_before_the_end_of_the_utterance(golden3: Golden) -> None:
     history = History()
     history.begin_chunk(is_last=False)
     f0 = golden3.network.f0_predictor.continue_from(golden3.hift["chunk/mel"], history)
-    assert_close(f0, golden3.hift["chunk/f0"], F0_LIMIT["cosyvoice3"])
+    assert_close(f0, golden3.hift["chunk/f0"], golden3.f0_limit)
 
 
 def test_harmonics_of_the_recorded_pitch(golden: Golden) -> None:
@@ -141,7 +147,7 @@ def test_source_of_the_recorded_pitch(golden: Golden) -> None:
 def test_source(golden: Golden) -> None:
     f0 = golden.network.f0_predictor(golden.hift["full/mel"])
     source = golden.network.m_source(f0, golden.phase(f0), golden.noise_for(f0))
-    assert_close(source[None], golden.hift["full/source"], SOURCE_LIMIT[golden.family])
+    assert_close(source[None], golden.hift["full/source"], golden.source_limit)
 
 
 def test_last_layer_on_the_recorded_source(golden: Golden) -> None:
@@ -160,19 +166,19 @@ def test_speech_on_a_given_source(golden: Golden, source: str) -> None:
     wanted = golden.hift[name]
     made = golden.decode_second_run(given if source == "recorded" else torch.zeros_like(given))
     # CosyVoice3: four frames earlier than the official program, which waits longer than it must.
-    assert_close(made[:, : wanted.shape[-1]], wanted, SPEECH_OF_SOURCE_LIMIT[golden.family])
+    assert_close(made[:, : wanted.shape[-1]], wanted, golden.speech_of_source_limit)
 
 
 def test_speech_on_a_source_whose_head_was_replaced(golden2: Golden) -> None:
     """The official program caches the source of CosyVoice2; here it is continued, but a decoder is a decoder."""
     made = golden2.decode_second_run(golden2.hift["cached_source/source"][0])
-    assert_close(made, golden2.hift["cached_source/speech"], SPEECH_OF_SOURCE_LIMIT["cosyvoice2"])
+    assert_close(made, golden2.hift["cached_source/speech"], golden2.speech_of_source_limit)
 
 
 def test_speech_of_a_later_official_chunk_on_its_source(golden2: Golden) -> None:
     """CosyVoice2's second streamed chunk, before its fade."""
     made = golden2.network.decode(golden2.e2e["stream/hift1_mel"], golden2.e2e["stream/hift1_source"][0])
-    assert_close(made, golden2.e2e["stream/hift1_speech"], SPEECH_OF_SOURCE_LIMIT["cosyvoice2"])
+    assert_close(made, golden2.e2e["stream/hift1_speech"], golden2.speech_of_source_limit)
 
 
 def test_whole_speech(golden: Golden) -> None:
@@ -181,13 +187,13 @@ def test_whole_speech(golden: Golden) -> None:
         (golden.e2e["full/flow0_mel"], golden.e2e["full/chunk0"]),
     ):
         made = golden.vocoder.synthesize_whole(mel[0], golden.noise)
-        assert_close(made[None], speech, SPEECH_LIMIT[golden.family])
+        assert_close(made[None], speech, golden.speech_limit)
 
 
 def test_streamed_speech_of_cosyvoice3(golden3: Golden) -> None:
     """All that the official stream played, though cut elsewhere: it waits four frames longer than it must."""
     made, wanted = stream_as_official(golden3)
-    assert_close(torch.cat(made), torch.cat(wanted), SPEECH_LIMIT["cosyvoice3"])
+    assert_close(torch.cat(made), torch.cat(wanted), golden3.speech_limit)
 
 
 def test_streamed_speech_of_cosyvoice2(golden2: Golden) -> None:
@@ -198,7 +204,7 @@ def test_streamed_speech_of_cosyvoice2(golden2: Golden) -> None:
     """
     made, wanted = stream_as_official(golden2)
     assert [len(chunk) for chunk in made] == golden2.chunk_samples["stream"]
-    assert_close(made[0], wanted[0], SPEECH_LIMIT["cosyvoice2"])
+    assert_close(made[0], wanted[0], golden2.speech_limit)
 
 
 def test_a_continued_phase_gives_the_source_that_the_official_program_caches(golden2: Golden) -> None:
@@ -212,7 +218,7 @@ def test_a_continued_phase_gives_the_source_that_the_official_program_caches(gol
     noise = golden2.noise.columns((num_frames - 8) * 480, num_frames * 480)
     made = golden2.network.m_source(late, phase, noise)[0]
     # The first half frame glides from a frame that this window does not have.
-    assert_close(made[240:], wanted[240:], SOURCE_LIMIT["cosyvoice2"])
+    assert_close(made[240:], wanted[240:], golden2.source_limit)
 
 
 def stream_as_official(golden: Golden) -> tuple[list[torch.Tensor], list[torch.Tensor]]:

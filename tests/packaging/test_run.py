@@ -46,6 +46,18 @@ def test_arguments_after_test_go_to_pytest_alone() -> None:
     assert statuses({"pytest": 1}, ["-m", "reference"]) == (1, ["pytest -m reference"])
 
 
+@pytest.mark.parametrize("separator", [" ", "="])
+def test_a_reference_folder_outside_the_checkout_is_found(tmp_path: Path, separator: str) -> None:
+    """Pytest takes a folder after a blank for tests, and looks there for the settings that declare the option."""
+    (tmp_path / "inputs").mkdir()
+    written = f"--reference{separator}{tmp_path}".split(" ")
+    _, (command,) = statuses({}, [*written, "--collect-only", "-q", "-p", "no:cacheprovider", "tests/test_wording.py"])
+    collected = subprocess.run(
+        [sys.executable, "-m", *command.split()], cwd=RUN.parents[1], capture_output=True, text=True, check=False
+    )
+    assert collected.returncode == 0, collected.stdout + collected.stderr
+
+
 def test_an_old_python_can_read_the_first_file() -> None:
     ast.parse(RUN.read_text(encoding="utf-8"), feature_version=(3, 7))
 

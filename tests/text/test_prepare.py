@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import pytest
+from official_faults import is_damaged, is_unspeakable, without_stray_backslashes
 
 from studio.errors import NothingToSpeak, StyleNotSupported, TextTooLong
 from studio.text.prepare import MOST_CHARACTERS, IncrementalText, Pause, Sentence, prepare_text, read_sentences
@@ -27,8 +28,6 @@ REPAIRED = {
     # No normalisation and no splitting at all where "<|" occurs (section 6; J2 row 10).
     "<|en|>Keep 100 as it is": ["en Keep one hundred as it is."],
 }
-# The official program speaks symbols, or gives out an empty sentence.
-UNSPEAKABLE = ["……！？", "。", "(*&^%)", ""]
 
 
 def _spoken(text: str, form: PromptForm, tokenizer: TextTokenizer, *, normalize: bool = True) -> list[str | float]:
@@ -40,23 +39,34 @@ def _spoken(text: str, form: PromptForm, tokenizer: TextTokenizer, *, normalize:
 @pytest.mark.reference
 def test_golden_texts(form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any]) -> None:
     entries = [entry for entry in golden["text_normalize"] if entry["split"] and entry["normalizer"] == "wetext"]
-    assert {*REPAIRED, *UNSPEAKABLE} < {entry["text"] for entry in entries}
-    for entry in entries:
-        text = entry["text"]
-        if text in UNSPEAKABLE:
-            with pytest.raises(NothingToSpeak):
-                prepare_text(text, form=form, tokenizer=tokenizer)
-            continue
-        # Stray backslashes before quotes are the last of the repaired faults (section 6).
-        official = [sentence.replace("\\", "") for sentence in entry["result"]]
-        assert _spoken(text, form, tokenizer) == REPAIRED.get(text, official)
+    sound = [entry for entry in entries if not is_damaged(entry["text"])]
+    assert {entry["text"].isascii() for entry in sound} == {True, False}
+    for entry in sound:
+        official = [without_stray_backslashes(sentence) for sentence in entry["result"]]
+        assert _spoken(entry["text"], form, tokenizer) == official
+    for text in (entry["text"] for entry in entries if is_unspeakable(entry["text"])):
+        with pytest.raises(NothingToSpeak):
+            prepare_text(text, form=form, tokenizer=tokenizer)
+
+
+@pytest.mark.parametrize("text", REPAIRED)
+def test_what_the_official_program_damages_is_repaired(text: str, form: PromptForm, tokenizer: TextTokenizer) -> None:
+    assert is_damaged(text)
+    assert _spoken(text, form, tokenizer) == REPAIRED[text]
+
+
+@pytest.mark.parametrize("text", ["……！？", "。", "(*&^%)", ""])
+def test_symbols_alone_are_not_spoken(text: str, form: PromptForm, tokenizer: TextTokenizer) -> None:
+    assert is_unspeakable(text)
+    with pytest.raises(NothingToSpeak):
+        prepare_text(text, form=form, tokenizer=tokenizer)
 
 
 @pytest.mark.reference
 def test_golden_paragraphs_are_split_alike(form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any]) -> None:
     """Without normalisation no mark is added at the end, and the first sentence begins without a blank."""
     entries = [entry for entry in golden["split_paragraph"] if entry["token_max_n"] == 80]
-    assert len(entries) == 4
+    assert entries
     for entry in entries:
         official = list(entry["result"])
         official[0] = official[0].lstrip()

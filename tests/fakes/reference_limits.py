@@ -1,0 +1,64 @@
+"""How far results may be from the arrays of a reference folder, from what the folder says of its own rounding."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from studio.audio.files import read_audio
+from studio.audio.waveform import Waveform
+
+
+@cache
+def _tolerances(reference: Path, family: str) -> dict[str, dict[str, Any]]:
+    entries: dict[str, dict[str, Any]] = json.loads(
+        (reference / family / "golden" / "tolerance.json").read_text("utf-8")
+    )
+    return entries
+
+
+def limit_of(reference: Path, family: str, *patterns: str) -> float:
+    """The larger of what two runs of the official program differ by and 8 ulp of the largest value.
+
+    Over all arrays whose names match: the difference of a single array is one rerun's chance.
+    """
+    entries = [
+        entry
+        for name, entry in _tolerances(reference, family).items()
+        if any(fnmatchcase(name, pattern) for pattern in patterns)
+    ]
+    assert entries, f"no tolerance of {family} is named like {patterns}"
+    largest = np.float32(max(entry["max_abs"] for entry in entries))
+    return max(*(float(entry["rerun_max_diff"]) for entry in entries), 8 * float(np.spacing(largest)))
+
+
+def speech_limit(reference: Path, family: str) -> float:
+    """Of sound with everything recomputed: F0 is integrated, which amplifies rounding."""
+    return limit_of(reference, family, "e2e:*/chunk*", "hift:full/speech")
+
+
+def official_first_hop(num_prompt_tokens: int) -> int:
+    """The official first chunk: 25 tokens, and what is missing to 25 at the end of the prompt."""
+    return 25 + -num_prompt_tokens % 25
+
+
+def limit_of_inputs(reference: Path, pattern: str, *, at_least: float) -> float:
+    """Of ``inputs/features.safetensors``, whose tolerances are in the file of cosyvoice1, which may be absent."""
+    if not (reference / "cosyvoice1" / "golden" / "tolerance.json").is_file():
+        return at_least
+    return max(at_least, limit_of(reference, "cosyvoice1", f"features:{pattern}"))
+
+
+def clip_of_another_rate(reference: Path, sample_rate: int) -> tuple[str, Waveform]:
+    """The name of a prompt clip that has to be resampled to ``sample_rate``, and the clip."""
+    for name in ("prompt_b", "prompt_a"):
+        clip = read_audio(reference / "inputs" / f"{name}.wav")
+        if clip.sample_rate != sample_rate:
+            return name, clip
+    pytest.skip(f"every clip of this reference folder has {sample_rate} Hz")
