@@ -26,7 +26,7 @@ def resample(samples: Samples, from_rate: int, to_rate: int) -> Samples:
     """``samples`` (n,) at another rate: (ceil(n x to / from),)."""
     common = gcd(from_rate, to_rate)
     step_in, step_out = from_rate // common, to_rate // common
-    if step_in == step_out:
+    if step_in == step_out or len(samples) == 0:
         return samples
     num_out = -(-len(samples) * step_out // step_in)
     reach = _reach(step_in, step_out)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference_limits import limit_of_inputs
 from safetensors.numpy import load_file
@@ -39,6 +39,7 @@ def test_clips_are_resampled_as_the_official_loader_does(reference: Path, clip: 
     from_rate=st.sampled_from([16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000, 37_123]),
     to_rate=st.sampled_from([16_000, 22_050, 24_000]),
 )
+@example(num_samples=0, from_rate=48_000, to_rate=16_000)
 def test_length_is_rounded_up(num_samples: int, from_rate: int, to_rate: int) -> None:
     resampled = resample(np.ones(num_samples, np.float32), from_rate, to_rate)
     assert resampled.dtype == np.float32
