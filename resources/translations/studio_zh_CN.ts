@@ -4092,6 +4092,22 @@
         <source>{count} unusable values in this script were replaced by defaults: {names}.</source>
         <translation>此脚本中有 {count} 个无效值，已改为默认值：{names}。</translation>
     </message>
+    <message>
+        <source>Save it again with 48000 samples a second.</source>
+        <translation>请以 48000 Hz 的采样率重新保存。</translation>
+    </message>
+    <message>
+        <source>Save it again with one or two channels.</source>
+        <translation>请以单声道或立体声重新保存。</translation>
+    </message>
+    <message>
+        <source>{file} claims to have {rate} samples a second.</source>
+        <translation>{file} 标称的采样率为 {rate} Hz，这不可能。</translation>
+    </message>
+    <message>
+        <source>{file} has {channels} channels.</source>
+        <translation>{file} 有 {channels} 个声道。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>

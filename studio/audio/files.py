@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -17,49 +18,89 @@ import soundfile
 from studio.audio.encoding import FLAC_16, MP3, OGG_VORBIS, WAV_16, WAV_FLOAT, SoundEncoding
 from studio.audio.id3 import id3_tag
 from studio.audio.media import read_media_blocks
-from studio.audio.resampling import Samples
+from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
 from studio.errors import BrokenClip, CannotWrite, ClipTooLong, DiskFull, StudioError, UnreadableClip
 from studio.wording import wording
 
-_BLOCK_FRAMES = 1 << 18
+# Recorders have no more; files with more are resampled while they are read.
+HIGHEST_SAMPLE_RATE = 192_000
+_IMPOSSIBLE_RATE = 10_000_000
+_BLOCK_VALUES = 1 << 19  # of all channels together
+_MOST_CHANNELS = 64
+_MOST_SAMPLES = 1 << 29  # 2 GB of mono sound, three hours at 48 kHz
 # A recorder that could not go back to its header leaves one of these where the length belongs.
 _UNKNOWN_DATA_SIZES = (0, 0x7FFFFFFF, 0xFFFFFFFF)
 _LARGEST_MISSING_SHARE = 0.01
 
 
-def read_audio(path: Path, *, longest_seconds: float | None = None) -> Waveform:
-    """The sound of a file as mono (mean of its channels), at the file's own sample rate.
+def read_audio(
+    path: Path, *, longest_seconds: float | None = None, highest_rate: int = HIGHEST_SAMPLE_RATE
+) -> Waveform:
+    """The sound of a file as mono (mean of its channels), at the file's own sample rate or at ``highest_rate``.
 
-    WAV, FLAC, OGG and MP3 always; m4a, mp4, webm and more with the ``media`` extra. Raises
-    ``UnreadableClip`` (missing, a folder, damaged, truncated, without sound), ``BrokenClip`` (not
-    numbers) and ``ClipTooLong`` (beyond ``longest_seconds``, as soon as that is known).
+    Decodes in blocks, so that memory is needed only for the mono sound itself. WAV, FLAC, OGG and MP3 always; m4a,
+    mp4, webm and more with the ``media`` extra. Raises ``UnreadableClip`` (missing, a folder, damaged, truncated,
+    without sound, an impossible sample rate), ``BrokenClip`` (not numbers) and ``ClipTooLong`` (beyond
+    ``longest_seconds``, or more samples than the program can keep, as soon as that is known).
     """
     _require_file(path)
     blocks: list[Samples] = []
     num_samples = 0
     sample_rate = 0
-    for block, rate in _read_blocks(path):
+    for block, rate in _limit_rate(_finite_blocks(path, longest_seconds), highest_rate):
         sample_rate = rate
         num_samples += len(block)
         blocks.append(block)
-        if longest_seconds is not None and num_samples > longest_seconds * rate:
-            raise ClipTooLong(
-                "{file} lasts more than {longest:.0f} s.",
-                remedy="Cut out the part that is needed and use that.",
-                file=path.name,
-                longest=longest_seconds,
-            )
+        if num_samples > _MOST_SAMPLES:
+            raise _too_long(path, _MOST_SAMPLES / rate)
     if num_samples == 0:
         raise UnreadableClip("{file} is empty: it holds no sound.", remedy="Record or save it again.", file=path.name)
-    samples = np.concatenate(blocks)
-    if not np.isfinite(samples).all():
-        raise BrokenClip(
-            "{file} holds numbers that are not sound (NaN or infinity).",
-            remedy="The program that wrote it failed: export it again, as 16-bit WAV for example.",
-            file=path.name,
-        )
-    return Waveform(samples, sample_rate)
+    return Waveform(np.concatenate(blocks), sample_rate)
+
+
+def _finite_blocks(path: Path, longest_seconds: float | None) -> Iterator[tuple[Samples, int]]:
+    num_samples = 0
+    for block, rate in _read_blocks(path):
+        if not 0 < rate <= _IMPOSSIBLE_RATE:
+            raise UnreadableClip(
+                "{file} claims to have {rate} samples a second.",
+                remedy="Save it again with 48000 samples a second.",
+                file=path.name,
+                rate=rate,
+            )
+        num_samples += len(block)
+        if longest_seconds is not None and num_samples > longest_seconds * rate:
+            raise _too_long(path, longest_seconds)
+        if not np.isfinite(block).all():
+            raise BrokenClip(
+                "{file} holds numbers that are not sound (NaN or infinity).",
+                remedy="The program that wrote it failed: export it again, as 16-bit WAV for example.",
+                file=path.name,
+            )
+        yield block, rate
+
+
+def _limit_rate(blocks: Iterator[tuple[Samples, int]], highest_rate: int) -> Iterator[tuple[Samples, int]]:
+    first = next(blocks, None)
+    if first is None:
+        return
+    _, rate = first
+    all_blocks = itertools.chain([first], blocks)
+    if rate <= highest_rate:
+        yield from all_blocks
+        return
+    for block in resample_blocks((block for block, _ in all_blocks), rate, highest_rate):
+        yield block, highest_rate
+
+
+def _too_long(path: Path, longest_seconds: float) -> ClipTooLong:
+    return ClipTooLong(
+        "{file} lasts more than {longest:.0f} s.",
+        remedy="Cut out the part that is needed and use that.",
+        file=path.name,
+        longest=longest_seconds,
+    )
 
 
 def _require_file(path: Path) -> None:
@@ -95,8 +136,16 @@ def _read_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
     with file:
         if file.format == "WAV" and _is_cut_short(path):
             raise _truncated(path)
+        if file.channels > _MOST_CHANNELS:
+            raise UnreadableClip(
+                "{file} has {channels} channels.",
+                remedy="Save it again with one or two channels.",
+                file=path.name,
+                channels=file.channels,
+            )
+        block_frames = _BLOCK_VALUES // file.channels
         try:
-            while len(block := file.read(_BLOCK_FRAMES, dtype="float32", always_2d=True)):
+            while len(block := file.read(block_frames, dtype="float32", always_2d=True)):
                 yield block.mean(axis=1, dtype=np.float32), file.samplerate
         except soundfile.LibsndfileError as error:
             raise _truncated(path) from error

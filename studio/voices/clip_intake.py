@@ -13,14 +13,14 @@ import soundfile
 from studio.audio.files import read_audio
 from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
-from studio.voices.clip_check import check_prompt_clip
+from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip
 from studio.voices.grades import Grade
 from studio.voices.prompt_doctor import examine
 
 FEATURES_SUFFIX = ".safetensors"
 _TOKENS_PER_SECOND = 25
-# A clip of more than this is refused anyway (check_prompt_clip says why); no need to decode an audio book first.
-_LONGEST_READ_SECONDS = 600.0
+# Longer clips are refused anyway; check_prompt_clip tells the length of those that are not much too long.
+_LONGEST_READ_SECONDS = 2 * LONGEST_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

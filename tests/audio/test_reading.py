@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tracemalloc
 from pathlib import Path
 
 import av
@@ -11,9 +12,12 @@ import numpy as np
 import pytest
 import soundfile
 
+from studio.audio import files
 from studio.audio.files import read_audio
+from studio.audio.resampling import resample_steeply
 from studio.errors import BrokenClip, ClipTooLong, UnreadableClip
 from studio.installation import how_to_read_media
+from studio.voices.clip_intake import judge_clip
 
 RATE = 24_000
 
@@ -223,3 +227,65 @@ def test_an_installed_program_is_not_told_of_pip(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys, "platform", platform)
     assert command in str(how_to_read_media())
     assert "pip install" not in str(how_to_read_media())
+
+
+@pytest.mark.parametrize("rate", [8_000, 44_100, 48_000, 96_000, 192_000])
+def test_usual_sample_rates_are_kept_sample_for_sample(tmp_path: Path, rate: int) -> None:
+    sound = np.random.default_rng(5).uniform(-1, 1, (700_001, 2)).astype(np.float32)
+    soundfile.write(tmp_path / "clip.wav", sound, rate, subtype="FLOAT")
+    read = read_audio(tmp_path / "clip.wav")
+    assert read.sample_rate == rate
+    assert np.array_equal(read.samples, sound.mean(axis=1, dtype=np.float32))
+
+
+def test_a_higher_sample_rate_is_resampled_while_it_is_read(tmp_path: Path) -> None:
+    rate = 655_350
+    sound = np.sin(2 * np.pi * 440 * np.arange(5 * rate) / rate).astype(np.float32)
+    soundfile.write(tmp_path / "clip.flac", sound, rate, subtype="PCM_24")
+    whole = resample_steeply(soundfile.read(tmp_path / "clip.flac", dtype="float32")[0], rate, 192_000)
+    tracemalloc.start()
+    read = read_audio(tmp_path / "clip.flac")
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert read.sample_rate == 192_000
+    np.testing.assert_allclose(read.samples, whole[: len(read.samples)], atol=1e-6)
+    assert abs(len(read.samples) - len(whole)) <= 1
+    assert peak_bytes < 2.5 * read.samples.nbytes + (16 << 20)
+
+
+def test_a_small_file_of_much_sound_needs_little_memory(tmp_path: Path) -> None:
+    """Two minutes of silence at the highest rate of FLAC: 300 MB of samples in a few hundred kilobytes."""
+    with soundfile.SoundFile(tmp_path / "clip.flac", "w", 655_350, 1, "PCM_16") as file:
+        for _ in range(120):
+            file.write(np.zeros(655_350, np.int16))
+    tracemalloc.start()
+    with pytest.raises(ClipTooLong, match="more than 60 s"):
+        judge_clip(tmp_path / "clip.flac")
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak_bytes < 80 << 20
+
+
+def test_many_channels_need_no_larger_blocks(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "clip.wav", np.zeros((400_000, 32), np.int16), 48_000)
+    tracemalloc.start()
+    read_audio(tmp_path / "clip.wav")
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak_bytes < 16 << 20
+    soundfile.write(tmp_path / "clip.wav", np.zeros((10, 65), np.int16), 48_000)
+    with pytest.raises(UnreadableClip, match="65 channels"):
+        read_audio(tmp_path / "clip.wav")
+
+
+def test_an_impossible_sample_rate_is_an_error_sentence(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "clip.wav", tone(), 2_000_000_000)
+    with pytest.raises(UnreadableClip, match="2000000000 samples a second"):
+        read_audio(tmp_path / "clip.wav")
+
+
+def test_more_samples_than_the_program_can_keep_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_MOST_SAMPLES", 2 * RATE)
+    soundfile.write(tmp_path / "clip.wav", tone(3.0), RATE)
+    with pytest.raises(ClipTooLong, match="more than 2 s"):
+        read_audio(tmp_path / "clip.wav")

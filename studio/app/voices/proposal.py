@@ -17,6 +17,8 @@ from studio.voices.prompt_window import PromptWindow, best_window, cut_prompt
 from studio.voices.voice import possible_name
 
 _LONGEST_READ_SECONDS = 600.0
+# More than a voice needs; ten minutes of more would need gigabytes of memory.
+_HIGHEST_RATE = 48_000
 _LONGEST_WORDS = 2000
 
 
@@ -61,7 +63,7 @@ def propose(recording: Waveform, name: str, transcript: str = "") -> Proposal:
 
 def propose_from(path: Path, fallback_name: str) -> Proposal:
     """Reads a file first. Raises ``UnreadableClip``, ``ClipTooLong`` and what ``propose`` raises."""
-    recording = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)
+    recording = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS, highest_rate=_HIGHEST_RATE)
     transcript = _words_beside(path)
     return propose(recording, possible_name(path.stem, fallback_name), transcript)
 
