@@ -37,10 +37,12 @@ class FileLock:
     def release(self, *, removes_file: bool = False) -> None:
         if self._descriptor < 0:
             return
-        if removes_file and sys.platform != "win32":  # before another can lock it
-            self._path.unlink(missing_ok=True)
-        os.close(self._descriptor)
-        self._descriptor = -1
+        try:
+            if removes_file and sys.platform != "win32":  # before another can lock it
+                self._path.unlink(missing_ok=True)
+        finally:
+            os.close(self._descriptor)
+            self._descriptor = -1
         if removes_file and sys.platform == "win32":
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)

@@ -786,6 +786,14 @@
         <source>Replace it</source>
         <translation>覆盖</translation>
     </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Save elsewhere…</source>
+        <translation>保存到其他位置…</translation>
+    </message>
 </context>
 <context>
     <name>DropOverlay</name>
@@ -1782,7 +1790,7 @@
     </message>
     <message>
         <source>Random models can only be written from a clone of the source.</source>
-        <translation>只有从源代码克隆运行时才能生成随机模型。</translation>
+        <translation>只有在源代码的克隆中才能写出随机模型。</translation>
     </message>
     <message>
         <source>Record or save it again.</source>
@@ -2042,7 +2050,7 @@
     </message>
     <message>
         <source>Run the benchmark from a clone, or measure an installed model with --model.</source>
-        <translation>请在源代码克隆中运行基准测试，或用 --model 测量已安装的模型。</translation>
+        <translation>请在源代码的克隆中运行基准测试，或用 --model 测量已安装的模型。</translation>
     </message>
     <message>
         <source>Save it again as CSV.</source>
@@ -4107,6 +4115,14 @@
     <message>
         <source>{file} has {channels} channels.</source>
         <translation>{file} 有 {channels} 个声道。</translation>
+    </message>
+    <message>
+        <source>Free some space: they are then saved at once. Or save the script to another disk.</source>
+        <translation>请腾出一些空间，更改随后会立即保存；也可以把脚本保存到其他磁盘。</translation>
+    </message>
+    <message>
+        <source>Your changes are not being saved. {reason} Changes that are only in memory: {count}.</source>
+        <translation>更改没有保存。{reason}仅保留在内存中的更改：{count} 处。</translation>
     </message>
 </context>
 <context>
@@ -6950,6 +6966,17 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     <message>
         <source>Redo {step}</source>
         <translation>重做 {step}</translation>
+    </message>
+</context>
+<context>
+    <name>UnwrittenBar</name>
+    <message>
+        <source>All changes are saved again.</source>
+        <translation>所有更改都已保存。</translation>
+    </message>
+    <message>
+        <source>Save elsewhere…</source>
+        <translation>保存到其他位置…</translation>
     </message>
 </context>
 <context>

@@ -16,6 +16,7 @@ from studio.app.translation import language
 from studio.app.usual_folders import usual_folder
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import ProjectChangedElsewhere, StudioError
+from studio.health.log_file import note_shown
 from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
@@ -28,9 +29,10 @@ PROJECT_SUFFIX = ".timbre"
 
 
 class Wish(Enum):
-    """What a person wants done with changes that are not in a file."""
+    """What to do with changes that are not in a file."""
 
     SAVE = "save"
+    SAVE_ELSEWHERE = "save elsewhere"
     DISCARD = "discard"
     CANCEL = "cancel"
 
@@ -169,12 +171,18 @@ class Documents(QObject):
         await self._session.replace_project(project)
 
     async def may_close(self) -> Wish:
-        """Asks where something would be lost, and saves where that is wanted."""
+        """Ask where something would be lost, and save where that is wanted; ask again where it cannot be saved."""
         if not self.holds_unsaved_work:
             return Wish.DISCARD
         wish = await self._ask_wish()
-        if wish is Wish.SAVE and not await self._save_as_needed():
-            return Wish.CANCEL
+        while wish in (Wish.SAVE, Wish.SAVE_ELSEWHERE):
+            save = self._save_as if wish is Wish.SAVE_ELSEWHERE else self._save_as_needed
+            try:
+                return Wish.SAVE if await save() else Wish.CANCEL
+            except StudioError as error:
+                wish = await self._ask_after_failure(error)
+            finally:
+                self.task_changed.emit(None)
         return wish
 
     async def _new(self) -> None:
@@ -255,6 +263,23 @@ class Documents(QObject):
         await _answer(box)
         clicked = box.clickedButton()
         return Wish.SAVE if clicked is save else Wish.DISCARD if clicked is discard else Wish.CANCEL
+
+    async def _ask_after_failure(self, error: StudioError) -> Wish:
+        """What to do about changes that could not be saved."""
+        note_shown(error)
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setText(sentence_of(error))
+        box.setInformativeText(remedy_of(error))
+        again = box.addButton(self.tr("Try again"), QMessageBox.ButtonRole.AcceptRole)
+        elsewhere = box.addButton(self.tr("Save elsewhere…"), QMessageBox.ButtonRole.AcceptRole)
+        discard = box.addButton(self.tr("Do not save"), QMessageBox.ButtonRole.DestructiveRole)
+        CopyReportButton(box).join(box, error)
+        box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(again)
+        await _answer(box)
+        wishes = {again: Wish.SAVE, elsewhere: Wish.SAVE_ELSEWHERE, discard: Wish.DISCARD}
+        return next((wish for button, wish in wishes.items() if button is box.clickedButton()), Wish.CANCEL)
 
     async def _ask_to_replace(self, error: StudioError) -> bool:
         box = QMessageBox(self._window)

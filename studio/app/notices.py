@@ -95,29 +95,29 @@ class NoticeBar(QFrame):
         """What is shown; empty where nothing is."""
         return self._words.text() if not self.isHidden() else ""
 
-    def show_error(self, error: StudioError) -> None:
+    def show_error(self, error: StudioError, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
+        """``offer`` is a button that does ``call``."""
         note_shown(error)
-        self._show_words_of(error)
-
-    def _show_words_of(self, error: StudioError) -> None:
         self._error = error
-        self._show(error_words(error), "warning", tones_of(self.palette()).bad)
-        self._copy.offer_for(error)
+        self._show_error(offer, call)
+
+    def _show_error(self, offer: str, call: Callable[[], object] | None) -> None:
+        assert self._error is not None, "there is one to be shown"
+        self._show(error_words(self._error), "warning", tones_of(self.palette()).bad, offer=offer, call=call)
+        self._copy.offer_for(self._error)
 
     def show_hint(self, words: str, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
         """``offer`` is a button that does ``call``; a hint with one stays."""
         self._error = None
-        self._show(words, "info", tones_of(self.palette()).accent)
-        self._call = call
-        self._offer.setText(offer)
-        self._offer.setVisible(bool(offer))
+        self._show(words, "info", tones_of(self.palette()).accent, offer=offer, call=call)
         if not offer:
             self._timer.start(_HINT_MILLISECONDS)
 
-    def _show(self, words: str, icon_name: str, colour: str) -> None:
+    def _show(self, words: str, icon_name: str, colour: str, *, offer: str, call: Callable[[], object] | None) -> None:
         self._timer.stop()
-        self._call = None
-        self._offer.hide()
+        self._call = call
+        self._offer.setText(offer)
+        self._offer.setVisible(bool(offer))
         self._copy.offer_for(None)
         self._words.setText(words)
         self._mark.setPixmap(icon(icon_name, colour).pixmap(_ICON_SIDE, _ICON_SIDE))
@@ -126,7 +126,7 @@ class NoticeBar(QFrame):
 
     def _say_anew(self) -> None:
         if self._error is not None and not self.isHidden():
-            self._show_words_of(self._error)
+            self._show_error(self._offer.text(), self._call)
 
     def _on_offer(self) -> None:
         call = self._call

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Container
 from functools import cached_property
 from pathlib import Path
@@ -273,16 +274,17 @@ class Session(QObject):
         await asyncio.to_thread(old.close, keeps_draft=keeps_draft)
 
     async def close(self, *, keeps_draft: bool) -> None:
-        """Ends everything, the worker too. Never hangs."""
-        self.editor.undo_stack.blockSignals(True)
-        self._meter_timer.stop()
-        self.stop()
-        self.queue.cancel_all()
-        await self.queue.finished()
-        if "models" in self.__dict__:
-            await self.models.close()
-        await self.bridge.close()
-        await asyncio.to_thread(self.editor.project.close, keeps_draft=keeps_draft)
+        """End everything, the worker too. Never hangs; what fails does not keep the rest from ending."""
+        async with contextlib.AsyncExitStack() as steps:  # the last one first
+            steps.push_async_callback(asyncio.to_thread, self.editor.project.close, keeps_draft=keeps_draft)
+            steps.push_async_callback(self.bridge.close)
+            if "models" in self.__dict__:
+                steps.push_async_callback(self.models.close)
+            steps.push_async_callback(self.queue.finished)
+            self.editor.undo_stack.blockSignals(True)
+            self._meter_timer.stop()
+            self.stop()
+            self.queue.cancel_all()
 
     # Inside.
 

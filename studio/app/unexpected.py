@@ -25,8 +25,11 @@ Place = tuple[type[BaseException], str, int]
 
 
 class UnexpectedErrors(QObject):
-    """``failed`` carries a StudioError, on the thread of whoever is connected. Each place is told once: a picture that
-    cannot be painted would be tried again and again."""
+    """``failed`` carries a StudioError and is emitted on the thread where it happened.
+
+    A bug is reported once for each line of code that raises it: a picture that cannot be painted is tried again and
+    again. A ``StudioError`` is reported each time: the next one from the same line may be about another edit.
+    """
 
     failed = Signal(object)
 
@@ -62,12 +65,14 @@ class UnexpectedErrors(QObject):
             sys.__excepthook__(kind, error, trace)
             return
         place = _place_of(kind, trace)
-        if place in self._told:
-            return
+        is_first = place not in self._told
         self._told.add(place)
-        _log.error("unexpected", exc_info=(kind, error, trace))
+        if is_first:
+            _log.error("unexpected", exc_info=(kind, error, trace))
         if isinstance(error, StudioError):
             self.failed.emit(error)
+            return
+        if not is_first:
             return
         self.failed.emit(
             InternalError(

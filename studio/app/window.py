@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,8 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from studio.app.actions import EDIT, FILE, NUM_VOICE_KEYS, SPEAK, VIEW, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
-from studio.app.documents import Documents, Wish
+from studio.app.closing import Closing
+from studio.app.documents import Documents
 from studio.app.inspector.as_spoken import AsSpoken
 from studio.app.inspector.inspector import Inspector
 from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, keep_layout, make_toolbar, restore_layout
@@ -32,8 +31,8 @@ from studio.app.speaking.task_reporter import TaskReporter
 from studio.app.status_strip import StatusStrip
 from studio.app.theme.icons import icon
 from studio.app.undo_actions import UndoActions
+from studio.app.unwritten_bar import UnwrittenBar
 from studio.app.voices.panel import VoicesPanel
-from studio.errors import StudioError
 from studio.project.splitting import LineBreaks, split_text
 from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 from studio.voices.voice import name_key
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from studio.app.engines.engines_desk import EnginesDesk
     from studio.app.models.models_desk import ModelsDesk
     from studio.app.speaking.recordings import Recordings
-
-_log = logging.getLogger(__name__)
 
 
 class MainWindow(QMainWindow):
@@ -66,6 +63,7 @@ class MainWindow(QMainWindow):
         self.documents = Documents(session, self)
         self.pages = Pages(session, self.actions_by_id, self)
         self.notices = NoticeBar()
+        self._unwritten = UnwrittenBar(session.editor, self.documents.save_as)
         self._device_notices = DeviceNotices(session.transport, self.notices, self)
         self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
         self.inspector = Inspector(session.styles, session.pictures.outline)
@@ -81,8 +79,7 @@ class MainWindow(QMainWindow):
             session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
         )
         self._voice_following = VoiceFollowing(session.editor, self)
-        # Kept, because a task that nobody holds may vanish while it waits.
-        self._closing: asyncio.Task[None] | None = None
+        self._closing = Closing(session, self.documents, self)
         self._may_close = False
         self._unwatch = session.settings.watch(self._settings_changed.emit)
         self._assemble(log)
@@ -119,6 +116,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self._unwritten)
         column.addWidget(self.notices)
         column.addWidget(self.script, 1)
         self.setCentralWidget(centre)
@@ -235,6 +233,9 @@ class MainWindow(QMainWindow):
         session.failed.connect(self.notices.show_error)
         self.documents.failed.connect(self.notices.show_error)
         self.documents.noticed.connect(self.notices.show_hint)
+        self._unwritten.written.connect(self.tasks.tell)
+        self._closing.leaving.connect(self._leave)
+        self._closing.ended.connect(self._end)
         self.tasks.task_changed.connect(self.status.show_task)
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
@@ -379,22 +380,17 @@ class MainWindow(QMainWindow):
             super().closeEvent(event)
             return
         event.ignore()
-        if self._closing is None or self._closing.done():
-            self._commit_typing()
-            self._closing = asyncio.ensure_future(self._close())
+        self._commit_typing()
+        self._closing.begin()
 
-    async def _close(self) -> None:
-        if await self.documents.may_close() is Wish.CANCEL:
-            return
+    def _leave(self) -> None:
         keep_layout(self, self.session.settings)
         self.hide()
         self._unwatch()
         self.voices.use_model(None)
-        try:
-            await self.session.close(keeps_draft=False)
-        except StudioError:
-            _log.exception("something did not end as it should")
         self.as_spoken.stop()
+
+    def _end(self) -> None:
         self._may_close = True
         self.close()
         self.closed.emit()

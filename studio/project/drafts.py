@@ -89,10 +89,14 @@ class WorkingCopy:
         return working_copy
 
     def close(self, *, keeps_draft: bool) -> None:
-        self.storage.close()
-        if not keeps_draft:
-            _remove(self.path)
-        self._lock.release(removes_file=not keeps_draft)
+        """Raises ``CannotWrite`` where the file cannot be removed: then it stays, and is closed all the same."""
+        with database.sentences(self.path):
+            try:
+                self.storage.close()
+                if not keeps_draft:
+                    _remove(self.path)
+            finally:
+                self._lock.release(removes_file=not keeps_draft)
 
 
 def recoverable_drafts(drafts: Path) -> list[Draft]:

@@ -16,6 +16,7 @@ from studio.errors import ProjectChangedElsewhere, StudioError, TakeNotFound
 from studio.project import database
 from studio.project.changes import AddTake, Change
 from studio.project.dictionary import PronunciationDictionary
+from studio.project.draft_writer import DraftWriter, Unwritten
 from studio.project.drafts import Draft, WorkingCopy
 from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line, LineState, new_id
@@ -44,6 +45,8 @@ class Project:
         self._script = self._storage.read()
         self._path, is_modified = self._storage.binding()
         self._saved: Script | None = None if is_modified else self._script
+        self._draft_writer = DraftWriter(self._storage, self._script)
+        self._save_ids = self._storage.save_ids()
         self._lock = threading.RLock()
         self._saving = threading.Lock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="takes")
@@ -184,21 +187,36 @@ class Project:
     # What can be done with it.
 
     def apply(self, change: Change) -> Change:
-        """Makes the change, in memory and on the disk, and returns its inverse.
+        """Make the change, in memory and in the working copy, and return its inverse.
 
-        Raises ``DiskFull`` and ``CannotWrite``; then nothing has changed.
+        A change that the disk refuses is kept in memory: see ``unwritten``.
         """
         with self._lock:
             inverse = self._apply(change)
             self._add_waiting_takes()
             return inverse
 
+    @property
+    def unwritten(self) -> Unwritten | None:
+        """Changes that a full disk did not accept yet. The next change and ``write_again`` try to write them too."""
+        return self._draft_writer.unwritten
+
+    def write_again(self) -> None:
+        """Write what is ``unwritten``, if the disk accepts it now; also takes that were waiting for that."""
+        with self._lock:
+            if self.unwritten is not None:
+                self._write()
+                self._add_waiting_takes()
+
+    def _write(self) -> None:
+        self._draft_writer.write(self._script, is_modified=self.is_modified)
+
     def _apply(self, change: Change) -> Change:
         script, inverse = change.apply(self._script)
-        self._storage.write(self._script, script, is_modified=script != self._saved)
         self._remember_numbers(self._script, script)
         has_new_dictionary = script.dictionary is not self._script.dictionary
         self._script = script
+        self._write()
         if has_new_dictionary:
             self._renew_dictionary()
         return inverse
@@ -212,7 +230,9 @@ class Project:
                 self._highest_numbers[line_id] = highest
 
     def _add_waiting_takes(self) -> None:
-        """Takes that a full disk would not have: there may be room again."""
+        """Add takes whose sound a full disk did not accept, once there is room."""
+        if self.unwritten is not None:
+            return
         for recorder in [each for each in tuple(self._recorders) if each.is_waiting]:
             try:
                 self._add_recorded(recorder.end_again())
@@ -267,14 +287,16 @@ class Project:
             if target == self._path and not replaces_foreign:
                 self._require_own_file(target)
             save_id = secrets.token_hex(8)
-            self._storage.announce_save(save_id)
+            self._save_ids.add(save_id)
+            self._draft_writer.announce_save(save_id)
             with self._lock, self._storage.lock:
                 script = self._script
                 snapshot = Snapshot(self._storage.path, script)
             snapshot.write(target, save_id)
             with self._lock:
                 self._path, self._saved = target.resolve(), script
-                self._storage.confirm_save(save_id, self._path, is_modified=self.is_modified)
+                self._save_ids = {save_id}
+                self._draft_writer.confirm_save(save_id, self._path, is_modified=self.is_modified)
 
     def close(self, *, keeps_draft: bool = False) -> None:
         """Ends it. Unless ``keeps_draft``, what was not saved is gone: somebody has been asked.
@@ -283,6 +305,8 @@ class Project:
         """
         self._writer.shutdown()
         with self._saving, self._lock:
+            if keeps_draft:
+                self.write_again()
             self._working_copy.close(keeps_draft=keeps_draft)
 
     def __enter__(self) -> Self:
@@ -310,7 +334,7 @@ class Project:
         self._fingerprints.clear()
 
     def _require_own_file(self, path: Path) -> None:
-        if path.exists() and database.saved_id(path) not in self._storage.save_ids():
+        if path.exists() and database.saved_id(path) not in self._save_ids:
             raise ProjectChangedElsewhere(
                 "{file} has been changed by another program since it was opened.",
                 remedy="Save under another name to keep both.",

@@ -43,6 +43,15 @@ def test_what_a_slot_raises_is_told_and_logged_once(
     assert "in fail" in caplog.text
 
 
+def test_the_same_line_may_fail_for_each_of_several_edits(bench: Bench, told: list[StudioError]) -> None:
+    def refuse() -> None:
+        raise DiskFull("The disk is full.")
+
+    for _ in range(3):
+        QTimer.singleShot(0, refuse)
+    bench.until(lambda: len(told) == 3)
+
+
 def test_so_is_what_a_thread_raises(bench: Bench, told: list[StudioError]) -> None:
     thread = threading.Thread(target=fail)
     thread.start()

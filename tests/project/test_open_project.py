@@ -213,16 +213,54 @@ def free_disk(project: Project) -> None:
     project._storage._connection.execute("PRAGMA max_page_count = 1000000")
 
 
-def test_a_full_disk_is_a_sentence_and_changes_nothing(project: Project) -> None:
+def test_changes_that_a_full_disk_refuses_are_kept_until_there_is_room(project: Project) -> None:
     insert(project, "Hello.")
-    before = project.script
+    written = project.script
     fill_disk(project)
-    with pytest.raises(DiskFull, match="The disk is full"):
-        insert(project, "x" * 100_000)
-    assert project.script is before
-    assert project._storage.read() == before
-    free_disk(project)
     insert(project, "x" * 100_000)
+    undo = project.apply(EditLines({"line0": {"text": "y" * 100_000}}))
+    insert(project, "z" * 100_000)
+    project.apply(undo)
+    assert project.unwritten is not None
+    assert project.unwritten.num_changes == 2  # the one that was taken back is none
+    assert str(project.unwritten.error).startswith("The disk is full")
+    assert project._storage.read() == written
+    project.write_again()
+    assert project.unwritten is not None
+    free_disk(project)
+    project.write_again()
+    assert project.unwritten is None
+    assert project._storage.read() == project.script
+    assert len(project.lines) == 3
+
+
+def test_the_next_change_writes_those_before_it_too(project: Project) -> None:
+    insert(project, "Hello.")
+    fill_disk(project)
+    insert(project, "x" * 100_000)
+    free_disk(project)
+    project.apply(RenameProject("Tale"))
+    assert project.unwritten is None
+    assert project._storage.read() == project.script
+
+
+def test_unwritten_changes_are_saved_to_another_disk(project: Project, drafts: Path, tmp_path: Path) -> None:
+    insert(project, "Hello.")
+    fill_disk(project)
+    insert(project, "x" * 100_000)
+    refuse_all(project)
+    project.save(tmp_path / "a.timbre")
+    assert not project.is_modified
+    assert project.unwritten is None
+    with Project.open(tmp_path / "a.timbre", drafts) as again:
+        assert again.script == project.script
+    insert(project, "More.")
+    assert project.unwritten is not None
+    project.save()  # its own file, though the working copy could not be told
+    accept_all(project)
+    free_disk(project)
+    insert(project, "And more.")
+    assert project._storage.binding() == (tmp_path / "a.timbre", True)
     assert project._storage.read() == project.script
 
 
@@ -264,6 +302,17 @@ def test_a_drafts_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> No
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CannotWrite, match="cannot be written"):
         Project.create(tmp_path / "file" / "drafts")
+
+
+def refuse_all(project: Project) -> None:
+    """Not even a changed word has room."""
+    project._storage._connection.set_authorizer(
+        lambda action, *_: sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE) else 0
+    )
+
+
+def accept_all(project: Project) -> None:
+    project._storage._connection.set_authorizer(None)
 
 
 # Files that are no projects.

@@ -28,12 +28,14 @@ class ProjectEditor(QObject):
     project_replaced = Signal()
     script_changed = Signal(object, object)  # Script before, Script after
     modified_changed = Signal(bool)
+    unwritten_changed = Signal(object)  # Unwritten, for each change that is; None when all changes are written
     failed = Signal(object)  # StudioError: undo, redo or typed text could not be written
 
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project = project
         self._was_modified = project.is_modified
+        self._unwritten = project.unwritten
         self.undo_stack = QUndoStack(self)
 
     @property
@@ -50,6 +52,7 @@ class ProjectEditor(QObject):
         self.undo_stack.clear()
         self.project_replaced.emit()
         self._tell_modified()
+        self._tell_unwritten(is_change=False)
 
     def do(
         self, change: Change, title: str, *, merge_key: str | None = None, merge_seconds: float = _MERGE_SECONDS
@@ -73,11 +76,12 @@ class ProjectEditor(QObject):
         return True
 
     def apply(self, change: Change) -> Change:
-        """Applies ``change`` without a step of undo; returns its inverse."""
+        """Apply ``change`` without a step of undo; return its inverse."""
         before = self.script
         inverse = self._project.apply(change)
         self.script_changed.emit(before, self.script)
         self._tell_modified()
+        self._tell_unwritten(is_change=True)
         return inverse
 
     def noticed(self, before: Script) -> None:
@@ -85,6 +89,7 @@ class ProjectEditor(QObject):
         if before is not self.script:
             self.script_changed.emit(before, self.script)
         self._tell_modified()
+        self._tell_unwritten(is_change=False)
 
     def saved_state(self, line_id: str) -> LineState:
         """Draft, changed or ready: what is known without looking at what is at work."""
@@ -93,6 +98,11 @@ class ProjectEditor(QObject):
     def all_lines_changed(self) -> None:
         """Every line may read or sound differently now: another dictionary, other voices."""
         self.script_changed.emit(self.script, self.script)
+
+    def _tell_unwritten(self, *, is_change: bool) -> None:
+        before, self._unwritten = self._unwritten, self._project.unwritten
+        if self._unwritten != before or (is_change and self._unwritten is not None):
+            self.unwritten_changed.emit(self._unwritten)
 
     def _tell_modified(self) -> None:
         if self._project.is_modified != self._was_modified:

@@ -1,0 +1,42 @@
+"""Closing the window: asks about unsaved work, ends the session, and then the program, whatever fails on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.app.documents import Documents, Wish
+from studio.app.session import Session
+
+_log = logging.getLogger(__name__)
+
+
+class Closing(QObject):
+    """``leaving`` when nothing can be lost any more: the window goes. ``ended`` always follows."""
+
+    leaving = Signal()
+    ended = Signal()
+
+    def __init__(self, session: Session, documents: Documents, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._documents = documents
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Returns at once; does nothing while it is under way."""
+        if self._task is None or self._task.done():
+            self._task = self._session.bridge.run(self._close())
+
+    async def _close(self) -> None:
+        if await self._documents.may_close() is Wish.CANCEL:
+            return
+        self.leaving.emit()
+        try:
+            await self._session.close(keeps_draft=False)
+        except Exception:  # noqa: BLE001 - the end of the program, which is invisible and must not stay
+            _log.exception("something did not end as it should")
+        finally:
+            self.ended.emit()

@@ -1,0 +1,60 @@
+"""The notice that changes are kept only in memory, for as long as that is so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer, Signal
+
+from studio.app.background import in_background
+from studio.app.notices import NoticeBar
+from studio.app.script.project_editor import ProjectEditor
+from studio.errors import StudioError
+from studio.project.draft_writer import Unwritten
+
+_RETRY_MILLISECONDS = 3_000
+
+
+class UnwrittenBar(NoticeBar):
+    """Watches the project; until all is written it tries again every few seconds, in the background.
+
+    A notice that is closed comes back with the next change that cannot be written.
+    """
+
+    written = Signal(str)  # what to tell when all changes have been written
+
+    def __init__(self, editor: ProjectEditor, save_elsewhere: Callable[[], object]) -> None:
+        super().__init__()
+        self._editor = editor
+        self._save_elsewhere = save_elsewhere
+        self._retry = QTimer(self)
+        self._retry.setInterval(_RETRY_MILLISECONDS)
+        self._retry.timeout.connect(self._write_again)
+        editor.unwritten_changed.connect(self._on_unwritten)
+
+    def _on_unwritten(self, unwritten: Unwritten | None) -> None:
+        if unwritten is None:
+            self._retry.stop()
+            self.hide()
+            self.written.emit(self.tr("All changes are saved again."))
+            return
+        self._retry.start()
+        error = type(unwritten.error)(
+            "Your changes are not being saved. {reason} Changes that are only in memory: {count}.",
+            remedy="Free some space: they are then saved at once. Or save the script to another disk.",
+            reason=unwritten.error.sentence,
+            count=unwritten.num_changes,
+        )
+        self.show_error(error, offer=self.tr("Save elsewhere…"), call=self._save_elsewhere)
+
+    def _write_again(self) -> None:
+        project, before = self._editor.project, self._editor.script
+
+        def done(_: object) -> None:
+            if project is self._editor.project:
+                self._editor.noticed(before)
+
+        def failed(error: StudioError) -> None:
+            self._editor.failed.emit(error)
+
+        in_background(self, project.write_again, done=done, failed=failed)

@@ -1,0 +1,84 @@
+"""Writes the script to the working copy; what a full disk refuses stays in memory until there is room.
+
+Decided: a change that cannot be written counts all the same. Because the user sees it, goes on from it and can still
+save it elsewhere; instead of taking it back, which loses every edit until the disk has room.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from studio.errors import StudioError
+from studio.project.script import Script
+from studio.project.storage import Storage
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """Changes that are in memory only, and why. Saving the project saves them too."""
+
+    num_changes: int
+    error: StudioError = field(compare=False)
+
+
+class DraftWriter:
+    """Of one open project, which calls it under its lock. Nothing here raises: see ``unwritten``."""
+
+    def __init__(self, storage: Storage, script: Script) -> None:
+        self.unwritten: Unwritten | None = None
+        self._storage = storage
+        self._written = script
+        self._unconfirmed: tuple[str, Path] | None = None
+
+    def write(self, script: Script, *, is_modified: bool) -> None:
+        """Write all that differs from what the working copy contains."""
+        try:
+            self._confirm(is_modified=is_modified)
+            self._storage.write(self._written, script, is_modified=is_modified)
+        except StudioError as error:
+            if self.unwritten is None:
+                _log.warning("changes are kept in memory: %s", error)
+            self.unwritten = Unwritten(_num_differences(self._written, script), error)
+        else:
+            self._written, self.unwritten = script, None
+
+    def announce_save(self, save_id: str) -> None:
+        """Should the program die before ``confirm_save``, the recovered project recognises its file by this."""
+        try:
+            self._storage.announce_save(save_id)
+        except StudioError as error:
+            _log.warning("the working copy does not know of the save that begins: %s", error)
+
+    def confirm_save(self, save_id: str, path: Path, *, is_modified: bool) -> None:
+        """The file at ``path`` was written; ``is_modified`` if there were changes meanwhile."""
+        self._unconfirmed = (save_id, path)
+        try:
+            self._confirm(is_modified=is_modified)
+        except StudioError as error:
+            _log.warning("the working copy does not know that it was saved: %s", error)
+        if not is_modified:
+            self.unwritten = None  # all of it is in the file
+
+    def _confirm(self, *, is_modified: bool) -> None:
+        if self._unconfirmed is not None:
+            self._storage.confirm_save(*self._unconfirmed, is_modified=is_modified)
+            self._unconfirmed = None
+
+
+def _num_differences(before: Script, after: Script) -> int:
+    """Lines and takes that were added, changed or removed; the order, the dictionary and the name count as one each."""
+    lines = {line.id: line for line in before.lines}, {line.id: line for line in after.lines}
+    takes = ({take.id: take for takes in script.takes.values() for take in takes} for script in (before, after))
+    num_items = sum(
+        old.get(key) != new.get(key) for old, new in (lines, tuple(takes)) for key in old.keys() | new.keys()
+    )
+    others = (
+        before.dictionary != after.dictionary,
+        before.name != after.name,
+        num_items == 0 and before.lines != after.lines,
+    )
+    return num_items + sum(others)

@@ -1,0 +1,169 @@
+"""The window closes only with its work safe or given up, and the program then ends whatever fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QMessageBox, QPushButton
+from window_bench import Bench
+
+from studio.app.documents import Documents
+from studio.app.window import MainWindow
+from studio.errors import DiskFull
+from studio.project import drafts
+from studio.project.changes import EditLines
+from studio.project.project import Project
+from studio.project.saving import Snapshot
+from studio.settings_file import Settings
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    window = bench.open_window()
+    bench.until(lambda: bench.session.is_ready)
+    return window
+
+
+@pytest.fixture
+def saved(bench: Bench, window: MainWindow, tmp_path: Path) -> Path:
+    """A script with a file, which has been edited since."""
+    path = tmp_path / "a.timbre"
+    bench.run(window.documents._save(path))
+    bench.session.editor.do(EditLines({bench.lines[0].id: {"text": "Edited."}}), "Edit")
+    return path
+
+
+def closed_of(window: MainWindow) -> list[bool]:
+    closed: list[bool] = []
+    window.closed.connect(lambda: closed.append(True))
+    return closed
+
+
+def box_of(bench: Bench) -> QMessageBox:
+    """The question that is asked now."""
+    window = bench.window
+    assert window is not None
+    bench.until(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)))
+    return next(box for box in window.findChildren(QMessageBox) if box.isVisible())
+
+
+def press(bench: Bench, words: str) -> None:
+    box = box_of(bench)
+    next(button for button in box.findChildren(QPushButton) if button.text().replace("&", "") == words).click()
+    bench.until(lambda: not box.isVisible())
+
+
+def texts_in(path: Path, folder: Path) -> list[str]:
+    with Project.open(path, folder) as project:
+        return [line.text for line in project.lines]
+
+
+def disk_full(*_: object) -> None:
+    raise DiskFull("The disk is full.", remedy="Free some space and try again.")
+
+
+def end(bench: Bench, closed: list[bool]) -> None:
+    bench.until(lambda: closed)
+    bench.is_closed = True
+    bench.loop.close()
+
+
+def test_a_save_that_fails_while_closing_is_shown_and_can_be_tried_again(
+    bench: Bench, window: MainWindow, saved: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    closed = closed_of(window)
+    with monkeypatch.context() as patch:
+        patch.setattr(Snapshot, "write", disk_full)
+        window.close()
+        press(bench, "Save")
+        assert box_of(bench).text() == "The disk is full."
+        assert window.isVisible()
+        press(bench, "Try again")
+        assert box_of(bench).text() == "The disk is full."
+        press(bench, "Cancel")
+        bench.live(0.05)
+        assert window.isVisible()
+        assert not closed
+        window.close()
+        press(bench, "Save")
+        box_of(bench)
+    press(bench, "Try again")
+    end(bench, closed)
+    assert not window.isVisible()
+    assert texts_in(saved, tmp_path / "other drafts") == ["Edited."]
+
+
+def test_a_script_that_cannot_be_saved_in_its_place_is_saved_elsewhere(
+    bench: Bench, window: MainWindow, saved: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    closed, elsewhere, write = closed_of(window), tmp_path / "elsewhere.timbre", Snapshot.write
+
+    def write_elsewhere(self: Snapshot, target: Path, save_id: str) -> None:
+        if target == saved:
+            disk_full()
+        write(self, target, save_id)
+
+    async def choose(self: Documents) -> Path:
+        return elsewhere
+
+    monkeypatch.setattr(Snapshot, "write", write_elsewhere)
+    monkeypatch.setattr(Documents, "_ask_where", choose)
+    window.close()
+    press(bench, "Save")
+    press(bench, "Save elsewhere…")
+    end(bench, closed)
+    assert texts_in(elsewhere, tmp_path / "other drafts") == ["Edited."]
+
+
+def test_what_cannot_be_saved_can_be_given_up(
+    bench: Bench, window: MainWindow, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = closed_of(window)
+    monkeypatch.setattr(Snapshot, "write", disk_full)
+    window.close()
+    press(bench, "Save")
+    press(bench, "Do not save")
+    end(bench, closed)
+    assert not window.isVisible()
+
+
+def test_a_draft_that_another_program_holds_does_not_keep_the_program_alive(
+    bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows while a virus scanner reads it."""
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "the file is in use", str(path))
+
+    closed = closed_of(window)
+    monkeypatch.setattr(drafts, "_remove", refuse)
+    window.close()
+    end(bench, closed)
+    assert not window.isVisible()
+
+
+def test_a_worker_that_fails_to_end_does_not_keep_the_draft_open(
+    bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    bridge_close = bench.session.bridge.close
+
+    async def fail() -> None:
+        await bridge_close()
+        raise RuntimeError("the pipe is broken")
+
+    closed = closed_of(window)
+    monkeypatch.setattr(bench.session.bridge, "close", fail)
+    window.close()
+    end(bench, closed)
+    assert "the pipe is broken" in caplog.text
+    assert list(bench.surroundings.drafts.iterdir()) == []
+
+
+def test_settings_that_cannot_be_written_do_not_keep_the_window_open(
+    bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = closed_of(window)
+    monkeypatch.setattr(Settings, "change", disk_full)
+    window.close()
+    end(bench, closed)

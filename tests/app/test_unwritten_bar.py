@@ -1,0 +1,104 @@
+"""On a full disk every edit stays on the screen, one notice tells, and all is written when there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+from window_bench import Bench, write_on
+
+from studio.app.unwritten_bar import UnwrittenBar
+from studio.app.window import MainWindow
+from studio.errors import DiskFull, StudioError
+from studio.project.changes import EditLines
+from studio.project.storage import Storage
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    return bench.open_window()
+
+
+class Disk:
+    """Refuses all edits while it is full."""
+
+    def __init__(self) -> None:
+        self.is_full = False
+        self._write = Storage.write
+
+    def write(self, storage: Storage, *arguments: object, **options: object) -> None:
+        if self.is_full:
+            raise DiskFull("The disk is full.", remedy="Free some space.")
+        self._write(storage, *arguments, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    disk = Disk()
+
+    def write(self: Storage, *arguments: object, **options: object) -> None:
+        disk.write(self, *arguments, **options)
+
+    monkeypatch.setattr(Storage, "write", write)
+    return disk
+
+
+def bar_of(window: MainWindow) -> UnwrittenBar:
+    (bar,) = window.findChildren(UnwrittenBar)
+    return bar
+
+
+def write(bench: Bench, text: str) -> None:
+    bench.session.editor.do(EditLines({bench.lines[0].id: {"text": text}}), "Edit")
+
+
+def type_line(window: MainWindow, text: str) -> None:
+    field = write_on(window)
+    field.setPlainText(text)
+    field.document().setModified(True)
+    window.script.view.commit_writing()
+
+
+def test_no_edit_is_lost_on_a_full_disk(bench: Bench, window: MainWindow, disk: Disk) -> None:
+    shown: list[StudioError] = []
+    bench.session.editor.failed.connect(shown.append)
+    disk.is_full = True
+    for text in ("first words", "second words", "third words"):
+        type_line(window, text)
+        assert bench.texts == [text]
+        assert "Your changes are not being saved. The disk is full." in bar_of(window).words
+    assert shown == []  # one notice, however many edits
+    assert bench.session.editor.project._storage.read().lines[0].text == ""
+    disk.is_full = False
+    bar_of(window)._retry.setInterval(10)
+    bench.until(lambda: not bar_of(window).words)
+    assert bench.session.editor.project._storage.read().lines[0].text == "third words"
+    bench.trigger("edit.undo")
+    assert bench.texts == ["second words"]
+
+
+def test_a_notice_that_was_closed_comes_back_with_the_next_edit(
+    bench: Bench, window: MainWindow, disk: Disk, report_of: Callable[[object], str]
+) -> None:
+    disk.is_full = True
+    write(bench, "first words")
+    assert report_of(bar_of(window)).startswith("error: disk-full")
+    bar_of(window).hide()
+    bar_of(window)._retry.setInterval(10)
+    bench.live(0.1)
+    assert not bar_of(window).words  # nothing new happened
+    write(bench, "second words")
+    assert "only in memory: 1" in bar_of(window).words
+    bench.trigger("edit.new_line")
+    assert "only in memory: 2" in bar_of(window).words
+
+
+def test_the_notice_offers_to_save_elsewhere(bench: Bench, window: MainWindow, disk: Disk) -> None:
+    asked: list[bool] = []
+    bar_of(window)._save_elsewhere = lambda: asked.append(True)  # type: ignore[assignment]
+    disk.is_full = True
+    write(bench, "first words")
+    (offer,) = (each for each in bar_of(window).findChildren(QPushButton) if each.text() == "Save elsewhere…")
+    offer.click()
+    assert asked == [True]
