@@ -4678,6 +4678,13 @@
     </message>
 </context>
 <context>
+    <name>LengthNotices</name>
+    <message>
+        <source>Speak again</source>
+        <translation>重新朗读</translation>
+    </message>
+</context>
+<context>
     <name>LevelMeter</name>
     <message>
         <source>Level</source>
@@ -4801,6 +4808,10 @@
     <message>
         <source>{number} of {count}</source>
         <translation>{number}/{count}</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>待试听</translation>
     </message>
 </context>
 <context>
@@ -5446,6 +5457,17 @@
     <message>
         <source>(mixed)</source>
         <translation>（多个值）</translation>
+    </message>
+</context>
+<context>
+    <name>OddLength</name>
+    <message>
+        <source>This take is longer than its text should take. Listen to it, or speak the line again. Keep the take if it is right.</source>
+        <translation>此版本的时长明显长于文本所需。请试听，或重新朗读此行；如果没有问题，请保留此版本。</translation>
+    </message>
+    <message>
+        <source>This take is shorter than its text should take. Listen to it, or speak the line again. Keep the take if it is right.</source>
+        <translation>此版本的时长明显短于文本所需。请试听，或重新朗读此行；如果没有问题，请保留此版本。</translation>
     </message>
 </context>
 <context>

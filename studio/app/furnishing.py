@@ -18,6 +18,7 @@ from studio.app.drops import Drops
 from studio.app.engines.engines_desk import EnginesDesk
 from studio.app.models.models_desk import ModelsDesk
 from studio.app.shelf import Shelf
+from studio.app.speaking.length_notices import LengthNotices
 from studio.app.speaking.recordings import Recordings
 from studio.app.widgets.folding_panel import FoldingPanel
 from studio.project.speaking import library_versions
@@ -39,6 +40,7 @@ class Furnishing(QObject):
         self.models = ModelsDesk(session, window.pages, window.notices, window.tasks, window)
         self.engines = EnginesDesk(session.bridge, window)
         self.recordings = Recordings(session, script, window)
+        self.length_notices = LengthNotices(session, window.notices, window)
         self.drops = Drops(window.documents, window.voices.new_voices, script, self.recordings, window)
         self._put_over_script(self.models.panel, self.engines.panel)
         self._connect_signals(window)

@@ -211,7 +211,7 @@ class Session(QObject):
             self._heard_order = order
 
     def speak_stale(self) -> None:
-        """Every line that has something to say and no fresh take."""
+        """Every line that has something to say and no fresh take of a plausible length."""
         editor = self.editor
         waiting = {order.line_id for order in self.queue.orders if not order.state.is_over}
         ids = [

@@ -27,7 +27,7 @@ def fresh_take(project: Project, line_id: str) -> Take | None:
     Of a locked line, its chosen take as it is: whoever locked it wanted that one.
     """
     take = project.chosen_take(line_id)
-    is_wanted = project.line(line_id).is_locked or project.state_of(line_id) is LineState.READY
+    is_wanted = project.line(line_id).is_locked or project.state_of(line_id) in (LineState.READY, LineState.CHECK)
     return take if take is not None and take.is_complete and is_wanted else None
 
 

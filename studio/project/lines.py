@@ -89,6 +89,7 @@ class LineState(Enum):
 
     DRAFT = "draft"  # no take is chosen
     STALE = "stale"  # the chosen take was spoken from something else than the line now says
+    CHECK = "check"  # the chosen take is too short or too long for its text, and the user has not kept it
     READY = "ready"
     QUEUED = "queued"
     SPEAKING = "speaking"

@@ -172,9 +172,10 @@ class Project:
             return known[1]
 
     def state_of(self, line_id: str) -> LineState:
-        """``DRAFT``, ``STALE`` or ``READY``; what is at work on the line is known to whoever works.
+        """``DRAFT``, ``STALE``, ``CHECK`` or ``READY``; what is at work on the line is known to whoever works.
 
-        A take that was stopped says only the beginning of what is written.
+        A take that was stopped says only the beginning of what is written. To keep a take of odd length,
+        or to lock its line, is to accept it.
         """
         take = self.chosen_take(line_id)
         if take is None:
@@ -182,7 +183,10 @@ class Project:
         is_fresh = take.recipe.line_fingerprint == self.fingerprint_of(line_id) and is_same_voice(
             self.line(line_id), take.recipe, self.voice_keys
         )
-        return LineState.READY if is_fresh and take.is_complete else LineState.STALE
+        if not (is_fresh and take.is_complete):
+            return LineState.STALE
+        is_accepted = take.recipe.odd_length is None or take.is_kept or self.line(line_id).is_locked
+        return LineState.READY if is_accepted else LineState.CHECK
 
     # What can be done with it.
 

@@ -112,6 +112,7 @@ class TakeRecorder:
                 spoken_text="".join(report.spoken_text) or take.recipe.spoken_text,
                 mode=report.mode.value,
                 engine=report.engine,
+                odd_length=report.odd_lengths[0].verdict if report.odd_lengths else None,
             )
             take = replace(
                 take,

@@ -13,6 +13,7 @@ from typing import Any
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import BadPronunciation
 from studio.model.config import SamplingOptions
+from studio.pipeline.request import LengthVerdict
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.fields import Fields
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
@@ -158,6 +159,7 @@ def _recipe_values(recipe: TakeRecipe) -> dict[str, Any]:
         "style": asdict(recipe.style),
         "speed": recipe.speed,
         "sampling": None if recipe.sampling is None else asdict(recipe.sampling),
+        "odd_length": None if recipe.odd_length is None else recipe.odd_length.value,
         "engine": dict(recipe.engine),
         "versions": dict(recipe.versions),
     }
@@ -179,9 +181,18 @@ def _recipe_from(fields: Fields) -> TakeRecipe:
         style=LineStyle() if style is None else _style_from(style),
         speed=fields.number("speed", SLOWEST_SPEED, FASTEST_SPEED, 1.0),
         sampling=_sampling_from(fields.object("sampling")),
+        odd_length=_odd_length_from(fields),
         engine=fields.texts("engine"),
         versions=fields.texts("versions"),
     )
+
+
+def _odd_length_from(fields: Fields) -> LengthVerdict | None:
+    value = fields.optional_text("odd_length")
+    if value is None:
+        return None
+    verdict = {verdict.value: verdict for verdict in LengthVerdict}.get(value)
+    return fields.replace("odd_length", None) if verdict is None else verdict
 
 
 def _style_from(fields: Fields) -> LineStyle:

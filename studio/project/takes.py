@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from studio.model.config import SamplingOptions
+from studio.pipeline.request import LengthVerdict
 from studio.project.lines import LineStyle
 
 
@@ -16,7 +17,7 @@ class TakeRecipe:
 
     ``line_fingerprint`` is that of the line when it was spoken (``fingerprint.py``). ``model_key`` tells
     weights apart (``EngineDescription.weights_key``), ``voice_key`` how voices sound (``voice_keys.py``);
-    both are empty where nobody knew. ``engine``: stage to engine and precision, ``versions``: library to
+    both are empty where nobody knew. ``odd_length``: its speech is too short or too long for the text. ``engine``: stage to engine and precision, ``versions``: library to
     version.
     """
 
@@ -33,6 +34,7 @@ class TakeRecipe:
     style: LineStyle = LineStyle()
     speed: float = 1.0
     sampling: SamplingOptions | None = None
+    odd_length: LengthVerdict | None = None
     engine: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 

@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from studio.model.config import SamplingOptions
+from studio.pipeline.request import LengthVerdict
 from studio.project.changes import (
     AddTake,
     Change,
@@ -57,6 +58,7 @@ styles = st.one_of(
     st.builds(LineStyle, preset=st.sampled_from(["dialect.sichuan", "emotion.happy"])),
     st.builds(LineStyle, instruct=st.text(min_size=1, max_size=20)),
 )
+odd_lengths = st.none() | st.sampled_from(LengthVerdict)
 samplings = st.none() | st.builds(SamplingOptions, top_p=st.floats(0.1, 1.0), top_k=st.integers(1, 100))
 field_values = {
     "text": texts,
@@ -94,7 +96,9 @@ def draw_take(draw: st.DrawFn, script: Script, line_id: str) -> Take:
         created=datetime.now(UTC),
         audio_seconds=draw(st.floats(0.1, 100.0)),
         sample_rate=RATE,
-        recipe=recipe(sampling=draw(samplings), style=draw(styles), engine={"flow": "torch"}),
+        recipe=recipe(
+            sampling=draw(samplings), style=draw(styles), engine={"flow": "torch"}, odd_length=draw(odd_lengths)
+        ),
         is_kept=draw(st.booleans()),
         is_complete=draw(st.booleans()),
         first_audio_seconds=draw(st.none() | st.floats(0.0, 9.0)),

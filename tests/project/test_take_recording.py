@@ -12,9 +12,9 @@ import pytest
 from script_material import RATE, recipe, sound
 
 from studio.errors import DiskFull
-from studio.pipeline.request import Mode, SynthesisReport
-from studio.project.changes import AddTake, InsertLines, RemoveLines, RemoveTakes, RenameProject
-from studio.project.lines import Line
+from studio.pipeline.request import LengthFinding, LengthVerdict, Mode, SynthesisReport
+from studio.project.changes import AddTake, InsertLines, KeepTakes, RemoveLines, RemoveTakes, RenameProject
+from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
 
@@ -44,6 +44,24 @@ def report(**values: object) -> SynthesisReport:
         "spoken_text": ("one hundred", " and two"),
     }
     return SynthesisReport(**(plain | values))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("verdict", list(LengthVerdict))
+def test_a_take_of_odd_length_is_to_be_checked_until_it_is_kept(
+    project: Project, tmp_path: Path, verdict: LengthVerdict
+) -> None:
+    line = project.line("a")
+    recorder = project.begin_take("a", recipe(project.fingerprint_of("a"), voice_name=""), RATE)
+    recorder.append(sound(1.0))
+    take = recorder.finish(report(odd_lengths=(LengthFinding(line.text, verdict),)))
+    project.apply(AddTake(take))
+    assert project.state_of("a") is LineState.CHECK
+    project.save(tmp_path / "saved.timbre")
+    with Project.open(tmp_path / "saved.timbre", tmp_path / "drafts") as opened:
+        assert opened.take(take.id).recipe.odd_length is verdict
+        assert opened.state_of("a") is LineState.CHECK
+    project.apply(KeepTakes({take.id: True}))
+    assert project.state_of("a") is LineState.READY
 
 
 def test_a_finished_take_remembers_how_it_went(project: Project, recorder: TakeRecorder) -> None:

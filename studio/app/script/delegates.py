@@ -48,6 +48,7 @@ def state_colour(state: LineState, tones: Tones) -> str:
     return {
         LineState.DRAFT: tones.quiet,
         LineState.STALE: tones.warn,
+        LineState.CHECK: tones.warn,
         LineState.QUEUED: tones.quiet,
         LineState.SPEAKING: tones.busy,
         LineState.READY: tones.good,

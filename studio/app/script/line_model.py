@@ -12,6 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject,
 from studio.app.error_words import error_words
 from studio.app.script.edits import set_field
 from studio.app.script.live_states import LiveStates
+from studio.app.script.odd_length_words import odd_length_words
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
@@ -195,12 +196,14 @@ class LineModel(QAbstractTableModel):
 
     # Words.
 
-    def state_words(self, state: LineState) -> str:
+    def state_words(self, state: LineState) -> str:  # noqa: PLR0911 - one answer a state
         match state:
             case LineState.DRAFT:
                 return self.tr("Draft")
             case LineState.STALE:
                 return self.tr("Changed")
+            case LineState.CHECK:
+                return self.tr("Check")
             case LineState.QUEUED:
                 return self.tr("Waiting")
             case LineState.SPEAKING:
@@ -252,6 +255,7 @@ class LineModel(QAbstractTableModel):
             if live is None and self._is_stopped(line):
                 return self.tr("The chosen take was stopped before the end of the line.")
             return {
+                LineState.CHECK: self._odd_length_words(line),
                 LineState.DRAFT: self.tr("This line has not been spoken yet."),
                 LineState.STALE: self.tr("This line has changed since its take was spoken."),
                 LineState.QUEUED: self.tr("This line waits for its turn."),
@@ -262,6 +266,9 @@ class LineModel(QAbstractTableModel):
         if column is Column.NUMBER and line.is_locked:
             return self.tr("This line is locked.")
         return None
+
+    def _odd_length_words(self, line: Line) -> str:
+        return "" if line.chosen_take is None else odd_length_words(self._script.take(line.chosen_take))
 
     def _is_stopped(self, line: Line) -> bool:
         return line.chosen_take is not None and not self._script.take(line.chosen_take).is_complete

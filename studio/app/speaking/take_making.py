@@ -29,6 +29,7 @@ from studio.pipeline.request import (
 )
 from studio.project.changes import AddTake
 from studio.project.lines import Line
+from studio.project.project import Project
 from studio.project.recording import TakeRecorder
 from studio.project.speaking import recipe_of, synthesis_request
 from studio.project.takes import Take
@@ -172,7 +173,7 @@ class TakeMaking(QObject):
                 voice=voice.reference,
                 generation=description.generation,
                 seed=self.seed,
-                is_played=not self._in_batch,
+                is_played=not self._in_batch and not _has_odd_take(project, line),
             )
         recipe = recipe_of(
             line,
@@ -261,6 +262,12 @@ class TakeMaking(QObject):
         if is_first:
             self.begun.emit()
         self.progressed.emit("speech", share)
+
+
+def _has_odd_take(project: Project, line: Line) -> bool:
+    """The chosen take is too short or too long for its text: this time the length is judged before it is heard."""
+    chosen = project.chosen_take(line.id) if project.has_line(line.id) else None
+    return chosen is not None and chosen.recipe.odd_length is not None
 
 
 def _hear_failure(loaded: asyncio.Future[EngineDescription]) -> None:

@@ -1,0 +1,73 @@
+"""A take whose speech is too short or too long for its text is not shown as ready, and the window says why."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from window_bench import Bench
+
+from studio.app.script.line_model import Column
+from studio.app.window import MainWindow
+from studio.project.changes import EditLines
+from studio.project.lines import LineState
+
+# The fake model says of "mumble" that it is too long for its text where it is heard while it is made, and of
+# "babble" that it always is.
+LONGER = "This take is longer than its text should take."
+
+
+def write(bench: Bench, text: str) -> MainWindow:
+    bench.add_voice()
+    window = bench.open_window()
+    line = bench.lines[0]
+    bench.session.editor.apply(EditLines({line.id: {"text": text, "voice": "Anna"}}))
+    return window
+
+
+def speak(bench: Bench, *, is_heard: bool) -> None:
+    num_takes = len(bench.session.editor.project.takes_of(bench.lines[0].id))
+    bench.session.speak([bench.lines[0].id], is_heard=is_heard)
+    bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) > num_takes)
+    bench.until(lambda: bench.session.queue.current is None)
+
+
+def shown(window: MainWindow, role: Qt.ItemDataRole = Qt.ItemDataRole.DisplayRole) -> str:
+    return str(window.script.view.model().index(0, Column.STATE).data(role))
+
+
+def state(bench: Bench) -> LineState:
+    return bench.session.editor.project.state_of(bench.lines[0].id)
+
+
+def test_a_heard_take_of_odd_length_is_to_be_checked_and_can_be_spoken_again(bench: Bench) -> None:
+    window = write(bench, "mumble two")
+    speak(bench, is_heard=True)
+    assert state(bench) is LineState.CHECK
+    assert shown(window) == "Check"
+    assert shown(window, Qt.ItemDataRole.ToolTipRole).startswith(LONGER)
+    assert window.notices.words.startswith(LONGER)
+    (offer,) = [button for button in window.notices.findChildren(QPushButton) if button.text() == "Speak again"]
+    offer.click()
+    bench.until(lambda: state(bench) is LineState.READY)
+    assert shown(window) == "Ready"
+
+
+def test_a_line_that_is_made_in_the_background_is_judged_before_it_is_heard(bench: Bench) -> None:
+    window = write(bench, "mumble two")
+    speak(bench, is_heard=False)
+    assert state(bench) is LineState.READY
+    assert window.notices.words == ""
+
+
+def test_speak_all_that_changed_speaks_it_again(bench: Bench) -> None:
+    write(bench, "mumble two")
+    speak(bench, is_heard=True)
+    bench.session.speak_stale()
+    bench.until(lambda: state(bench) is LineState.READY)
+
+
+def test_of_lines_in_the_background_only_the_list_tells(bench: Bench) -> None:
+    window = write(bench, "babble two")
+    speak(bench, is_heard=False)
+    assert state(bench) is LineState.CHECK
+    assert window.notices.words == ""
