@@ -64,6 +64,7 @@ class Pages(QObject):
         session, takes = self._session, desk.to_compare(selected)
         if len(takes) < 2:
             return
+        editor, line_id = session.editor, takes[0].line_id
         session.play_all.stop()
         session.transport.stop()
         comparison = Comparison(
@@ -75,10 +76,17 @@ class Pages(QObject):
             device=session.settings[OUTPUT_DEVICE] or None,
             is_blind=session.settings[COMPARES_BLINDLY],
         )
-        dialog = CompareDialog(comparison, desk.text, desk.chosen.id if desk.chosen else None, self._window)
+        dialog = CompareDialog(
+            comparison,
+            desk.text,
+            chosen_take=lambda: editor.script.line(line_id).chosen_take,
+            num_takes=lambda: len(editor.script.takes_of(line_id)),
+            parent=self._window,
+        )
+        editor.script_changed.connect(dialog.show_takes)
         # A line that was being spoken may want to be heard.
         session.transport.started.connect(comparison.pause)
-        dialog.preferred.connect(desk.choose)
+        dialog.preferred.connect(lambda take_id: desk.choose(take_id, line_id))
         dialog.blindness_changed.connect(self._keep_blindness)
         dialog.finished.connect(lambda _: session.bridge.run(self._end(comparison)))
         dialog.finished.connect(dialog.deleteLater)

@@ -33,19 +33,32 @@ _LETTER_WIDTH = 76
 
 
 class CompareDialog(QDialog):
-    """``preferred`` is the take a person wants; its name is shown from then on."""
+    """``preferred`` is the take that the user wants; its name is shown from then on.
+
+    ``chosen_take`` and ``num_takes`` return what the line has now: takes may be made and chosen while this is open.
+    """
 
     preferred = Signal(str)
     blindness_changed = Signal(bool)
 
-    def __init__(self, comparison: Comparison, text: str, chosen_take: str | None, parent: QWidget | None) -> None:
+    def __init__(
+        self,
+        comparison: Comparison,
+        text: str,
+        *,
+        chosen_take: Callable[[], str | None],
+        num_takes: Callable[[], int],
+        parent: QWidget | None,
+    ) -> None:
         super().__init__(parent)
         self._comparison = comparison
         self._chosen_take = chosen_take
+        self._num_takes = num_takes
         self._has_decided = False
         self._letters: list[QPushButton] = []
         self._details: list[QLabel] = []
         self._text = ElidedLabel(text)
+        self._count = _quiet("")
         self._place = QProgressBar(maximum=_STEPS, textVisible=False)
         self._play = QPushButton()
         self._next = QPushButton(icon("compare"), self.tr("Next (X)"))
@@ -61,7 +74,7 @@ class CompareDialog(QDialog):
         self._lay_out()
         self._name_controls()
         self._connect()
-        self._show_contenders()
+        self.show_takes()
         self._show_heard()
 
     # What is laid out.
@@ -93,6 +106,7 @@ class CompareDialog(QDialog):
         column.setSpacing(10)
         column.addWidget(self._text)
         column.addLayout(grid)
+        column.addWidget(self._count)
         column.addWidget(self._place)
         column.addLayout(controls)
         column.addWidget(self._blind)
@@ -150,6 +164,14 @@ class CompareDialog(QDialog):
         """How levels were matched, and what was preferred."""
         return f"{self._levels.text()} {self._outcome.text()}".strip()
 
+    def show_takes(self) -> None:
+        """Show which take is chosen now, and whether there are more takes than are compared."""
+        num_shown, num_takes = len(self._comparison.contenders), self._num_takes()
+        words = self.tr("Comparing {shown} of {count} takes of this line")
+        self._count.setText(words.format(shown=num_shown, count=num_takes))
+        self._count.setVisible(num_takes > num_shown)
+        self._show_contenders()
+
     def _show_contenders(self) -> None:
         names_are_shown = self._has_decided or not self._comparison.is_blind
         for index, (contender, details) in enumerate(zip(self._comparison.contenders, self._details, strict=True)):
@@ -165,7 +187,7 @@ class CompareDialog(QDialog):
         take = contender.take
         created = QLocale().toString(take.created.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
         parts = [self.tr("Take {number}").format(number=take.number)]
-        if take.id == self._chosen_take:
+        if take.id == self._chosen_take():
             parts[0] += " " + self.tr("(chosen)")
         if take.is_kept:
             parts.append(self.tr("kept"))
@@ -228,20 +250,19 @@ class CompareDialog(QDialog):
             return
         contender = self._comparison.contenders[self._comparison.current]
         self._comparison.pause()
-        was_chosen = contender.take.id == self._chosen_take
-        words = (
-            self.tr("{letter} is take {number}, which was chosen already.")
-            if was_chosen
-            else self.tr("{letter} is take {number}: it is the take of the line now.")
-        )
+        was_chosen = self._chosen_take() == contender.take.id
+        self.preferred.emit(contender.take.id)
+        if was_chosen:
+            words = self.tr("{letter} is take {number}, which was chosen already.")
+        elif self._chosen_take() == contender.take.id:
+            words = self.tr("{letter} is take {number}: it is the take of the line now.")
+        else:
+            words = self.tr("{letter} is take {number}. The line is locked and keeps its take.")
         self._outcome.setText(words.format(letter=contender.letter, number=contender.take.number))
         self._has_decided = True
-        self._chosen_take = contender.take.id
         self._show_heard()
         self._close.setDefault(True)
         self._close.setFocus()
-        if not was_chosen:
-            self.preferred.emit(contender.take.id)
 
     # Qt.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QLocale, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -71,10 +71,15 @@ class TakesList(QListWidget):
                 item.setData(_TAKE_ROLE, take)
                 item.setToolTip(self._details(take))
                 self.addItem(item)
-        for row in range(self.count()):
-            if self.item(row).data(_TAKE_ROLE).id == chosen:
-                self.setCurrentRow(row)
+        self._select_chosen()
         self._is_showing = False
+
+    def _select_chosen(self) -> None:
+        was_showing, self._is_showing = self._is_showing, True
+        for row in range(self.count()):
+            if self.item(row).data(_TAKE_ROLE).id == self._chosen:
+                self.setCurrentRow(row)
+        self._is_showing = was_showing
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """1 to 9 play the take with that number."""
@@ -89,10 +94,12 @@ class TakesList(QListWidget):
         super().keyPressEvent(event)
 
     def _on_selection_changed(self) -> None:
-        """Whoever selects several means to compare them, and chooses none."""
+        """A single selected take is to be the chosen one; several are to be compared."""
         selected = self.selected_takes
         if len(selected) == 1 and not self._is_showing:
             self.take_chosen.emit(selected[0])
+            if self._chosen != selected[0]:  # refused: the line is locked
+                QTimer.singleShot(0, self, self._select_chosen)  # Qt is not done with the click yet
 
     def _on_menu(self, position: QPoint) -> None:
         """Beside the takes too: a line whose takes were all removed may want one back."""

@@ -57,11 +57,14 @@ def split(script: Script, line_id: str, offset: int) -> Change | None:
 
 
 def merge(script: Script, line_ids: Sequence[str]) -> Change | None:
-    """All of them in the first; a single line takes in the one below. None where there is nothing to merge."""
+    """All of them in the first; a single line takes in the one below.
+
+    None where there is nothing to merge, or a line is locked.
+    """
     lines = [line for line in script.lines if line.id in set(line_ids)]
     if len(lines) == 1 and script.index_of[lines[0].id] + 1 < len(script.lines):
         lines.append(script.lines[script.index_of[lines[0].id] + 1])
-    if len(lines) < 2:
+    if len(lines) < 2 or any(line.is_locked for line in lines):
         return None
     texts = [text for line in lines if (text := line.text.strip())]
     joint = "" if detect_language("".join(texts)).writes_without_spaces else " "

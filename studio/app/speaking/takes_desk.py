@@ -10,7 +10,7 @@ from studio.app.speaking.removed_takes import RemovedTakes
 from studio.app.speaking.sound import GrowingSound
 from studio.app.speaking.transport import Heard
 from studio.errors import StudioError
-from studio.project.changes import ChooseTake, KeepTakes, RemoveTakes, RestoreTakes, Together
+from studio.project.changes import Change, ChooseTake, KeepTakes, RemoveTakes, RestoreTakes, Together
 from studio.project.lines import Line
 from studio.project.takes import Take
 
@@ -106,10 +106,13 @@ class TakesDesk(QObject):
 
     # What a person can do.
 
-    def choose(self, take_id: str) -> None:
-        """The one that is played and exported from now on; heard at once where something was playing."""
-        line = self._line
-        if line is None or line.chosen_take == take_id:
+    def choose(self, take_id: str, line_id: str | None = None) -> None:
+        """Make it the take that is played and exported, by default of the current line; play it if one was playing.
+
+        A locked line keeps its take.
+        """
+        line = self._line if line_id is None else self._session.editor.script.line(line_id)
+        if line is None or line.chosen_take == take_id or self._refuses(line):
             return
         if line.chosen_take is not None:
             self._chosen_before[line.id] = line.chosen_take
@@ -152,7 +155,7 @@ class TakesDesk(QObject):
 
     def remove_chosen(self) -> None:
         take = self.chosen
-        if take is not None:
+        if take is not None and self._line is not None and not self._refuses(self._line):
             self._session.transport.stop()
             self._session.editor.do(RemoveTakes((take.id,)), self.tr("Remove take"))
             self.told.emit(
@@ -165,10 +168,18 @@ class TakesDesk(QObject):
             self.restore(take)
 
     def restore(self, take: Take) -> None:
-        """A removed take of the chosen line; it is the chosen one then."""
-        if take in self.removed:
-            change = Together((RestoreTakes((take,), {}), ChooseTake(take.line_id, take.id)))
+        """Restore a removed take of the current line and choose it; a locked line keeps the take it has."""
+        if self._line is not None and take in self.removed:
+            change: Change = RestoreTakes((take,), {})
+            if not self._line.is_locked:
+                change = Together((change, ChooseTake(take.line_id, take.id)))
             self._session.editor.do(change, self.tr("Have back a take"))
+
+    def _refuses(self, line: Line) -> bool:
+        """Whether the line is locked, which the user is told."""
+        if line.is_locked:
+            self.told.emit(self.tr("This line is locked and keeps its take: Ctrl+L unlocks it."))
+        return line.is_locked
 
     def play_from(self, seconds: float) -> None:
         """From where a person pointed in the waveform; in a sound that is being made, only what is there."""

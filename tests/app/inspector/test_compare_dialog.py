@@ -100,6 +100,47 @@ def test_to_prefer_the_chosen_one_is_no_step_of_undo(bench: Bench, window: MainW
     leave(bench, dialog)
 
 
+def test_a_preference_counts_though_a_take_was_chosen_meanwhile(bench: Bench, window: MainWindow) -> None:
+    before = bench.lines[0].chosen_take
+    dialog = open_dialog(bench, window)
+    assert not dialog._count.isVisible()
+    noise = np.random.default_rng(6).standard_normal(RATE) * 0.05
+    newer = bench.add_take(noise.astype(np.float32), seed=200)
+    assert bench.lines[0].chosen_take == newer.id
+    assert dialog._count.text() == "Comparing 3 of 4 takes of this line"
+    assert dialog._count.isVisible()
+    ids = [contender.take.id for contender in dialog._comparison.contenders]
+    dialog._letters[ids.index(before)].click()  # type: ignore[arg-type]
+    press(bench, dialog, Qt.Key.Key_Return)
+    assert bench.lines[0].chosen_take == before
+    assert "is the take of the line now" in dialog.words
+    leave(bench, dialog)
+
+
+def test_a_preference_is_for_the_line_whose_takes_were_compared(bench: Bench, window: MainWindow) -> None:
+    dialog = open_dialog(bench, window)
+    takes = [contender.take for contender in dialog._comparison.contenders]
+    other = next(index for index, take in enumerate(takes) if take.id != bench.lines[0].chosen_take)
+    window.script.new_line()
+    dialog._letters[other].click()
+    press(bench, dialog, Qt.Key.Key_Return)
+    assert bench.lines[0].chosen_take == takes[other].id
+    assert bench.lines[1].chosen_take is None
+    leave(bench, dialog)
+
+
+def test_a_locked_line_keeps_its_take_when_another_is_preferred(bench: Bench, window: MainWindow) -> None:
+    before = bench.lines[0].chosen_take
+    window.script.toggle_lock()
+    dialog = open_dialog(bench, window)
+    takes = [contender.take.id for contender in dialog._comparison.contenders]
+    dialog._letters[next(index for index, take in enumerate(takes) if take != before)].click()
+    press(bench, dialog, Qt.Key.Key_Return)
+    assert bench.lines[0].chosen_take == before
+    assert "locked and keeps its take" in dialog.words
+    leave(bench, dialog)
+
+
 def test_seeing_the_names_is_a_switch_that_is_remembered(bench: Bench, window: MainWindow) -> None:
     dialog = open_dialog(bench, window)
     bench.loop.call_soon(dialog._blind.click)
@@ -130,6 +171,44 @@ def test_a_take_is_chosen_by_a_click_as_before(bench: Bench, window: MainWindow)
     bench.live(0.05)
     (first, *_) = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert bench.lines[0].chosen_take == first.id
+
+
+def test_a_click_on_a_take_of_a_locked_line_only_says_why_it_is_not_chosen(bench: Bench, window: MainWindow) -> None:
+    window.script.toggle_lock()
+    before, steps = bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()
+    told: list[str] = []
+    window.desk.told.connect(told.append)
+    takes = window.inspector._takes
+    place = takes.visualItemRect(takes.item(2)).center()
+    for button in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):
+        bench.loop.call_soon(lambda button=button: QTest.mouseClick(takes.viewport(), button, pos=place))
+        bench.live(0.05)
+    assert (bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()) == (before, steps)
+    assert "Ctrl+L" in told[0]
+    bench.until(lambda: window.inspector.selected_takes == [before])
+    for action in ("play.next_take", "play.remove_take"):
+        bench.trigger(action)
+        assert bench.lines[0].chosen_take == before
+    assert len(window.desk.takes) == 3
+
+
+def test_a_take_of_a_locked_line_can_be_heard(bench: Bench, window: MainWindow) -> None:
+    window.script.toggle_lock()
+    first = window.desk.takes[0]
+    window.inspector._takes.setFocus()
+    bench.loop.call_soon(lambda: QTest.keyClick(window.inspector._takes, Qt.Key.Key_1))
+    bench.until(lambda: bench.session.transport.heard is not None)
+    assert bench.session.transport.heard.take_id == first.id  # type: ignore[union-attr]
+    assert bench.lines[0].chosen_take != first.id
+
+
+def test_a_removed_take_of_a_locked_line_comes_back_without_being_chosen(bench: Bench, window: MainWindow) -> None:
+    bench.trigger("play.remove_take")
+    before = bench.lines[0].chosen_take
+    window.script.toggle_lock()
+    bench.trigger("play.restore_take")
+    assert len(window.desk.takes) == 3
+    assert bench.lines[0].chosen_take == before
 
 
 def test_a_device_that_is_gone_is_told_until_something_plays(

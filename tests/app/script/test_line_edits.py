@@ -84,6 +84,12 @@ def test_lines_move_past_one_other_and_stop_at_the_end() -> None:
     assert edits.move(before, ["l2"], 1) is None
 
 
+def test_locked_lines_are_not_merged() -> None:
+    lines = (Line(id="l0", text="one"), Line(id="l1", text="two", is_locked=True))
+    assert edits.merge(Script(lines=lines), ["l0", "l1"]) is None
+    assert edits.merge(Script(lines=lines), ["l0"]) is None
+
+
 def test_a_field_is_set_where_it_differs() -> None:
     before = script("one", "two", speed=1.0)
     assert edits.set_field(before, ["l0", "l1"], "speed", 1.0) is None
