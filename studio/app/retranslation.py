@@ -3,7 +3,7 @@
 Decided: widgets set their texts once, where they are made; when the language changes, what they show is looked
 up among all texts in the old language, and its translation into the new one takes its place. Because: a second
 method in each widget that repeats its texts would be forgotten in one of them; instead of a start of the program.
-What a person wrote is in fields, models and documents, which are left alone.
+What the user wrote is in fields, models and documents, which are left alone, or marked by ``mark_user_text``.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio import paths
+from studio.app.translation import USER_TEXT_PROPERTY
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.waveform import Waveform
 
@@ -154,6 +155,9 @@ def retranslate(texts: Texts) -> None:
 
 def _say_anew(part: QWidget | QAction, texts: Texts) -> None:
     contexts = _contexts_of(part)
+    holds_user_text = bool(part.property(USER_TEXT_PROPERTY))
+    if holds_user_text and isinstance(part, ElidedLabel):  # its tip and its accessible name are its text
+        return
 
     def change(now: Callable[[], str], to: Callable[[str], object]) -> None:
         shown = now()
@@ -169,6 +173,14 @@ def _say_anew(part: QWidget | QAction, texts: Texts) -> None:
     change(part.accessibleName, part.setAccessibleName)
     change(part.accessibleDescription, part.setAccessibleDescription)
     change(part.windowTitle, part.setWindowTitle)
+    if isinstance(part, QAbstractItemView):
+        _say_items_anew(part, change, only_heads=holds_user_text)
+    elif not holds_user_text:
+        _say_content_anew(part, change)
+    part.update()
+
+
+def _say_content_anew(part: QWidget, change: Callable[[Any, Any], None]) -> None:
     match part:
         case QLabel() | ElidedLabel() | QAbstractButton() if not isinstance(part.parent(), QDialogButtonBox):
             change(part.text, part.setText)
@@ -189,14 +201,11 @@ def _say_anew(part: QWidget | QAction, texts: Texts) -> None:
             for index in range(part.count()):
                 change(partial(part.tabText, index), partial(part.setTabText, index))
                 change(partial(part.tabToolTip, index), partial(part.setTabToolTip, index))
-        case QAbstractItemView():
-            _say_items_anew(part, change)
-    part.update()
 
 
-def _say_items_anew(view: QAbstractItemView, change: Callable[[Any, Any], None]) -> None:
+def _say_items_anew(view: QAbstractItemView, change: Callable[[Any, Any], None], *, only_heads: bool) -> None:
     """Items with texts of their own are said anew; models translate when they are asked, and are asked again."""
-    for item, column in _items_of(view):
+    for item, column in _heads_of(view) if only_heads else (*_heads_of(view), *_items_of(view)):
         change(partial(item.text, *column), partial(item.setText, *column))
         change(partial(item.toolTip, *column), partial(item.setToolTip, *column))
     model = view.model()
@@ -205,16 +214,24 @@ def _say_items_anew(view: QAbstractItemView, change: Callable[[Any, Any], None])
     view.viewport().update()
 
 
+def _heads_of(view: QAbstractItemView) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """As ``_items_of``, of the items in the header."""
+    if isinstance(view, QTableWidget):
+        heads = [view.horizontalHeaderItem(column) for column in range(view.columnCount())]
+        yield from ((item, ()) for item in heads if item is not None)
+    elif isinstance(view, QTreeWidget):
+        yield from ((view.headerItem(), (column,)) for column in range(view.columnCount()))
+
+
 def _items_of(view: QAbstractItemView) -> Iterator[tuple[Any, tuple[int, ...]]]:
     """Each item, and the column of it where it has some."""
     if isinstance(view, QListWidget):
         yield from ((view.item(row), ()) for row in range(view.count()))
     elif isinstance(view, QTableWidget):
         cells = [view.item(row, column) for row in range(view.rowCount()) for column in range(view.columnCount())]
-        heads = [view.horizontalHeaderItem(column) for column in range(view.columnCount())]
-        yield from ((item, ()) for item in (*cells, *heads) if item is not None)
+        yield from ((item, ()) for item in cells if item is not None)
     elif isinstance(view, QTreeWidget):
-        waiting: list[QTreeWidgetItem] = [view.headerItem(), view.invisibleRootItem()]
+        waiting: list[QTreeWidgetItem] = [view.invisibleRootItem()]
         while waiting:
             item = waiting.pop()
             yield from ((item, (column,)) for column in range(view.columnCount()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTranslator, Signal
 from PySide6.QtWidgets import QApplication
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from studio.app.retranslation import Texts
 
 _installed: list[QTranslator] = []
+_Part = TypeVar("_Part", bound=QObject)
+USER_TEXT_PROPERTY = "holdsUserText"
 
 
 class Language(QObject):
@@ -30,6 +32,15 @@ language = Language()
 def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - the name Qt's tool looks for
     """``text`` as it is, to be translated later. (Qt's own is typed as any object.)"""
     return text
+
+
+def mark_user_text(part: _Part) -> _Part:
+    """Mark ``part``: its text, or its items, come from the user and stay as they are when the language changes.
+
+    A part that puts such text into sentences sets them again on ``language.changed``.
+    """
+    part.setProperty(USER_TEXT_PROPERTY, True)
+    return part
 
 
 def use_language(application: QApplication, locale: QLocale) -> None:

@@ -15,11 +15,12 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QTabBa
 
 from studio.app.main import follow_settings
 from studio.app.preferences.dialog import PreferencesDialog
+from studio.app.preferences.editors import DeviceEditor
 from studio.app.retranslation import Texts
 from studio.app.translation import use_language
 from studio.errors import CannotWrite
 from studio.paths import resources
-from studio.settings import LANGUAGE
+from studio.settings import LANGUAGE, OUTPUT_DEVICE
 
 ENGLISH, CHINESE = QLocale("en_US"), QLocale("zh_CN")
 
@@ -135,6 +136,42 @@ def test_what_a_person_wrote_is_left_alone(bench: Any, qapp: QApplication) -> No
     said = words_of(window)
     assert bench.texts == ["Stop"]
     assert [words for words in said if words.startswith("QTreeWidget") and words.endswith("cell 0 2: Stop")]
+
+
+def test_names_and_texts_of_the_user_are_left_alone_wherever_they_are_shown(bench: Any, qapp: QApplication) -> None:
+    """ "My voice" is the name that the recorder proposes, and a text of the window as well."""
+    window = bench.open_window()
+    bench.add_voice("My voice")
+    bench.until(lambda: window.inspector.form._voice.count() == 1)
+    window.script.set_field("text", "Stop", "Edit")
+    window.script.assign_voice("My voice")
+    take = bench.add_take(np.full(24_000, 0.1, np.float32))
+    bench.live(0.05)
+    window.inspector.show_spoken("Stop")
+    use_language(qapp, CHINESE)
+    box = window.inspector.form._voice
+    assert (box.currentText(), box.itemText(0)) == ("My voice", "My voice")
+    box.activated.emit(0)
+    assert bench.lines[0].voice == "My voice"
+    assert window.take_panel._title._text == "第 1 行：Stop"
+    assert window.take_panel._title.accessibleName() == "第 1 行：Stop"
+    item = window.inspector._takes.item(0)
+    assert item.text() == f"版本 {take.number}"
+    assert "种子：1" in item.toolTip()
+
+
+def test_names_of_devices_are_left_alone(qapp: QApplication) -> None:
+    editor = DeviceEditor(OUTPUT_DEVICE)
+    editor.set_names(("Stop", "Play"))
+    editor.set_value("Play")
+    box = editor.control
+    assert isinstance(box, QComboBox)
+    box.show()
+    before = box.itemText(0)
+    use_language(qapp, CHINESE)
+    assert [box.itemText(row) for row in (1, 2)] == ["Stop", "Play"]
+    assert box.itemText(0) != before
+    assert editor.value() == "Play"
 
 
 def test_texts_put_together_are_said_anew_part_by_part(qapp: QApplication) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QVBoxLayout, QWidget
 
 from studio.app.error_words import error_words, remedy_of, sentence_of
+from studio.app.translation import mark_user_text
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.errors import StudioError
@@ -35,7 +36,7 @@ class OutcomePage(QWidget):
         self.title.setWordWrap(True)
         self.details = QLabel()
         self.details.setWordWrap(True)
-        self.place = ElidedLabel()
+        self.place = mark_user_text(ElidedLabel())
         self.failures = QListWidget()
         self.failures.setAccessibleName(self.tr("Lines without sound"))
         self.failures.setWordWrap(True)

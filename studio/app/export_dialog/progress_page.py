@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from studio.app.export_dialog.spoken_first import SpokenFirst
+from studio.app.translation import mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.export.progress import ExportProgress
 
@@ -24,7 +25,7 @@ class ProgressPage(QWidget):
         self.bar = QProgressBar()
         self.bar.setRange(0, _STEPS)
         self.bar.setAccessibleName(self.tr("Progress of the export"))
-        self.line = ElidedLabel()
+        self.line = mark_user_text(ElidedLabel())
         self.figures = QLabel()
         self.figures.setProperty("role", "quiet")
         self.cancel = QPushButton(self.tr("Cancel"))

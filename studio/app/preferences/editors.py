@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.preferences.calm_controls import calm
+from studio.app.translation import language, mark_user_text
 from studio.setting_kinds import Choice, Device, Folder, Number, Setting, Text, Truth, Whole
 
 _CONTEXT = "Settings"
@@ -176,12 +177,13 @@ class DeviceEditor(SettingEditor):
     """The devices there are, and the chosen one even while it is unplugged."""
 
     def __init__(self, setting: Device) -> None:
-        self._box = calm(QComboBox())
+        self._box = mark_user_text(calm(QComboBox()))
         self._names: tuple[str, ...] = ()
         self._are_names_known = False
         super().__init__(setting, self._box)
         self._fill("")
         self._box.currentIndexChanged.connect(self._tell)
+        language.changed.connect(self._say_anew)
 
     def value(self) -> str:
         return str(self._box.currentData() or "")
@@ -189,6 +191,9 @@ class DeviceEditor(SettingEditor):
     def set_names(self, names: Sequence[str]) -> None:
         """The devices that are connected now."""
         self._names, self._are_names_known = tuple(names), True
+        self.set_value(self.value())
+
+    def _say_anew(self) -> None:
         self.set_value(self.value())
 
     def _show(self, value: str) -> None:

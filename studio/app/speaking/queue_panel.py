@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from studio.app.error_words import error_words
 from studio.app.speaking.queue import Order, OrderState, SpeakQueue
 from studio.app.theme.icons import icon
-from studio.app.translation import language
+from studio.app.translation import language, mark_user_text
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.room import LEAST_LIST_PIXELS
 
@@ -35,7 +35,7 @@ class QueuePanel(QWidget):
         super().__init__(parent)
         self._queue = queue
         self._items: dict[Order, QTreeWidgetItem] = {}
-        self._list = QTreeWidget()
+        self._list = mark_user_text(QTreeWidget())
         self._list.setAccessibleName(self.tr("Queue"))
         self._list.setMinimumHeight(LEAST_LIST_PIXELS)
         self._list.setHeaderLabels([self.tr("State"), self.tr("Progress"), self.tr("Text")])

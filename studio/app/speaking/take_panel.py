@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 
 from studio.app.speaking.sound import GrowingSound
 from studio.app.theme.icons import icon
+from studio.app.translation import language, mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.waveform import Waveform
@@ -28,7 +29,9 @@ class TakePanel(QWidget):
         super().__init__(parent)
         self._sound: GrowingSound | None = None
         self._num_shown = 0
-        self._title = ElidedLabel()
+        self._number: int | None = None
+        self._text = ""  # of the line
+        self._title = mark_user_text(ElidedLabel())
         self._time = QLabel()
         self._time.setProperty("role", "quiet")
         self._time.setAccessibleName(self.tr("Place in the take"))
@@ -58,6 +61,7 @@ class TakePanel(QWidget):
         layout.addLayout(head)
         layout.addWidget(self.waveform, 1)
         self.waveform.seek_requested.connect(self.seek_requested)
+        language.changed.connect(self._show_title)
 
     @property
     def sound(self) -> GrowingSound | None:
@@ -71,8 +75,8 @@ class TakePanel(QWidget):
 
     def show_sound(self, sound: GrowingSound | None, number: int | None = None, text: str = "") -> None:
         """Of the line with this ``number``. ``sound`` may still be growing; None: there is nothing to show."""
-        words = self.tr("Line {number}: {text}") if text.strip() else self.tr("Line {number}")
-        self._title.setText("" if number is None else words.format(number=number, text=" ".join(text.split())))
+        self._number, self._text = number, " ".join(text.split())
+        self._show_title()
         if sound is self._sound:
             return
         self._sound = sound
@@ -88,6 +92,10 @@ class TakePanel(QWidget):
             self.waveform.begin(sound.sample_rate)
             self._grow()
             self._growth.start()
+
+    def _show_title(self) -> None:
+        words = self.tr("Line {number}: {text}") if self._text else self.tr("Line {number}")
+        self._title.setText("" if self._number is None else words.format(number=self._number, text=self._text))
 
     def show_position(self, seconds: float | None) -> None:
         self.waveform.set_cursor(seconds)

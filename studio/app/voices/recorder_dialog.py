@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import in_background
 from studio.app.theme.icons import icon
+from studio.app.translation import mark_user_text
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.widgets.error_line import ErrorLine
@@ -51,7 +52,7 @@ class RecorderDialog(QDialog):
         self._device_names = device_names
         self.setWindowTitle(self.tr("Record a voice"))
         self.resize(fitting(640, 520))
-        self._devices = QComboBox(self)
+        self._devices = mark_user_text(QComboBox(self))
         self._devices.setAccessibleName(self.tr("Microphone"))
         self._look_again = QToolButton(self)
         self._look_again.setIcon(icon("retry"))

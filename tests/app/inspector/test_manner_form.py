@@ -118,7 +118,7 @@ def test_an_action_takes_over_the_number_that_is_being_typed(
 def test_closing_takes_over_the_number_that_is_being_typed(
     bench: Bench, window: MainWindow, form: MannerForm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(window, "_close", bench.loop.create_future)
+    monkeypatch.setattr(window._closing, "begin", lambda: None)
     type_in(form._speed, "1.25")
     window.close()
     assert bench.lines[0].speed == 1.25
