@@ -1,26 +1,40 @@
-"""What is still to come of a request, in seconds of work and seconds of sound."""
+"""Remaining chunks of a request, in seconds of work and seconds of sound."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 
-from studio.pipeline.pacing import ComingChunk, FlowChunk
+from studio.pipeline.pacing import ComingChunk, FlowChunk, Pace
 from studio.pipeline.prompt_store import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_feed import TokenFeed
 from studio.pipeline.utterance import Decoder
 
+# A sentence is hardly ever shorter than this share of its predicted length.
+_SHORT = 0.5
+# A sentence that is already longer than predicted goes on for another second.
+_OVERDUE_TOKENS = 25
+
+
+class Length(Enum):
+    """What is assumed of a sentence whose length is not known yet."""
+
+    SAFE = "somewhat longer than predicted"
+    SHORT = "as short as it can reasonably be"
+
 
 @dataclass
 class Part:
-    """A sentence of a request (or a pause): how to get its speech tokens, opened when its turn comes near."""
+    """A sentence of a request, or a pause. The sentence's feed of speech tokens is opened on first use."""
 
     open_feed: Callable[[], TokenFeed] | None
     num_text_tokens: int = 0
     spoken_text: str = ""
     pause_seconds: float = 0.0
+    _is_length_recorded: bool = field(default=False, init=False)
 
     @cached_property
     def feed(self) -> TokenFeed:
@@ -31,10 +45,21 @@ class Part:
     def is_open(self) -> bool:
         return "feed" in self.__dict__
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its length is known rather than predicted."""
+        return self.open_feed is None or (self.is_open and self.feed.is_finished)
+
+    def record_length(self, pace: Pace) -> None:
+        """Tell ``pace``, once, how long the sentence has become; nothing before it is finished."""
+        if self.num_text_tokens and self.is_known and not self._is_length_recorded:
+            self._is_length_recorded = True
+            pace.saw_sentence(self.num_text_tokens, len(self.feed.tokens))
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Chunks not yet made, at the pace this machine was seen to keep."""
+    """Predicts the chunks not yet made, at the measured pace of this machine."""
 
     voice: SpeakingVoice
     decoder: Decoder
@@ -47,31 +72,45 @@ class Forecast:
         done_tokens: int,
         later: Iterable[Part],
         open_schedule: Callable[[], ChunkSchedule | None],
+        *,
+        length: Length = Length.SAFE,
     ) -> list[ComingChunk]:
-        """The rest of ``part``, of which ``done_tokens`` are decoded, and all ``later`` parts.
+        """Return the rest of ``part``, of which ``done_tokens`` are decoded, and all ``later`` parts.
 
         A ``schedule`` of None means whole-utterance mode: one chunk a sentence.
         """
-        feed = part.feed
-        self.decoder.pace.saw_speech_lm(feed.seconds - feed.first_token_seconds, len(feed.tokens) - 1)
-        coming = list(self._chunks(part, schedule, done_tokens))
+        coming = list(self._chunks(part, schedule, done_tokens, self.total_tokens(part, length)))
+        num_unknown = int(not part.is_known)
         for following in later:
             if following.open_feed is None:
                 coming.append(ComingChunk(0.0, following.pause_seconds))
             else:
-                coming.extend(self._chunks(following, open_schedule(), 0))
+                total = self.total_tokens(following, length, num_unknown)
+                coming.extend(self._chunks(following, open_schedule(), 0, total))
+                num_unknown += not following.is_known
         return coming
 
-    def _chunks(self, part: Part, schedule: ChunkSchedule | None, done_tokens: int) -> Iterator[ComingChunk]:
+    def total_tokens(self, part: Part, length: Length, index: int = 0) -> int:
+        """The length of ``part``, a sentence; ``index`` counts the sentences of unknown length before it."""
+        made = len(part.feed.tokens) if part.is_open else 0
+        if part.is_known:
+            return made
+        predicted = self.decoder.pace.tokens_for(part.num_text_tokens)
+        factor = _SHORT if length is Length.SHORT else 1 + self.decoder.pace.length_margin(index)
+        total = round(factor * predicted)
+        return total if total >= made else made + _OVERDUE_TOKENS
+
+    def _chunks(
+        self, part: Part, schedule: ChunkSchedule | None, done_tokens: int, total: int
+    ) -> Iterator[ComingChunk]:
         pace, flow = self.decoder.pace, self.decoder.flow
         made = len(part.feed.tokens) if part.is_open else 0
-        is_known = part.is_open and part.feed.is_finished
-        total = made if is_known else max(made + 1, pace.tokens_for(part.num_text_tokens))
         cuts = schedule.coming(done_tokens, total, flow.look_ahead_tokens) if schedule else [(done_tokens, total)]
         for start, end in cuts:
             needed = min(end + flow.look_ahead_tokens, total)
-            production = pace.speech_lm_seconds(max(0, needed - made))
-            production += pace.decode_seconds(FlowChunk(self.voice.prompt.num_tokens, start, end))
+            speech_lm_seconds = pace.speech_lm_seconds(made, needed)
+            decode_seconds = pace.decode_seconds(FlowChunk(self.voice.prompt.num_tokens, start, end))
             made = max(made, needed)
             samples = flow.frames_per_token * (end - start) * self.decoder.vocoder.samples_per_frame
-            yield ComingChunk(production, samples / self.decoder.vocoder.sample_rate / self.speed)
+            audio_seconds = samples / self.decoder.vocoder.sample_rate / self.speed
+            yield ComingChunk(speech_lm_seconds + decode_seconds, audio_seconds, speech_lm_seconds)

@@ -1,7 +1,8 @@
-"""How fast this machine speaks, from what it was seen to do, and when play may begin without a gap."""
+"""Measured pace of the stages on this machine, and the start of play that follows from it."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,18 +10,28 @@ from dataclasses import dataclass, field
 from studio.model.config import FlowConfig
 
 _KEPT_OBSERVATIONS = 60
-# Ordinary speech, until the voice itself has been heard.
+# A voice has its own ratio of speech to text, and a session changes voices: recent sentences count.
+_KEPT_SENTENCES = 8
+# Ordinary speech, until a sentence has been measured.
 _SPEECH_PER_TEXT_TOKEN = 6.0
-# Play starts this much later than predicted: clocks jitter, and a stutter is worse than a moment more.
-_MARGIN = 1.04
+# Spread of that ratio between sentences, until enough of them have been measured.
+_LENGTH_SPREAD = 0.15
+# A compromise: with 2, play of a single sentence starts 30 % later than necessary; with 1, every other long text
+# has a gap of some tenths of a second.
+_LENGTH_DEVIATIONS = 1.5
+# Fewer observations say nothing about their spread.
+_FEWEST_FOR_SPREAD = 4
+# Predicted work is lengthened by at most this share: a gap is worse than a slightly later start, but in a long
+# text each per cent costs seconds.
+_LARGEST_MARGIN = 0.04
 
 
 @dataclass(slots=True)
 class _Rate:
     """Seconds per unit over the last observations.
 
-    ``warms_up``: the very first one also pays for kernels and memory that all later ones find ready
-    (a fifth more was seen); it is believed only until there is another.
+    ``warms_up``: the very first observation also pays for kernels and memory that all later ones find
+    ready (about a fifth more); it is dropped as soon as there is another.
     """
 
     warms_up: bool = False
@@ -41,6 +52,20 @@ class _Rate:
     def per_unit(self, unknown: float = 0.0) -> float:
         return sum(s for s, _ in self.seen) / sum(u for _, u in self.seen) if self.seen else unknown
 
+    def spread(self, unknown: float) -> float:
+        """Relative standard deviation of single observations, each weighted by its units."""
+        rate = self.per_unit()
+        if len(self.seen) < _FEWEST_FOR_SPREAD or rate <= 0:
+            return unknown
+        deviations = sum(u * (s / (rate * u) - 1) ** 2 for s, u in self.seen)
+        return math.sqrt(deviations / sum(u for _, u in self.seen))
+
+    def margin(self) -> float:
+        """Two standard errors of ``per_unit``, relative to it."""
+        if len(self.seen) < _FEWEST_FOR_SPREAD:
+            return _LARGEST_MARGIN
+        return min(_LARGEST_MARGIN, 2 * self.spread(unknown=0.0) / math.sqrt(len(self.seen)))
+
 
 @dataclass(frozen=True, slots=True)
 class FlowChunk:
@@ -56,47 +81,75 @@ class Pace:
 
     def __init__(self, flow: FlowConfig) -> None:
         self._flow_config = flow
+        self._first_token = _Rate(warms_up=True)
         self._speech_lm = _Rate()
         self._flow = _Rate(warms_up=True)
         self._vocoder = _Rate(warms_up=True)
-        self._speech_per_text = _Rate()
+        self._speech_per_text = _Rate(seen=deque(maxlen=_KEPT_SENTENCES))
 
     def unseen(self) -> Pace:
-        """Of the same model, without what was seen of it."""
+        """Return a pace of the same model without observations."""
         return Pace(self._flow_config)
 
     @property
     def is_settled(self) -> bool:
-        """Whether the flow was seen at its usual pace: a prediction can be relied on."""
+        """Whether the flow has been measured after its warm-up, so that a prediction can be relied on."""
         return self._flow.is_settled
+
+    @property
+    def margin(self) -> float:
+        """Share by which predicted work is lengthened: the uncertainty of the measured costs."""
+        return max(self._speech_lm.margin(), self._flow.margin())
+
+    def saw_first_token(self, seconds: float) -> None:
+        """``seconds`` from opening a sentence to its first speech token: prompt and text are read in them."""
+        self._first_token.add(seconds, 1)
 
     def saw_speech_lm(self, seconds: float, num_tokens: int) -> None:
         self._speech_lm.add(seconds, num_tokens)
 
     def saw_flow(self, seconds: float, chunk: FlowChunk) -> None:
-        self._flow.add(seconds, flow_work(self._flow_config, *self._computed(chunk)))
+        self._flow.add(seconds, flow_work(self._flow_config, *self.computed_frames(chunk)))
 
     def saw_vocoder(self, seconds: float, num_frames: int) -> None:
         self._vocoder.add(seconds, num_frames)
 
     def saw_sentence(self, num_text_tokens: int, num_speech_tokens: int) -> None:
-        """How talkative the voice is: ``tokens_for`` predicts from it."""
+        """Record the length of a finished sentence, from which ``tokens_for`` predicts others."""
         self._speech_per_text.add(num_speech_tokens, num_text_tokens)
 
     def tokens_for(self, num_text_tokens: int) -> int:
-        """Speech tokens a text will probably give; the models' own limits are 2 and 20 a text token."""
+        """Predict the speech tokens of a text; the models' own limits are 2 and 20 a text token."""
         return round(num_text_tokens * self._speech_per_text.per_unit(unknown=_SPEECH_PER_TEXT_TOKEN))
 
-    def speech_lm_seconds(self, num_tokens: int) -> float:
-        return num_tokens * self._speech_lm.per_unit()
+    def length_margin(self, index: int) -> float:
+        """Share by which the predicted length of the sentence at ``index`` of those to come is increased.
+
+        The first n sentences together are then longer than predicted by ``_LENGTH_DEVIATIONS`` standard
+        deviations, for each n: of n sentences around a mean that was itself estimated from few.
+        """
+        num_seen = max(1, len(self._speech_per_text.seen))
+
+        def deviation(count: int) -> float:
+            return math.sqrt(count + count**2 / num_seen)
+
+        spread = self._speech_per_text.spread(unknown=_LENGTH_SPREAD)
+        return _LENGTH_DEVIATIONS * spread * (deviation(index + 1) - deviation(index))
+
+    def speech_lm_seconds(self, start_tokens: int, end_tokens: int) -> float:
+        """Cost of a sentence's tokens from ``start_tokens`` to ``end_tokens``; the first one includes reading the text."""
+        if end_tokens <= start_tokens:
+            return 0.0
+        first = self._first_token.per_unit() if start_tokens == 0 else 0.0
+        return first + (end_tokens - max(1, start_tokens)) * self._speech_lm.per_unit()
 
     def decode_seconds(self, chunk: FlowChunk) -> float:
         """Flow and vocoder for ``chunk``."""
-        work = flow_work(self._flow_config, *self._computed(chunk))
+        work = flow_work(self._flow_config, *self.computed_frames(chunk))
         num_frames = self._flow_config.frames_per_token * (chunk.end_tokens - chunk.start_tokens)
         return work * self._flow.per_unit() + num_frames * self._vocoder.per_unit()
 
-    def _computed(self, chunk: FlowChunk) -> tuple[int, int]:
+    def computed_frames(self, chunk: FlowChunk) -> tuple[int, int]:
         """The frames the flow computes for ``chunk``, and those it sees before them."""
         start = chunk.prompt_tokens + chunk.start_tokens
         if chunk.start_tokens == 0:
@@ -134,14 +187,20 @@ def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float
 
 @dataclass(frozen=True, slots=True)
 class ComingChunk:
-    """A chunk not yet made: what it will cost, and what it will give."""
+    """A chunk not yet made: the seconds of work it takes, and the seconds of sound it gives.
+
+    ``speech_lm_seconds`` is the part of ``production_seconds`` that the language model can do in advance.
+    """
 
     production_seconds: float
     audio_seconds: float
+    speech_lm_seconds: float = 0.0
 
 
-def gapless_start_seconds(now_seconds: float, ready_audio_seconds: float, coming: Iterable[ComingChunk]) -> float:
-    """The earliest start of play, on the clock of ``now_seconds``, from which no chunk comes too late.
+def gapless_start_seconds(
+    now_seconds: float, ready_audio_seconds: float, coming: Iterable[ComingChunk], *, margin: float = _LARGEST_MARGIN
+) -> float:
+    """Return the earliest start of play, on the clock of ``now_seconds``, from which no chunk comes too late.
 
     A chunk must be ready when everything before it has been played. ``now_seconds`` itself is returned
     where play may begin at once.
@@ -149,7 +208,33 @@ def gapless_start_seconds(now_seconds: float, ready_audio_seconds: float, coming
     start = now_seconds
     ready_at, position = now_seconds, ready_audio_seconds
     for chunk in coming:
-        ready_at += chunk.production_seconds * _MARGIN
+        ready_at += chunk.production_seconds * (1 + margin)
         start = max(start, ready_at - position)
         position += chunk.audio_seconds
     return start
+
+
+def spare_seconds(
+    now_seconds: float,
+    earliest_start_seconds: float,
+    ready_audio_seconds: float,
+    coming: Iterable[ComingChunk],
+    *,
+    margin: float = _LARGEST_MARGIN,
+) -> float:
+    """Return how long the language model may run ahead now without delaying a gapless start of play.
+
+    ``earliest_start_seconds`` is when the first chunk was ready. Stages take turns: no chunk is made while
+    the language model runs ahead. Running ahead for L seconds makes each chunk wait for L or for its own
+    share of the language model's work, whichever is longer, so L is limited by the decoding alone.
+    """
+    start, position = earliest_start_seconds, ready_audio_seconds
+    ready_at = decoded_at = now_seconds
+    least = math.inf
+    for chunk in coming:
+        ready_at += chunk.production_seconds * (1 + margin)
+        decoded_at += (chunk.production_seconds - chunk.speech_lm_seconds) * (1 + margin)
+        start = max(start, ready_at - position)
+        least = min(least, position - decoded_at)
+        position += chunk.audio_seconds
+    return start + least

@@ -1,4 +1,4 @@
-"""One request on its way to sound: its sentences in order, their chunks, and what it all cost."""
+"""Synthesis of one request: its sentences in order, their chunks, the start of play, and the time spent."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 import torch
@@ -14,16 +15,18 @@ from studio.audio.time_stretch import TimeStretch
 from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
-from studio.pipeline.forecast import Forecast, Part
-from studio.pipeline.pacing import gapless_start_seconds
+from studio.pipeline.forecast import Forecast, Length, Part
+from studio.pipeline.pacing import ComingChunk, gapless_start_seconds, spare_seconds
 from studio.pipeline.prompt_store import SpeakingVoice
 from studio.pipeline.request import AudioChunk
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.utterance import EVERYTHING, Decoder, StageClock, Utterance
+from studio.pipeline.utterance import Decoder, StageClock, Utterance
 
-# How far the language model may run ahead so that the start of play can be told exactly: a minute of speech.
-_KNOWN_AHEAD_TOKENS = 1500
-# Later starts than this are worth announcing.
+# The language model runs ahead in steps of a second of speech, through at most so many sentences.
+_STEP_TOKENS = 25
+_MOST_AHEAD_SENTENCES = 20
+_ROUNDING_SECONDS = 1e-6
+# Waits longer than this are worth knowing lengths for.
 _NOTICEABLE_SECONDS = 0.25
 
 
@@ -111,8 +114,7 @@ class Speech:
         num_tokens = len(part.feed.tokens)
         self.num_speech_tokens += num_tokens
         self.speech_lm_seconds += part.feed.seconds
-        if part.feed.is_finished and part.num_text_tokens:
-            self.decoder.pace.saw_sentence(part.num_text_tokens, num_tokens)
+        part.record_length(self.decoder.pace)
 
     def _open_next_early(self, part: Part) -> None:
         """The next sentence's language model may start while this one's sound is still being made."""
@@ -120,34 +122,58 @@ class Speech:
             _ = self._known[0].feed
 
     def _announce(self, utterance: Utterance, part: Part, schedule: ChunkSchedule | None) -> None:
-        """Says when play may begin without a gap, after the first chunk; until then, each chunk makes it surer.
+        """Report when play may begin without a gap: after the first chunk, and after each further one until then.
 
-        Where that is later than now, the language model first runs ahead: how long the speech will be
-        is then known instead of guessed, and the promise can be kept. For the same reason the first
-        request of a freshly loaded model promises nothing before its second chunk.
+        The first request of a newly loaded model reports no later start before its second chunk: the first
+        chunk includes the warm-up and says little about the others.
         """
-        ready_seconds = self.audio_seconds
         forecast = Forecast(self.voice, self.decoder, self.options.speed)
-        coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
-        start = gapless_start_seconds(self._now(), ready_seconds, coming)
-        if start > self._now() + _NOTICEABLE_SECONDS:
-            if not self.decoder.pace.is_settled:
-                return
-            if self.decoder.turns is None:  # others wait for this one's turn to end, and hardly anybody for its sound
-                self._run_ahead(part)
-                coming = forecast.rest_of(part, schedule, utterance.decoded_tokens, self._known, self._schedule)
-                start = gapless_start_seconds(self._now(), ready_seconds, coming)
+
+        def rest(later: Iterable[Part], length: Length) -> list[ComingChunk]:
+            return forecast.rest_of(part, schedule, utterance.decoded_tokens, later, self._schedule, length=length)
+
+        start = self._gapless_start(rest(self._known, Length.SAFE))
+        must_wait = start > self._now() + _NOTICEABLE_SECONDS
+        if must_wait and not self.decoder.pace.is_settled:
+            return
+        self._report_start(start)
+        # Lines of a batch take turns in memory, and their sound is rarely waited for.
+        while must_wait and self.decoder.turns is None and self._run_ahead(part, forecast, rest):
+            self._report_start(self._gapless_start(rest(self._known, Length.SAFE)))
+
+    def _gapless_start(self, coming: list[ComingChunk]) -> float:
+        return gapless_start_seconds(self._now(), self.audio_seconds, coming, margin=self.decoder.pace.margin)
+
+    def _report_start(self, start: float) -> None:
         self._announced_start = start
         self.control.report_estimate(start)
 
-    def _run_ahead(self, part: Part) -> None:
-        budget = _KNOWN_AHEAD_TOKENS
-        for coming in (part, *self._known):
-            if budget <= 0:
-                return
-            if coming.open_feed is not None:
-                coming.feed.wait_for(EVERYTHING)
-                budget -= len(coming.feed.tokens)
+    def _run_ahead(
+        self, part: Part, forecast: Forecast, rest: Callable[[Iterable[Part], Length], list[ComingChunk]]
+    ) -> bool:
+        """Let the language model run one step ahead if that cannot delay play; return whether it did.
+
+        Known lengths make the reported start exact, and nothing else is gained: a chunk is never ready
+        earlier because the language model ran ahead of it.
+        """
+        pace = self.decoder.pace
+        later = list(islice(self._known, _MOST_AHEAD_SENTENCES))
+        unknown = next((each for each in (part, *later) if not each.is_known), None)
+        if unknown is None:
+            return False
+        made = len(unknown.feed.tokens)
+        end = min(made + _STEP_TOKENS, *(forecast.total_tokens(unknown, length) for length in Length))
+        spare = min(
+            spare_seconds(
+                self._now(), self.first_audio_seconds, self.audio_seconds, rest(later, length), margin=pace.margin
+            )
+            for length in Length
+        )
+        if pace.speech_lm_seconds(made, end) > spare + _ROUNDING_SECONDS:
+            return False
+        unknown.feed.wait_for(max(end, made + 1))
+        unknown.record_length(pace)
+        return True
 
     def _schedule(self) -> ChunkSchedule | None:
         if not self.options.is_streaming:

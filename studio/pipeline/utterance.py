@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 import torch.nn.functional as F
@@ -57,6 +57,8 @@ class Utterance:
     clock: StageClock
     control: RequestControl
     decoded_tokens: int = 0
+    _timed_tokens: int = field(default=0, init=False)
+    _timed_seconds: float = field(default=0.0, init=False)
 
     def stream(self, schedule: ChunkSchedule) -> Iterator[torch.Tensor]:
         """Samples (n,) chunk by chunk; possibly none yet.
@@ -77,7 +79,7 @@ class Utterance:
             is_last = False
             while not is_last:
                 known = schedule.end_tokens + flow.look_ahead_tokens
-                self.feed.wait_for(known)
+                self._wait_for(known)
                 self.control.raise_if_cancelled()
                 is_last = len(self.feed.tokens) < known
                 end = len(self.feed.tokens) if is_last else schedule.end_tokens
@@ -99,7 +101,7 @@ class Utterance:
     def whole(self, speed: float = 1.0) -> torch.Tensor:
         """All samples (n,) at once, in the host's memory, with full attention; ``speed`` stretches the mel (specification H4)."""
         try:
-            self.feed.wait_for(EVERYTHING)
+            self._wait_for(EVERYTHING)
             with self._turn():
                 return self._decode_whole(self._tokens(0, len(self.feed.tokens)), speed)
         finally:
@@ -141,6 +143,18 @@ class Utterance:
                 "The model ended the sentence before it said anything.", remedy="Try again, or with another seed."
             )
         return tuple(self.feed.tokens[start:end])
+
+    def _wait_for(self, count: int) -> None:
+        """Wait for ``count`` tokens and record what those since the last call cost."""
+        self.feed.wait_for(count)
+        feed, pace = self.feed, self.decoder.pace
+        if not feed.seconds or not feed.tokens:  # known from the start, as a recording's are, or none at all
+            return
+        if self._timed_tokens == 0:
+            pace.saw_first_token(feed.first_token_seconds)
+            self._timed_tokens, self._timed_seconds = 1, feed.first_token_seconds
+        pace.saw_speech_lm(feed.seconds - self._timed_seconds, len(feed.tokens) - self._timed_tokens)
+        self._timed_tokens, self._timed_seconds = len(feed.tokens), feed.seconds
 
     def _saw_flow(self, seconds: float, num_tokens: int) -> None:
         self.clock.flow += seconds

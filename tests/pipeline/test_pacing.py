@@ -1,5 +1,7 @@
 """When play may begin: never with a gap, never later than needed."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from studio.pipeline.pacing import (
     Pace,
     flow_work,
     gapless_start_seconds,
+    spare_seconds,
     unfinished_prompt_tokens,
 )
 
@@ -21,6 +24,7 @@ FLOW = FlowConfig(
     dit=DiTConfig(size=1024, depth=22, num_heads=16, head_size=64, feed_forward_ratio=2),
 )
 
+stages = st.lists(st.tuples(st.floats(0, 10), st.floats(0, 10), st.floats(0.01, 5)), min_size=1, max_size=20)
 chunks = st.lists(st.builds(ComingChunk, st.floats(0, 20), st.floats(0.01, 5)), max_size=20)
 
 
@@ -44,6 +48,31 @@ def test_a_slow_machine_waits_for_what_it_lacks() -> None:
     assert start == pytest.approx(50 * 1.04 - 1 - 18)
 
 
+@given(st.floats(0, 10), st.floats(0.01, 5), stages)
+def test_spare_time_delays_no_start_and_more_would(
+    now: float, ready: float, costs: list[tuple[float, float, float]]
+) -> None:
+    coming = [ComingChunk(lm + decode, audio, lm) for lm, decode, audio in costs]
+    start = gapless_start_seconds(now, ready, coming, margin=0)
+    spare = spare_seconds(now, now, ready, coming, margin=0)
+    assert spare >= 0
+
+    def start_after(ahead: float) -> float:
+        """The start if the language model runs ahead for so long, and needs that much less time later."""
+        later, left = [], ahead
+        for chunk in coming:
+            saved = min(left, chunk.speech_lm_seconds)
+            left -= saved
+            later.append(replace(chunk, production_seconds=chunk.production_seconds - saved))
+        return gapless_start_seconds(now + ahead, ready, later, margin=0)
+
+    all_of_it = sum(chunk.speech_lm_seconds for chunk in coming)
+    # Play begins at ``start`` if the chunks allow it; the clock may be past it when they are ready in time.
+    assert start_after(min(spare, all_of_it)) <= max(start, now + spare) + 1e-9
+    if spare + 0.01 < all_of_it:
+        assert start_after(spare + 0.01) > start
+
+
 def test_cost_follows_what_was_seen() -> None:
     pace = Pace(FLOW)
     # P = 90: 75 tokens are cached, so the first 10 are made together with 15 of the prompt: one 50-frame block.
@@ -55,7 +84,10 @@ def test_cost_follows_what_was_seen() -> None:
     assert pace.decode_seconds(first) == pytest.approx(4.0 + 20 * 0.01)
     growth = flow_work(FLOW, 50, 200) / flow_work(FLOW, 50, 150)
     assert pace.decode_seconds(next_block) == pytest.approx(4.0 * growth + 50 * 0.01)
-    assert pace.speech_lm_seconds(50) == pytest.approx(2.0)
+    assert pace.speech_lm_seconds(1, 51) == pytest.approx(2.0)
+    pace.saw_first_token(0.5)
+    assert pace.speech_lm_seconds(0, 51) == pytest.approx(2.5)
+    assert pace.speech_lm_seconds(51, 51) == 0.0
 
 
 @pytest.mark.parametrize(("prompt", "unfinished"), [(3, 3), (25, 25), (27, 27), (28, 3), (75, 25), (90, 15)])
@@ -85,3 +117,27 @@ def test_the_first_chunk_ever_is_believed_only_until_there_is_another() -> None:
     pace.saw_flow(4.0, second)
     assert pace.is_settled
     assert pace.decode_seconds(second) == pytest.approx(4.0)
+
+
+def test_a_steady_machine_needs_no_margin_and_an_unsteady_one_four_per_cent() -> None:
+    steady, unsteady = Pace(FLOW), Pace(FLOW)
+    assert steady.margin == pytest.approx(0.04)
+    for end in range(25, 500, 25):
+        chunk = FlowChunk(90, end - 25, end)
+        work = flow_work(FLOW, *steady.computed_frames(chunk))
+        steady.saw_flow(1e-9 * work, chunk)
+        steady.saw_speech_lm(1.0, 25)
+        unsteady.saw_flow(1e-9 * work * (1.0 if end % 50 else 1.5), chunk)
+        unsteady.saw_speech_lm(1.0, 25)
+    assert steady.margin == pytest.approx(0.0, abs=1e-6)
+    assert unsteady.margin == pytest.approx(0.04)
+
+
+def test_lengths_that_vary_are_predicted_longer_and_equal_ones_are_not() -> None:
+    pace = Pace(FLOW)
+    unknown = [pace.length_margin(index) for index in range(3)]
+    assert unknown == sorted(unknown, reverse=True)
+    assert unknown[-1] > 0
+    for _ in range(8):
+        pace.saw_sentence(20, 125)
+    assert pace.length_margin(0) == pytest.approx(0.0)

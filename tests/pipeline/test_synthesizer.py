@@ -381,6 +381,6 @@ def test_lines_of_a_batch_take_memory_in_turns_and_when_their_tokens_are_there(
 
 def test_what_a_batch_costs_says_nothing_about_a_line_alone(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     speak(synthesizer, short(voice))
-    before = synthesizer._decoder.pace.speech_lm_seconds(100), synthesizer._decoder.pace.tokens_for(100)
+    before = synthesizer._decoder.pace.speech_lm_seconds(1, 101), synthesizer._decoder.pace.tokens_for(100)
     run(synthesizer.stream(short(voice), control=RequestControl(), in_batch=True))
-    assert (synthesizer._decoder.pace.speech_lm_seconds(100), synthesizer._decoder.pace.tokens_for(100)) == before
+    assert (synthesizer._decoder.pace.speech_lm_seconds(1, 101), synthesizer._decoder.pace.tokens_for(100)) == before

@@ -119,7 +119,9 @@ def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
             made.append(is_in_turn)
             yield token
 
-    monkeypatch.setattr(Pace, "speech_lm_seconds", lambda pace, num_tokens: 10.0 * num_tokens)
+    monkeypatch.setattr(
+        Pace, "speech_lm_seconds", lambda pace, start_tokens, end_tokens: 10.0 * (end_tokens - start_tokens)
+    )
     monkeypatch.setattr(speech_lm, "generate", generated)
     monkeypatch.setattr(synthesizer, "_turns", Turns())
     request = SynthesisRequest("One. [pause 0.1] Two.", voice, forced_tokens=70)
