@@ -183,7 +183,7 @@ def test_a_renamed_voice_leaves_takes_as_they_are_and_a_mended_transcript_does_n
     bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
     model = window.script._model
     window.voices._edits.rename(bench.library.get("Anna"), "Anne")
-    assert bench.lines[0].voice == "Anne"
+    bench.until(lambda: bench.lines[0].voice == "Anne")
     assert model.data(model.index(0, 1)) == "Ready"
     shown: list[str] = []
     model.dataChanged.connect(lambda *_: shown.append(model.data(model.index(0, 1))))

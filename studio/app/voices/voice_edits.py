@@ -1,23 +1,26 @@
 """Every change to the library, undoable: each is a command on the window's undo stack.
 
-The library is on disk and shared with the command line, so any step may fail: then it is told, and the
-command forgotten. What happened is told when the stack is done with the step, so that whoever hears of
-it may push commands of their own.
+The library is on disk and shared with the command line, so a step may take long and may fail. Steps run in the
+background, one after the other; signals follow when a step is over. A command whose step failed is removed from the
+stack.
 """
 
 from __future__ import annotations
 
-import weakref
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
+from shiboken6 import isValid
 
 from studio.app.background import in_background
 from studio.errors import StudioError
 from studio.voices.library import Consent, TrashedVoice, Voice, VoiceLibrary
+
+_Events = list[tuple[str, tuple[object, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,8 @@ class VoiceEdits(QObject):
         super().__init__(parent)
         self.library = library
         self._stack = stack
-        self._untold: list[Callable[[], object]] = []
-        stack.indexChanged.connect(partial(_tell, weakref.ref(self)))
+        self._waiting: deque[tuple[_Command, Callable[[], _Events]]] = deque()
+        self._is_busy = False
 
     def keep(self, voices: list[Voice], *, then: Callable[[], object] | None = None) -> None:
         """``voices`` have been added to the library already (which takes a while, elsewhere); now it can be undone.
@@ -60,11 +63,11 @@ class VoiceEdits(QObject):
         words = self._about(self.tr("New voice {name}"), self.tr("{count} new voices"), voices)
         command = _Keep(self, words, voices)
         if then is None:
-            self._push(command)
+            self._stack.push(command)
             return
         self._stack.beginMacro(words)
         try:
-            self._push(command)
+            self._stack.push(command)
             then()
         finally:
             self._stack.endMacro()
@@ -72,22 +75,22 @@ class VoiceEdits(QObject):
     def remove(self, voices: list[Voice]) -> None:
         if voices:
             words = self._about(self.tr("Delete voice {name}"), self.tr("Delete {count} voices"), voices)
-            self._push(_Remove(self, words, voices))
+            self._stack.push(_Remove(self, words, voices))
 
     def restore(self, trashed: TrashedVoice) -> None:
         """A voice deleted not long ago, in this session or an earlier one."""
         words = self.tr("Have back voice {name}").format(name=trashed.voice.name)
-        self._push(_Restore(self, words, trashed))
+        self._stack.push(_Restore(self, words, trashed))
 
     def rename(self, voice: Voice, new_name: str) -> None:
         if new_name != voice.name:
             words = self.tr("Rename {name}").format(name=voice.name)
-            self._push(_Rename(self, words, voice.name, new_name))
+            self._stack.push(_Rename(self, words, voice.name, new_name))
 
     def describe(self, voice: Voice, description: Description) -> None:
         if description != Description.of(voice):
             words = self.tr("Change {name}").format(name=voice.name)
-            self._push(_Describe(self, words, voice.name, Description.of(voice), description))
+            self._stack.push(_Describe(self, words, voice.name, Description.of(voice), description))
 
     def duplicate(self, voice: Voice) -> None:
         in_background(
@@ -97,44 +100,53 @@ class VoiceEdits(QObject):
             failed=self.failed.emit,
         )
 
-    def happened(self, signal: SignalInstance, *values: object) -> None:
-        """For commands: ``signal`` is emitted when the stack is done with the step."""
-        self._untold.append(partial(signal.emit, *values))
+    def run(self, command: _Command, step: Callable[[], _Events]) -> None:
+        """For commands: runs ``step`` in the background after those before it, then emits what it returns."""
+        self._waiting.append((command, step))
+        self._begin_next()
 
-    def _push(self, command: QUndoCommand) -> None:
-        self._stack.push(command)
-        self._tell()  # the stack says nothing of a command that failed
+    def _begin_next(self) -> None:
+        if self._waiting and not self._is_busy:
+            self._is_busy = True
+            command, step = self._waiting.popleft()
+            in_background(self, step, done=self._on_done, failed=partial(self._on_failed, command))
 
-    def _tell(self) -> None:
-        while self._untold:
-            self._untold.pop(0)()
+    def _on_done(self, events: _Events) -> None:
+        self._is_busy = False
+        for signal, values in events:
+            getattr(self, signal).emit(*values)
+        self.changed.emit()
+        self._begin_next()
+
+    def _on_failed(self, command: _Command, error: StudioError) -> None:
+        self._is_busy = False
+        self._waiting = deque(each for each in self._waiting if each[0] is not command)
+        if isValid(command):  # the stack may have dropped it meanwhile
+            self._forget(command)
+        self.failed.emit(error)
+        self.changed.emit()
+        self._begin_next()
+
+    def _forget(self, command: _Command) -> None:
+        """The stack removes obsolete commands when it comes to them, without undoing or redoing them."""
+        command.setObsolete(True)
+        index = self._stack.index()
+        if index > 0 and self._stack.command(index - 1) is command:
+            self._stack.undo()
+        elif index < self._stack.count() and self._stack.command(index) is command:
+            self._stack.redo()
 
     def _about(self, one: str, several: str, voices: list[Voice]) -> str:
         return one.format(name=voices[0].name) if len(voices) == 1 else several.format(count=len(voices))
 
 
-def _tell(edits: weakref.ref[VoiceEdits], _index: int) -> None:
-    """The stack may outlive the panel, and moves once more when it goes."""
-    living = edits()
-    if living is not None:
-        living._tell()
-
-
 class _Command(QUndoCommand):
-    """A step that may fail: then nobody can undo it."""
+    """Its steps run in the background: they return what happened, as names and values of signals of ``VoiceEdits``."""
 
     def __init__(self, edits: VoiceEdits, words: str) -> None:
         super().__init__(words)
         self._edits = edits
         self._library = edits.library
-
-    def _attempt(self, step: Callable[[], None]) -> None:
-        try:
-            step()
-        except StudioError as error:
-            self.setObsolete(True)
-            self._edits.happened(self._edits.failed, error)
-        self._edits.happened(self._edits.changed)
 
     def _trash(self, names: list[str]) -> list[int]:
         """All of them, or none."""
@@ -146,80 +158,60 @@ class _Command(QUndoCommand):
             for number in numbers:
                 self._library.restore(number)
             raise
-        for name in names:
-            self._edits.happened(self._edits.removed, name)
         return numbers
 
-    def _restore(self, numbers: list[int]) -> list[str]:
-        """Their names, which may be others by now."""
-        voices = [self._library.restore(number) for number in numbers]
-        for voice in voices:
-            self._edits.happened(self._edits.added, voice)
-        return [voice.name for voice in voices]
 
+class _Removal(_Command):
+    """Moves voices to the trash and back."""
 
-class _Keep(_Command):
-    def __init__(self, edits: VoiceEdits, words: str, voices: list[Voice]) -> None:
+    def __init__(self, edits: VoiceEdits, words: str, *, names: list[str], trashed: list[int]) -> None:
         super().__init__(edits, words)
+        self._names = names
+        self._trashed = trashed
+
+    def _have_back(self) -> _Events:
+        voices = [self._library.restore(number) for number in self._trashed]
+        self._names = [voice.name for voice in voices]  # they may be others by now
+        return _added(voices)
+
+    def _give_away(self) -> _Events:
+        self._trashed = self._trash(self._names)
+        return [("removed", (name,)) for name in self._names]
+
+
+class _Keep(_Removal):
+    def __init__(self, edits: VoiceEdits, words: str, voices: list[Voice]) -> None:
+        super().__init__(edits, words, names=[voice.name for voice in voices], trashed=[])
         self._voices: list[Voice] | None = voices  # until they have been undone once
-        self._names = [voice.name for voice in voices]
-        self._trashed: list[int] = []
 
     def redo(self) -> None:
-        if self._voices is None:
-            self._attempt(self._have_back)
-            return
-        for voice in self._voices:
-            self._edits.happened(self._edits.added, voice)
-        self._edits.happened(self._edits.changed)
+        self._edits.run(self, self._have_back if self._voices is None else partial(_added, self._voices))
 
     def undo(self) -> None:
         self._voices = None
-        self._attempt(self._give_away)
-
-    def _have_back(self) -> None:
-        self._names = self._restore(self._trashed)
-
-    def _give_away(self) -> None:
-        self._trashed = self._trash(self._names)
+        self._edits.run(self, self._give_away)
 
 
-class _Remove(_Command):
+class _Remove(_Removal):
     def __init__(self, edits: VoiceEdits, words: str, voices: list[Voice]) -> None:
-        super().__init__(edits, words)
-        self._names = [voice.name for voice in voices]
-        self._trashed: list[int] = []
+        super().__init__(edits, words, names=[voice.name for voice in voices], trashed=[])
 
     def redo(self) -> None:
-        self._attempt(self._give_away)
+        self._edits.run(self, self._give_away)
 
     def undo(self) -> None:
-        self._attempt(self._have_back)
-
-    def _give_away(self) -> None:
-        self._trashed = self._trash(self._names)
-
-    def _have_back(self) -> None:
-        self._names = self._restore(self._trashed)
+        self._edits.run(self, self._have_back)
 
 
-class _Restore(_Command):
+class _Restore(_Removal):
     def __init__(self, edits: VoiceEdits, words: str, trashed: TrashedVoice) -> None:
-        super().__init__(edits, words)
-        self._names: list[str] = []
-        self._trashed = [trashed.number]
+        super().__init__(edits, words, names=[], trashed=[trashed.number])
 
     def redo(self) -> None:
-        self._attempt(self._have_back)
+        self._edits.run(self, self._have_back)
 
     def undo(self) -> None:
-        self._attempt(self._give_away)
-
-    def _give_away(self) -> None:
-        self._trashed = self._trash(self._names)
-
-    def _have_back(self) -> None:
-        self._names = self._restore(self._trashed)
+        self._edits.run(self, self._give_away)
 
 
 class _Rename(_Command):
@@ -229,18 +221,18 @@ class _Rename(_Command):
         self._after = after
 
     def redo(self) -> None:
-        self._attempt(self._rename)
+        self._edits.run(self, self._rename)
 
     def undo(self) -> None:
-        self._attempt(self._rename_back)
+        self._edits.run(self, self._rename_back)
 
-    def _rename(self) -> None:
+    def _rename(self) -> _Events:
         self._after = self._library.rename(self._before, self._after).name
-        self._edits.happened(self._edits.renamed, self._before, self._after)
+        return [("renamed", (self._before, self._after))]
 
-    def _rename_back(self) -> None:
+    def _rename_back(self) -> _Events:
         self._library.rename(self._after, self._before)
-        self._edits.happened(self._edits.renamed, self._after, self._before)
+        return [("renamed", (self._after, self._before))]
 
 
 class _Describe(_Command):
@@ -251,12 +243,12 @@ class _Describe(_Command):
         self._after = after
 
     def redo(self) -> None:
-        self._attempt(lambda: self._say(self._after))
+        self._edits.run(self, partial(self._describe, self._after))
 
     def undo(self) -> None:
-        self._attempt(lambda: self._say(self._before))
+        self._edits.run(self, partial(self._describe, self._before))
 
-    def _say(self, description: Description) -> None:
+    def _describe(self, description: Description) -> _Events:
         voice = self._library.describe(
             self._name,
             transcript=description.transcript,
@@ -264,4 +256,8 @@ class _Describe(_Command):
             language=description.language,
             consent=description.consent,
         )
-        self._edits.happened(self._edits.added, voice)
+        return _added([voice])
+
+
+def _added(voices: list[Voice]) -> _Events:
+    return [("added", (voice,)) for voice in voices]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.app.voices.voice_edits import Description, VoiceEdits
 from studio.errors import StudioError, VoiceExists
-from studio.voices.library import Consent, VoiceLibrary
+from studio.voices.library import Consent, Voice, VoiceLibrary
 
 
 @pytest.fixture
@@ -23,93 +24,177 @@ def edits(library: VoiceLibrary, stack: QUndoStack) -> VoiceEdits:
     return VoiceEdits(library, stack)
 
 
+def idle(edits: VoiceEdits, qtbot: QtBot) -> None:
+    """Wait until all steps are over."""
+    qtbot.waitUntil(lambda: not edits._is_busy and not edits._waiting)
+
+
 def names(library: VoiceLibrary) -> list[str]:
     return [voice.name for voice in library.voices()]
 
 
-def test_a_new_voice_can_be_undone(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path) -> None:
+def test_a_new_voice_can_be_undone(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
     voice = library.add(clip, "Anna", "Said.").voice
     edits.keep([voice])
+    idle(edits, qtbot)
     assert stack.undoText() == "New voice Anna"
     stack.undo()
+    idle(edits, qtbot)
     assert names(library) == []
     stack.redo()
+    idle(edits, qtbot)
     assert library.get("Anna") == voice
     stack.undo()
+    idle(edits, qtbot)
     assert names(library) == []
 
 
-def test_deleted_voices_come_back(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path) -> None:
+def test_deleted_voices_come_back(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
     before = [library.add(clip, name).voice for name in ("Anna", "Ben")]
     removed: list[str] = []
     edits.removed.connect(removed.append)
     edits.remove(before)
+    idle(edits, qtbot)
     assert (names(library), removed) == ([], ["Anna", "Ben"])
     assert stack.undoText() == "Delete 2 voices"
     stack.undo()
+    idle(edits, qtbot)
     assert library.voices() == before
     stack.redo()
+    idle(edits, qtbot)
     assert names(library) == []
 
 
-def test_all_or_none_are_deleted(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path) -> None:
+def test_all_or_none_are_deleted(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
     anna, ben = (library.add(clip, name).voice for name in ("Anna", "Ben"))
     library.remove("Ben")
     errors: list[StudioError] = []
     edits.failed.connect(errors.append)
     edits.remove([anna, ben])
+    idle(edits, qtbot)
     assert len(errors) == 1
     assert names(library) == ["Anna"]
     assert not stack.canUndo(), "there is nothing to undo"
 
 
-def test_rename(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path) -> None:
+def test_rename(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
     anna = library.add(clip, "Anna").voice
     library.add(clip, "Ben")
     told: list[tuple[str, str]] = []
     edits.renamed.connect(lambda before, after: told.append((before, after)))
     edits.rename(anna, " Clara ")
+    idle(edits, qtbot)
     stack.undo()
+    idle(edits, qtbot)
     assert told == [("Anna", "Clara"), ("Clara", "Anna")]
     assert names(library) == ["Anna", "Ben"]
     stack.redo()
+    idle(edits, qtbot)
     assert names(library) == ["Ben", "Clara"]
     stack.undo()
+    idle(edits, qtbot)
     errors: list[StudioError] = []
     edits.failed.connect(errors.append)
     edits.rename(anna, "ben")
+    idle(edits, qtbot)
     assert isinstance(errors[0], VoiceExists)
     assert names(library) == ["Anna", "Ben"]
     edits.rename(anna, "Anna")
+    idle(edits, qtbot)
     assert not stack.canUndo(), "nothing was changed"
 
 
 def test_whoever_hears_of_a_new_voice_may_push_a_step_of_their_own(
-    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
 ) -> None:
     edits.changed.connect(lambda: stack.push(QUndoCommand("Lines speak in it")) if stack.count() == 1 else None)
     edits.keep([library.add(clip, "Anna").voice])
+    idle(edits, qtbot)
     assert [stack.text(index) for index in range(stack.count())] == ["New voice Anna", "Lines speak in it"]
     stack.undo()
+    idle(edits, qtbot)
     assert names(library) == ["Anna"]
     stack.undo()
+    idle(edits, qtbot)
     assert names(library) == []
 
 
-def test_describe(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path) -> None:
+def test_describe(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
     before = library.add(clip, "Anna", "Said.", notes="old").voice
     wanted = Description("Other words.", "new", "en", Consent("Anna", "2026-11-21", "tests"))
     edits.describe(before, wanted)
+    idle(edits, qtbot)
     assert Description.of(library.get("Anna")) == wanted
     stack.undo()
+    idle(edits, qtbot)
     assert library.get("Anna") == before
     edits.describe(before, Description.of(before))
+    idle(edits, qtbot)
     assert stack.index() == 0, "nothing was changed"
 
 
 def test_duplicate(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
     edits.duplicate(library.add(clip, "Anna").voice)
+    idle(edits, qtbot)
     qtbot.waitUntil(lambda: stack.count() == 1)
     assert names(library) == ["Anna", "Anna 2"]
     stack.undo()
+    idle(edits, qtbot)
     assert names(library) == ["Anna"]
+
+
+def test_the_window_does_not_wait_for_a_change(
+    edits: VoiceEdits, library: VoiceLibrary, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna = library.add(clip, "Anna").voice
+    gate = threading.Event()
+    rename = library.rename
+
+    def rename_slowly(name: str, new_name: str) -> Voice:
+        gate.wait(60)
+        return rename(name, new_name)
+
+    monkeypatch.setattr(library, "rename", rename_slowly)
+    edits.rename(anna, "Clara")
+    edits.rename(anna, "Dora")
+    assert names(library) == ["Anna"], "the call returned although the library cannot be changed yet"
+    gate.set()
+    errors: list[StudioError] = []
+    edits.failed.connect(errors.append)
+    idle(edits, qtbot)
+    assert names(library) == ["Clara"], "one change after the other"
+    assert [error.code for error in errors] == ["voice-not-found"]
+
+
+def test_a_change_that_is_undone_before_it_fails_is_forgotten(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
+    anna = library.add(clip, "Anna").voice
+    library.add(clip, "Ben")
+    errors: list[StudioError] = []
+    edits.failed.connect(errors.append)
+    edits.rename(anna, "Ben")
+    stack.undo()
+    idle(edits, qtbot)
+    assert names(library) == ["Anna", "Ben"]
+    assert [error.code for error in errors] == ["voice-exists"]
+    assert stack.count() == 0
+
+
+def test_a_stack_that_is_cleared_meanwhile_does_no_harm(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
+    anna = library.add(clip, "Anna").voice
+    library.add(clip, "Ben")
+    edits.rename(anna, "Ben")
+    edits.rename(anna, "Clara")
+    stack.clear()
+    idle(edits, qtbot)
+    assert names(library) == ["Ben", "Clara"]
+    assert stack.count() == 0

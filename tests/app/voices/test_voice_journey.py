@@ -68,13 +68,12 @@ def test_lines_follow_a_renamed_voice_and_one_undo_brings_all_back(bench: Bench)
     bench.until(lambda: bench.lines[0].voice == "Anna")
     steps = bench.session.editor.undo_stack.index()
     window.voices._on_renamed("Anna", "Clara")
-    bench.until(lambda: names(bench) == ["Clara"])
-    assert bench.lines[0].voice == "Clara"
+    bench.until(lambda: (bench.lines[0].voice, names(bench)) == ("Clara", ["Clara"]))
     bench.trigger("edit.undo")
-    assert (bench.lines[0].voice, names(bench)) == ("Anna", ["Anna"])
+    bench.until(lambda: (bench.lines[0].voice, names(bench)) == ("Anna", ["Anna"]))
     assert bench.session.editor.undo_stack.index() == steps
     bench.trigger("edit.redo")
-    assert (bench.lines[0].voice, names(bench)) == ("Clara", ["Clara"])
+    bench.until(lambda: (bench.lines[0].voice, names(bench)) == ("Clara", ["Clara"]))
 
 
 def test_a_deleted_voice_comes_back_by_undo(bench: Bench) -> None:
@@ -83,10 +82,10 @@ def test_a_deleted_voice_comes_back_by_undo(bench: Bench) -> None:
     window = bench.open_window()
     window.voices.select("Bert")
     window.voices._actions["delete"].trigger()
-    assert names(bench) == ["Anna"]
+    bench.until(lambda: names(bench) == ["Anna"])
     bench.trigger("edit.undo")
-    assert names(bench) == ["Anna", "Bert"]
-    assert [voice.name for voice in window.voices.voices] == ["Anna", "Bert"]
+    bench.until(lambda: names(bench) == ["Anna", "Bert"])
+    bench.until(lambda: [voice.name for voice in window.voices.voices] == ["Anna", "Bert"])
 
 
 def test_numbers_give_voices_to_the_selected_line(bench: Bench) -> None:

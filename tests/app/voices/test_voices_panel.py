@@ -228,8 +228,8 @@ def test_delete_and_have_back(
     panel.voice_removed.connect(removed.append)
     panel._list.selectAll()
     panel._actions["delete"].trigger()
-    assert removed == ["Anna", "Ben"]
     qtbot.waitUntil(lambda: names(panel) == [])
+    assert removed == ["Anna", "Ben"]
     assert panel._empty.isVisible()
     stack.undo()
     qtbot.waitUntil(lambda: names(panel) == ["Anna", "Ben"])
@@ -299,13 +299,14 @@ def test_words_notes_and_consent(
     dialog._form._consent.setChecked(True)
     dialog._form._consent_by.setText("Clara")
     dialog.accept()
+    qtbot.waitUntil(lambda: [voice.name for voice in library.voices()] == ["Clara"])
     voice = library.get("Clara")
     assert (voice.transcript, voice.language, voice.consent.by) == (
         "Was sie gesagt hat, und nicht nur das.", "de", "Clara",
     )  # fmt: skip
     stack.undo()
     stack.undo()
-    assert library.get("Anna").transcript is None
+    qtbot.waitUntil(lambda: [voice.transcript for voice in library.voices() if voice.name == "Anna"] == [None])
 
 
 def test_the_programs_own_voices_are_left_alone(
@@ -377,7 +378,7 @@ def test_official_stored_voices_are_taken_over(
     panel.select(voice.name)
     assert not panel._actions["listen"].isEnabled(), "there is no recording"
     stack.undo()
-    assert library.voices() == []
+    qtbot.waitUntil(lambda: library.voices() == [])
 
 
 def test_stored_voices_without_a_model_are_a_sentence(panel: VoicesPanel, tmp_path: Path) -> None:
