@@ -10,9 +10,9 @@ from studio.engines.stage import Stage
 from studio.model.config import Precision
 from studio.wording import Wording, wording
 
-# Of the mel, root mean square: what each arithmetic gives on sound weights, and a margin. float32 covers other
-# orders of summation and TF32's shortened products; 16 and 8 bits are the project's own gate (E9), and
-# 4 bits must keep what 8 must.
+# Relative root-mean-square error of the mel: what each precision yields on intact weights, plus a margin. float32
+# allows for another order of summation and for TF32; the limits of 16 and 8 bits are this project's requirement for
+# reduced precision, and 4 bits must meet the same limit as 8.
 _MEL_ERROR_LIMITS = {
     Precision.FLOAT32: 2e-3,
     Precision.FLOAT16: 1e-2,

@@ -40,7 +40,7 @@ class PromptState:
 
 
 def cacheable_tokens(num_prompt_tokens: int, model: FlowModel) -> int:
-    """Whole blocks of the prompt whose look-ahead lies in the prompt too (performance notes 4.3)."""
+    """Whole blocks of the prompt whose look-ahead lies in the prompt too (specification M3)."""
     grid_tokens = model.config.grid_tokens
     return max(0, (num_prompt_tokens - model.config.look_ahead_tokens) // grid_tokens * grid_tokens)
 
