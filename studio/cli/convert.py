@@ -56,5 +56,10 @@ def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     )
     destination = choose_destination(arguments, surroundings)
     return speak(
-        arguments, folder, destination, surroundings, lambda client, hooks: client.convert(request, hooks=hooks)
+        arguments,
+        folder,
+        destination,
+        surroundings,
+        lambda client, hooks: client.convert(request, hooks=hooks),
+        needs_speech_lm=False,
     )

@@ -8,6 +8,7 @@ import contextlib
 import signal
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +44,23 @@ def speak(
     begin: Begin,
     *,
     begin_again: Begin | None = None,
+    needs_speech_lm: bool = True,
 ) -> int:
-    """Load the model of ``folder``, begin the request and deliver its sound. Returns the exit status.
+    """Load what is needed of the model of ``folder``, begin the request and deliver its sound; return the exit status.
 
     ``begin_again`` begins the request that replaces one with sentences of implausible length, if nothing of
     it was played. Raises ``StudioError``.
     """
-    asyncio.run(
-        until_told_to_stop(_speak(arguments, folder, destination, surroundings, begin, begin_again=begin_again))
+    speaking = _speak(
+        arguments,
+        folder,
+        destination,
+        surroundings,
+        begin,
+        begin_again=begin_again,
+        needs_speech_lm=needs_speech_lm,
     )
+    asyncio.run(until_told_to_stop(speaking))
     return 0
 
 
@@ -63,9 +72,10 @@ async def _speak(
     begin: Begin,
     *,
     begin_again: Begin | None,
+    needs_speech_lm: bool,
 ) -> None:
     line = ProgressLine()
-    options = engine_options(arguments)
+    options = replace(engine_options(arguments), loads_speech_lm=needs_speech_lm)
     async with WorkerClient(folder, options, start_worker=surroundings.start_worker) as client:
         try:
             line.stage("load", 0.0)

@@ -12,7 +12,7 @@ from studio.errors import UnreadableClip
 from studio.pipeline.request import EngineOptions, SynthesisRequest
 
 # What only says how the model is run, not what it says.
-_UNHEARD_OPTIONS = ("num_threads", "voice_memory_bytes", "voice_disk_bytes")
+_UNHEARD_OPTIONS = ("loads_speech_lm", "num_threads", "voice_memory_bytes", "voice_disk_bytes")
 
 
 def key_of_request(request: SynthesisRequest, model_folder: Path, options: EngineOptions) -> str:

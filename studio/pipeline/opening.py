@@ -23,6 +23,7 @@ from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
 from studio.model.flow.budget import free_memory_bytes
 from studio.model.stages import ClipEmbedder, ClipTokenizer, FlowDecoder, SpeechLM, Vocoder
+from studio.pipeline.deferred_lm import DeferredSpeechLM
 from studio.pipeline.enrolment import FrontEnd
 from studio.pipeline.precision_choice import open_speech_lm
 from studio.pipeline.prompt_store import PromptStore
@@ -89,7 +90,7 @@ def open_synthesizer(folder: Path, options: EngineOptions, handed: HandedStages 
         sample_rate=checkpoint.vocoder.sample_rate,
         device=options.device,
         stages={
-            "speech_lm": f"{stages.speech_lm.engine}, {num_threads} threads",
+            "speech_lm": f"{speech_lm.engine}, {num_threads} threads" if options.loads_speech_lm else speech_lm.engine,
             "flow": f"torch {flow_precision.value}, {num_threads} threads",
             "vocoder": f"torch float32, {num_threads} threads",
             **handed.words,
@@ -124,6 +125,11 @@ def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, handed: HandedSta
     """The language model, why it is this one, and its name among engines."""
     if handed.speech_lm is not None:
         return handed.speech_lm, f"language model: {handed.words['speech_lm']}, the fastest proven here", ""
+    if not options.loads_speech_lm:
+        deferred = DeferredSpeechLM(
+            lambda: open_speech_lm(checkpoint, options).speech_lm, checkpoint.speech_lm.sampling
+        )
+        return deferred, "language model: not loaded before a text is to be spoken", ""
     opened = open_speech_lm(checkpoint, options)
     return opened.speech_lm, opened.reason, f"torch-{opened.precision.value}"
 

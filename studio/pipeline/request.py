@@ -137,7 +137,8 @@ class EngineOptions:
     ``variant`` ``rl`` takes ``llm.rl.pt``. ``num_threads`` of None: chosen from the machine.
     ``flow_steps`` and ``flow_left_context_frames`` are approximations: None keeps the exact ones.
     ``engines``: ``plain`` torch, what is ``proven`` on this machine already, or ``improve``: that, and faster ones
-    are looked for while nobody speaks. Memory is given back after ``idle_release_seconds`` without a request.
+    are looked for while nobody speaks. ``loads_speech_lm`` false leaves the language model out until a text is to be
+    spoken: voice conversion needs none. Memory is given back after ``idle_release_seconds`` without a request.
     """
 
     device: str = "cpu"
@@ -151,6 +152,7 @@ class EngineOptions:
     flow_left_context_frames: int | None = None
     engines: str = "proven"
     idle_release_seconds: float | None = None
+    loads_speech_lm: bool = True
 
 
 @dataclass(frozen=True, slots=True)

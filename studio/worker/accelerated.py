@@ -308,7 +308,7 @@ class AcceleratedModel:
         options, stages = self._options, []
         if options.engines == "plain":
             return ()
-        if options.speech_lm_precision == AUTO:
+        if options.speech_lm_precision == AUTO and options.loads_speech_lm:
             stages.append(Stage.SPEECH_LM)
         is_flow_as_released = options.flow_steps is None and options.flow_left_context_frames is None
         if options.flow_precision == "float32" and is_flow_as_released:

@@ -20,6 +20,7 @@ def test_a_recording_is_said_by_another_voice(timbre: Terminal, clip: Path) -> N
     )
     assert ran.status == 0
     assert ran.json["mode"] == "voice conversion"
+    assert not timbre.opened[0].options.loads_speech_lm
     assert timbre.opened[0].requests == [
         ConversionRequest(clip, VoiceReference(clip, None, "prompt_a"), speed=0.8, seed=5, is_streaming=False)
     ]

@@ -89,6 +89,7 @@ def test_the_usual_request_is_plain(timbre: Terminal, clip: Path) -> None:
     timbre("say", "text", "--voice", clip, "-o", "o.wav")
     request = asked(timbre)
     assert request == SynthesisRequest("text", request.voice)
+    assert timbre.opened[0].options.loads_speech_lm
     assert request.voice.transcript is None
 
 

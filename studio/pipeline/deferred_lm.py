@@ -1,0 +1,37 @@
+"""A language model that is loaded when the first sentence needs it; voice conversion never does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+
+from studio.model.config import SamplingOptions
+from studio.model.stages import SpeechLM, SpeechTokenRequest, TokenSampler
+
+
+class DeferredSpeechLM:
+    """A ``SpeechLM``; ``open_speech_lm`` is called once. ``engine`` is "not loaded" before that."""
+
+    def __init__(self, open_speech_lm: Callable[[], SpeechLM], sampling: SamplingOptions) -> None:
+        self.sampling = sampling
+        self.engine = "not loaded"
+        self.lines_at_once = 1
+        self._open = open_speech_lm
+        self._lock = threading.Lock()
+        self._opened: SpeechLM | None = None
+
+    def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        return self._speech_lm().generate(request, sampler)
+
+    def generate_from_pieces(
+        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
+    ) -> Iterator[int]:
+        return self._speech_lm().generate_from_pieces(request, text_tokens, sampler)
+
+    def _speech_lm(self) -> SpeechLM:
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._open()
+                self.sampling, self.engine = self._opened.sampling, self._opened.engine
+                self.lines_at_once = self._opened.lines_at_once
+            return self._opened

@@ -1,0 +1,64 @@
+"""Voice conversion loads no language model; a text that is spoken later does, and sounds as it always does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import noise_models
+import numpy as np
+import pytest
+
+from studio.pipeline import opening
+from studio.pipeline.control import RequestControl
+from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.synthesizer import Chunks, Synthesizer
+
+CLIP = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
+VOICE = VoiceReference(CLIP, transcript="A short prompt.", name="a")
+REQUEST = SynthesisRequest("One sentence only.", VOICE, forced_tokens=20)
+
+
+@pytest.fixture
+def num_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
+    """One entry for each language model that was loaded."""
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    loaded: list[int] = []
+    load = opening.open_speech_lm
+
+    def counted(*arguments: object) -> object:
+        loaded.append(1)
+        return load(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(opening, "open_speech_lm", counted)
+    return loaded
+
+
+def opened(*, loads_speech_lm: bool) -> Synthesizer:
+    options = EngineOptions(speech_lm_precision="float32", num_threads=1, loads_speech_lm=loads_speech_lm)
+    return open_synthesizer(noise_models.V3, options)
+
+
+def samples(chunks: Chunks) -> np.ndarray:
+    return np.concatenate([chunk.samples for chunk in chunks])
+
+
+def test_conversion_loads_no_language_model(num_loaded: list[int]) -> None:
+    synthesizer = opened(loads_speech_lm=False)
+    heard = samples(synthesizer.convert(ConversionRequest(CLIP, VOICE), control=RequestControl()))
+    assert len(heard)
+    assert num_loaded == []
+    assert synthesizer.description.stages["speech_lm"] == "not loaded"
+    synthesizer.close()
+
+
+def test_the_first_text_loads_it_once(num_loaded: list[int]) -> None:
+    usual, deferred = opened(loads_speech_lm=True), opened(loads_speech_lm=False)
+    num_loaded.clear()
+    expected = samples(usual.stream(REQUEST, control=RequestControl()))
+    for _ in range(2):
+        assert np.array_equal(samples(deferred.stream(REQUEST, control=RequestControl())), expected)
+    assert num_loaded == [1]
+    assert deferred.description.stages["speech_lm"] == usual.stages.speech_lm.engine
+    usual.close()
+    deferred.close()
