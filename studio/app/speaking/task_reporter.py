@@ -85,7 +85,7 @@ class TaskReporter(QObject):
         row = self._session.editor.script.index_of.get(order.line_id)
         number = "" if row is None else str(row + 1)
         match order.stage:
-            case "load":
+            case "load" if self._session.bridge.engine.state is EngineState.LOADING:
                 words = self.tr("Line {number}: loading the model")
             case "voice":
                 words = self.tr("Line {number}: preparing the voice")

@@ -1,0 +1,32 @@
+"""What the status bar says about the line that is being spoken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from window_bench import Bench
+
+from studio.app.bridge import Engine, EngineState
+
+
+@pytest.mark.parametrize(("state", "words"), [
+    (EngineState.LOADING, "Line 1: loading the model"),
+    (EngineState.READY, "Speaking line 1"),
+])  # fmt: skip
+def test_loading_is_only_said_while_the_model_is_loaded(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, state: EngineState, words: str
+) -> None:
+    """Each line asks for the model, which usually is there already."""
+    window = bench.open_window()
+    window.script.set_field("text", "Words.", "Edit")
+    bench.session.queue.set_paused(True)
+    (order,) = bench.session.queue.speak([bench.lines[0].id])
+    order.stage = "load"
+    monkeypatch.setattr(type(bench.session.queue), "current", property(lambda _: order))
+    monkeypatch.setattr(type(bench.session.bridge), "engine", property(lambda _: Engine(Path("model"), state)))
+    told: list[str] = []
+    window.tasks.task_changed.connect(lambda words, *_: told.append(words))
+    window.tasks.show()
+    assert told[-1].startswith(words)
+    monkeypatch.undo()
