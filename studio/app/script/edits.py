@@ -98,3 +98,16 @@ def set_field(script: Script, line_ids: Sequence[str], field: str, value: object
     """``value`` for all lines that do not have it yet; None where all have."""
     changed = {line_id: {field: value} for line_id in line_ids if getattr(script.line(line_id), field) != value}
     return EditLines(changed) if changed else None
+
+
+def changed_rows(before: Script, after: Script) -> list[int]:
+    """Rows of ``after`` whose line or takes differ; where none do, those whose place in the order differs."""
+    rows = [row for row, line in enumerate(after.lines) if _differs(line.id, before, after)]
+    if rows:
+        return rows
+    return [row for row, pair in enumerate(zip(before.lines, after.lines, strict=False)) if pair[0].id != pair[1].id]
+
+
+def _differs(line_id: str, before: Script, after: Script) -> bool:
+    is_new = line_id not in before.index_of
+    return is_new or before.line(line_id) != after.line(line_id) or before.takes_of(line_id) != after.takes_of(line_id)

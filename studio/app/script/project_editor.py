@@ -27,6 +27,7 @@ class ProjectEditor(QObject):
 
     project_replaced = Signal()
     script_changed = Signal(object, object)  # Script before, Script after
+    stepped = Signal(object, object)  # by undo or redo: Script before, Script after
     modified_changed = Signal(bool)
     unwritten_changed = Signal(object)  # Unwritten, for each change that is; None when all changes are written
     failed = Signal(object)  # StudioError: undo, redo or typed text could not be written
@@ -155,11 +156,14 @@ class _Step(QUndoCommand):
         return True
 
     def _apply(self, change: Change) -> Change | None:
+        before = self._editor.script
         try:
-            return self._editor.apply(change)
+            inverse = self._editor.apply(change)
         except StudioError as error:
             self._editor.failed.emit(error)
             return None
+        self._editor.stepped.emit(before, self._editor.script)
+        return inverse
 
 
 def _overlaid(edits: Change, *, over: Change) -> EditLines:

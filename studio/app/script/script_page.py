@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
 from studio.app.script.find_bar import FindBar
-from studio.app.script.line_model import LineModel
+from studio.app.script.line_model import Column, LineModel
 from studio.app.script.live_states import LiveStates
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
@@ -20,6 +20,7 @@ from studio.app.theme.tones import tones_of
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.changes import Change, InsertLines, RemoveLines, Together
 from studio.project.lines import Line
+from studio.project.script import Script
 
 
 class ScriptPage(QWidget):
@@ -53,6 +54,7 @@ class ScriptPage(QWidget):
         layout.addWidget(self.view, 1)
         layout.addWidget(self._find_bar)
         styles.changed.connect(self._model.words_changed)
+        editor.stepped.connect(self._show_changed)
         self.view.current_line_changed.connect(self._on_current_line)
         self.view.selection_changed.connect(self.selection_changed)
         self.view.own_words_wanted.connect(self.own_words_wanted)
@@ -215,6 +217,13 @@ class ScriptPage(QWidget):
         self._search.open(replaces=replaces)
 
     # Inside.
+
+    def _show_changed(self, before: Script, after: Script) -> None:
+        """Go to the first line that undo or redo changed, unless one of those lines is in sight."""
+        rows, area, model = edits.changed_rows(before, after), self.view.viewport().rect(), self._model
+        in_sight = (self.view.visualRect(model.index(row, Column.TEXT)).intersects(area) for row in rows)
+        if rows and not any(in_sight):
+            self.view.go_to(after.lines[rows[0]].id)
 
     def _do(self, change: Change, title: str) -> None:
         self._editor.do(change, title)
