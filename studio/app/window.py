@@ -228,6 +228,7 @@ class MainWindow(QMainWindow):
         actions["help.about"].triggered.connect(self.pages.open_about)
         actions.keys_changed.connect(self._keep_keys)
         script.message.connect(self.tasks.tell)
+        script.view.set_stop_sound(session.stop)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)

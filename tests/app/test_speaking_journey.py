@@ -43,6 +43,19 @@ def test_a_line_is_written_spoken_heard_and_kept_sample_for_sample(bench: Bench)
     assert "First sound" in window.status.meter_words
 
 
+def test_escape_where_the_line_is_written_stops_what_is_heard(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    speak_written(bench, "one two three wait")
+    field = window.script.view.writing_field
+    assert field is not None
+    bench.until(lambda: bench.session.transport.position_seconds > 0.1)
+    bench.loop.call_soon(lambda: QTest.keyClick(field, Qt.Key.Key_Escape))
+    bench.until(lambda: not bench.session.transport.is_playing)
+    assert window.script.view.writing_field is field
+    bench.until(lambda: bench.session.queue.current is None)
+
+
 def test_stop_is_silence_and_the_finished_part_stays_a_take(bench: Bench) -> None:
     bench.add_voice()
     bench.open_window()

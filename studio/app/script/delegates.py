@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -247,6 +247,7 @@ class TextDelegate(CellDelegate):
     def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._styles = styles
+        self.stop_sound: Callable[[], bool] = lambda: False  # whether there was anything to stop, before Esc leaves
         self._places: dict[str, list[Place]] = {}  # of each line
         self._current_place: Place | None = None
 
@@ -320,6 +321,8 @@ class TextDelegate(CellDelegate):
             if watched.is_completing:
                 return False
             if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
+                if self.stop_sound():
+                    return True
                 watched.cancelled.emit()
         return super().eventFilter(watched, event)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QCoreApplication,
@@ -44,7 +43,7 @@ from studio.app.script.drag_picture import picture_of_words
 from studio.app.script.finding import Place
 from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.style_list import StyleList
-from studio.app.script.text_field import TextField
+from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line
 
@@ -64,8 +63,6 @@ _EDIT_TRIGGERS = (
     | QAbstractItemView.EditTrigger.SelectedClicked
     | QAbstractItemView.EditTrigger.EditKeyPressed
 )
-_PLAIN_KEYS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
-_ALT_GR_OF_WINDOWS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 @paints_safely
@@ -140,6 +137,10 @@ class ScriptView(QTableView):
         row.setRight(self.viewport().width() - 1)
         return self._lines.line_at(index.row()), row.intersected(self.viewport().rect())
 
+    def set_stop_sound(self, stop_sound: Callable[[], bool]) -> None:
+        """Let Esc in the text stop what is heard; it leaves the field where ``stop_sound`` had nothing to stop."""
+        self._text_delegate.stop_sound = stop_sound
+
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voice_delegate.set_voices(names)
         self.viewport().update()
@@ -181,9 +182,9 @@ class ScriptView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Enter and any letter write in the text, whichever cell is the current one."""
-        is_letter = _is_letter(event)
+        is_letter = types_letter(event)
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2)
-        is_plain = not event.modifiers() & ~_PLAIN_KEYS
+        is_plain = not event.modifiers() & ~PLAIN_KEYS
         text = self.currentIndex().siblingAtColumn(Column.TEXT)
         if not text.isValid() or not (is_letter or (is_enter and is_plain)):
             super().keyPressEvent(event)
@@ -389,11 +390,3 @@ class ScriptView(QTableView):
         if line_id != self._last_line_id:
             self._last_line_id = line_id
             self.current_line_changed.emit(line_id)
-
-
-def _is_letter(event: QKeyEvent) -> bool:
-    """Also one that is typed with AltGr, or with the Option key of a Mac."""
-    held = event.modifiers() & ~(_PLAIN_KEYS | Qt.KeyboardModifier.GroupSwitchModifier)
-    is_option = sys.platform == "darwin" and held == Qt.KeyboardModifier.AltModifier
-    types = is_option or held in (Qt.KeyboardModifier.NoModifier, _ALT_GR_OF_WINDOWS)
-    return types and bool(event.text()) and event.text().isprintable()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QEvent, QKeyCombination, QMimeData, QRect, Qt, QTimer, Signal
@@ -17,6 +18,8 @@ _REDO_KEYS = (
     QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_Y),
     QKeyCombination(Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier, Qt.Key.Key_Z),
 )
+PLAIN_KEYS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+_ALT_GR_OF_WINDOWS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 _FEWEST_LINES = 4
 # From the first unsaved letter. Typing goes on meanwhile, and does not put it off.
 AUTOSAVE_MILLISECONDS = 300
@@ -153,3 +156,11 @@ def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
     while block.isValid():
         yield block
         block = block.next()
+
+
+def types_letter(event: QKeyEvent) -> bool:
+    """Whether the key writes a letter; also with AltGr, or with the Option key of a Mac."""
+    held = event.modifiers() & ~(PLAIN_KEYS | Qt.KeyboardModifier.GroupSwitchModifier)
+    is_option = sys.platform == "darwin" and held == Qt.KeyboardModifier.AltModifier
+    types = is_option or held in (Qt.KeyboardModifier.NoModifier, _ALT_GR_OF_WINDOWS)
+    return types and bool(event.text()) and event.text().isprintable()

@@ -84,3 +84,39 @@ def test_tab_goes_from_what_is_sought_to_what_takes_its_place(bench: Bench, wind
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
     QTest.keyClicks(QApplication.focusWidget(), "new")
     assert (bar.pattern, bar.replacement) == ("old", "new")
+
+
+def test_undo_and_redo_go_to_a_line_that_is_out_of_sight(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("\n\n".join(f"Line {number}." for number in range(60)))
+    first, last = bench.lines[0].id, bench.lines[-1].id
+    window.script.view.go_to(first)
+    window.script.set_field("speed", 1.5, "Change speed")
+    window.script.view.go_to(last)
+    for action in ("edit.undo", "edit.redo"):
+        bench.trigger(action)
+        assert window.script.view.current_line_id == first
+        assert window.script.view.verticalScrollBar().value() == 0
+        window.script.view.go_to(last)
+
+
+def test_undo_leaves_the_current_line_where_the_changed_one_is_in_sight(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("One.\n\nTwo.\n\nThree.")
+    window.script.view.go_to(bench.lines[0].id)
+    window.script.set_field("speed", 1.5, "Change speed")
+    window.script.view.go_to(bench.lines[2].id)
+    bench.trigger("edit.undo")
+    assert bench.lines[0].speed == 1.0
+    assert window.script.view.current_line_id == bench.lines[2].id
+
+
+def test_escape_in_the_text_stops_the_sound_before_it_leaves_the_field(bench: Bench, window: MainWindow) -> None:
+    heard = ["a sound"]
+    window.script.view.set_stop_sound(lambda: bool(heard and heard.pop()))
+    field = write_on(window)
+    QTest.keyClicks(field, "Words")
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert heard == []
+    assert window.script.view.writing_field is field
+    assert field.toPlainText() == "Words"
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert bench.texts == [""]
