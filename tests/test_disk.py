@@ -12,10 +12,21 @@ import pytest
 from studio.app.voices.proposal import _words_beside
 from studio.audio.files import read_audio
 from studio.disk import NotRegularFile, require_regular_file
-from studio.errors import BadVoiceFile, DamagedModelFile, StudioError, UnreadableClip, UnreadableText
+from studio.errors import (
+    BadVoiceFile,
+    DamagedModelFile,
+    StudioError,
+    UnreadableClip,
+    UnreadableProject,
+    UnreadableScript,
+    UnreadableText,
+)
 from studio.pipeline.enrolment import prompt_key, read_features
 from studio.pipeline.request import VoiceReference
+from studio.project.drafts import recoverable_drafts
 from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
+from studio.project.importing.script_file import read_script
+from studio.project.project import Project
 from studio.settings_file import Settings
 from studio.text.respellings import Respellings
 from studio.text.styles import load_styles
@@ -73,7 +84,7 @@ def test_pipes_sockets_and_devices_are_refused_with_a_reason(pipe: Callable[[str
 
 def _settings(path: Path) -> None:
     (complaint,) = Settings(path).complaints
-    assert "cannot be read (it is not an ordinary file)" in complaint
+    assert "cannot be read (it is not an ordinary file)" in str(complaint)
 
 
 def _words(path: Path) -> None:
@@ -87,6 +98,10 @@ def _length(path: Path) -> None:
 def _built_in_voice(path: Path) -> None:
     (voice,) = VoiceLibrary(path.parent / "library", built_in=path.parent).voices()
     assert voice.clip_seconds == 0.0
+
+
+def _drafts(path: Path) -> None:
+    assert recoverable_drafts(path.parent) == []
 
 
 def _global_dictionary(path: Path) -> None:
@@ -105,12 +120,19 @@ def _global_dictionary(path: Path) -> None:
         ("clip.wav", _length),
         ("clip.wav", _built_in_voice),
         ("pronunciation.json", _global_dictionary),
+        ("left.draft", _drafts),
     ],
 )
 def test_a_pipe_in_place_of_a_file_is_passed_over(
     pipe: Callable[[str], Path], name: str, read: Callable[[Path], None]
 ) -> None:
     read(pipe(name))
+
+
+def _stored_voices(path: Path) -> None:
+    from studio.worker.stored_voices import _read_entries
+
+    _read_entries(path)
 
 
 @needs_pipes
@@ -126,6 +148,10 @@ def test_a_pipe_in_place_of_a_file_is_passed_over(
         ("clip.wav", lambda path: prompt_key(VoiceReference(path), ""), UnreadableClip),
         ("clip.wav", lambda path: ClipStore(path.parent / "clips").copy(path), UnreadableClip),
         ("ada.voice", read_voice_file, BadVoiceFile),
+        ("script.txt", read_script, UnreadableScript),
+        ("script.docx", read_script, UnreadableScript),
+        ("script.timbre", lambda path: Project.open(path, path.parent / "drafts"), UnreadableProject),
+        ("spk2info.pt", _stored_voices, BadVoiceFile),
         ("clip.wav", lambda path: write_voice_file(path.parent / "a.voice", path, VoiceDetails("A")), BadVoiceFile),
     ],
 )

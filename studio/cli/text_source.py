@@ -31,7 +31,7 @@ def written_text(arguments: argparse.Namespace) -> str:
     """
     if arguments.text == ARRIVING:
         return ""
-    text: str = arguments.text if arguments.file is None else read_text(arguments.file)
+    text: str = arguments.text if arguments.file is None else read_text(arguments.file, allows_pipe=True)
     if not text.strip():
         raise NothingToSpeak("The text is empty.", remedy="Write at least one word.")
     return text

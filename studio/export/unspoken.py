@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 
+from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
 from studio.pipeline.request import EngineOptions, SynthesisRequest
 
@@ -35,6 +36,7 @@ def key_of_request(request: SynthesisRequest, model_folder: Path, options: Engin
 
 @lru_cache(maxsize=256)
 def _content_of(path: Path, _num_bytes: int, _modified_ns: int) -> str:
+    require_regular_file(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from studio.disk import require_regular_file
 from studio.errors import CannotWrite, DiskFull, StudioError, UnreadableProject
 from studio.project import schema
 from studio.wording import wording
@@ -99,6 +100,7 @@ def _require_known_schema(connection: sqlite3.Connection, path: Path) -> None:
 def require_project(path: Path) -> None:
     """Raises ``UnreadableProject`` for what cannot be a whole project file, without reading all of it."""
     try:
+        require_regular_file(path)
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
         num_bytes = path.stat().st_size

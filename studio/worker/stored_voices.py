@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from safetensors.numpy import save
 
+from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile, CannotWrite
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.pipeline.enrolment import feature_arrays
@@ -67,6 +68,7 @@ def _why(name: str, error: BadVoiceFile | UnicodeError) -> Wording:
 
 def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:
     try:
+        require_regular_file(path)
         entries = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
         raise BadVoiceFile(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import regex
 
+from studio.disk import require_regular_file
 from studio.errors import UnreadableScript
 
 _MOST_BYTES = 64 << 20
@@ -22,9 +23,11 @@ _NOT_ASCII = regex.compile(r"[^\x00-\x7f]")
 _SHARE_OF_HAN = 0.5
 
 
-def read_bytes(path: Path) -> bytes:
-    """Raises ``UnreadableScript``."""
+def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
+    """Raises ``UnreadableScript``. A pipe is for commands whose user writes into it: reading it waits for that."""
     try:
+        if not allows_pipe:
+            require_regular_file(path)
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
     except IsADirectoryError as error:
@@ -45,9 +48,9 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, *, allows_pipe: bool = False) -> str:
     """UTF-8, UTF-16 and UTF-32, else as older Chinese or Western programs write. Raises ``UnreadableScript``."""
-    content = read_bytes(path)
+    content = read_bytes(path, allows_pipe=allows_pipe)
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return _decoded(content, encoding, path)
