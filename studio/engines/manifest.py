@@ -115,11 +115,13 @@ class Attempts:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """None where there is none that can be understood: missing, damaged, or of another version of the program."""
+    """Return the manifest in ``folder``, or None where it is missing, damaged, of another version or of another folder."""
     values = _read(folder / FILE_NAME)
     try:
+        if values["key"] != folder.name:
+            return None
         return Manifest(
-            key=str(values["key"]),
+            key=folder.name,
             facts={str(name): str(value) for name, value in values["facts"].items()},
             made_at=str(values["made_at"]),
             program_version=str(values["program_version"]),

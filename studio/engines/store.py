@@ -1,6 +1,6 @@
-"""Where built things lie: complete or not at all, found damaged before they are used, the least used go first.
+"""On-disk cache of built engines: atomic installs, checksums verified before use, LRU eviction.
 
-In the cache folder, for everything here can be made again::
+It lies in the cache folder, for everything in it can be made again::
 
     engines/built/<key>/        a built thing and its manifest; renamed into place when all of it is there
     engines/building/<key>/     a build at work, held by its lock; whatever nobody holds is swept away
@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import re
 import shutil
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -24,6 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from studio import paths
+from studio.disk import require_regular_file
 from studio.engines.manifest import FILE_NAME as MANIFEST_NAME
 from studio.engines.manifest import Attempts, BuiltFile, Manifest, Trouble, read_attempts, read_manifest
 from studio.errors import CannotWrite, StudioError
@@ -34,6 +36,7 @@ _log = logging.getLogger(__name__)
 _BLOCK_BYTES = 1 << 20
 _LOCK_TRIES = 4
 _LOCK_PAUSE_SECONDS = 0.05
+_PLAIN_NAME = re.compile(r"[\w-][\w.+-]*")
 DEFAULT_LIMIT_BYTES = 20 << 30
 # A first failure may be an accident (a driver being updated, a full disk); a second is not tried a third time.
 MOST_FAILURES = 2
@@ -61,15 +64,15 @@ class EngineStore:
 
     def manifest(self, key: str, facts: Mapping[str, str]) -> Manifest | None:
         """What is known of ``key``; None where nothing is, or where it was made from other facts."""
-        found = read_manifest(self._built / key)
+        found = read_manifest(_child(self._built, key))
         return found if found is not None and found.key == key and dict(found.facts) == dict(facts) else None
 
     def sound_files(self, manifest: Manifest) -> Path | None:
-        """The folder of a built thing if every byte is as it was made; else it is thrown away, and None.
+        """Return the folder of a built engine if every byte is as it was made; else delete it and return None.
 
         Reads it all: a damaged plan is heard as noise, or ends the process. Counts as a use.
         """
-        folder = self._built / manifest.key
+        folder = _child(self._built, manifest.key)
         for name, file in manifest.files.items():
             if not _is_undamaged(folder / name, file):
                 _log.warning("%s of %s is damaged and will be made again", name, manifest.key)
@@ -108,7 +111,7 @@ class EngineStore:
                 folder=self._building,
                 reason=error,
             ) from error
-        folder = self._building / key
+        folder = _child(self._building, key)
         try:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
@@ -126,7 +129,7 @@ class EngineStore:
             for path in workspace.folder.iterdir():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         manifest.write(workspace.folder)
-        target = self._built / manifest.key
+        target = _child(self._built, manifest.key)
         try:
             self._built.mkdir(parents=True, exist_ok=True)
             self.discard(manifest.key)
@@ -154,7 +157,8 @@ class EngineStore:
         return gone
 
     def discard(self, key: str) -> None:
-        shutil.rmtree(self._built / key, ignore_errors=True)
+        """Delete a built engine."""
+        shutil.rmtree(_child(self._built, key), ignore_errors=True)
 
     def timing_cache(self, name: str) -> Path:
         folder = self.folder / "timing"
@@ -245,16 +249,26 @@ class EngineStore:
         Attempts(num_failures, trouble, reason, now).write(self._attempts_path(key))
 
     def _attempts_path(self, key: str) -> Path:
-        return self._attempts / f"{key}.json"
+        return _child(self._attempts, f"{key}.json")
 
     def _lock_path(self, key: str) -> Path:
-        return self._building / f"{key}.lock"
+        return _child(self._building, f"{key}.lock")
 
     @staticmethod
     def _folders(parent: Path) -> list[Path]:
         with contextlib.suppress(OSError):  # not there yet, or not to be looked into
             return [path for path in parent.iterdir() if path.is_dir()]
         return []
+
+
+def _child(folder: Path, name: str) -> Path:
+    """Return the entry ``name`` of ``folder``. Raise ``ValueError`` for a path that leads elsewhere.
+
+    Keys come from manifests too, which anybody may have written, and what they name is deleted.
+    """
+    if not _PLAIN_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is not the name of a built engine")
+    return folder / name
 
 
 def _locked(path: Path) -> FileLock:
@@ -277,6 +291,7 @@ def file_records(folder: Path) -> dict[str, BuiltFile]:
 
 def _is_undamaged(path: Path, file: BuiltFile) -> bool:
     try:
+        require_regular_file(path)
         return path.stat().st_size == file.num_bytes and _sha256(path) == file.sha256
     except OSError:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.engines.manifest import Manifest, Timing, Trouble, Verification, read_manifest
+from studio.engines.manifest import BuiltFile, Manifest, Timing, Trouble, Verification, read_manifest
 from studio.engines.store import EngineStore, file_records
 from studio.wording import wording
 
@@ -190,3 +191,34 @@ def test_a_folder_that_may_not_be_looked_into_is_an_empty_one(
     monkeypatch.setattr(Path, "iterdir", refuse)
     store.sweep()
     assert store.clear() == 0
+
+
+@pytest.mark.parametrize("key", ["../../precious", "..", ".", "", "/precious", "a/../../../precious", "a\\b", "a\n"])
+def test_a_key_that_leads_out_of_the_store_deletes_nothing(tmp_path: Path, key: str) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "work.txt").touch()
+    store = EngineStore(tmp_path / "cache" / "engines")
+    build(store, "a")
+    hostile = manifest_of(key or "x", precious)
+    hostile = dataclasses.replace(hostile, key=key, files={"missing.bin": BuiltFile(1, "0" * 64)})
+    hostile.write(store.folder / "built" / "a")
+    assert store.all_manifests() == []
+    with pytest.raises(ValueError, match="not the name"):
+        store.sound_files(hostile)
+    with pytest.raises(ValueError, match="not the name"):
+        store.discard(key)
+    assert (precious / "work.txt").exists()
+    assert (store.folder / "built" / "a").exists()
+
+
+def test_a_link_among_built_engines_is_not_followed(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "work.txt").touch()
+    store = EngineStore(tmp_path / "engines")
+    build(store, "a")
+    (store.folder / "built" / "link").symlink_to(precious, target_is_directory=True)
+    store.discard("link")
+    store.clear()
+    assert (precious / "work.txt").exists()
