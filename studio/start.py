@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from studio.app.screen import require_screen
 from studio.errors import IncompleteInstallation, StudioError
 from studio.installation import how_to_show_window
-from studio.wording import wording
+from studio.wording import printable, wording
 
 _USAGE_ERROR = 2
 _INTERRUPTED = 130
@@ -53,7 +53,7 @@ def _open_window(arguments: list[str]) -> int:
             ) from error
         return run_app(arguments[0] if arguments else None)
     except StudioError as error:
-        sys.stderr.write(f"timbre: {error} ({error.code})\n")
+        sys.stderr.write(printable(f"timbre: {error} ({error.code})") + "\n")
         return error.exit_status
 
 

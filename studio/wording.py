@@ -15,6 +15,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+# Control characters, line separators, and overrides of the writing direction, which make a name look like another.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
@@ -43,6 +45,11 @@ class Wording:
 def wording(template: str, **facts: object) -> Wording:
     """The sentence or part of one. An ``OSError`` becomes what it means, a path its text."""
     return Wording(template, {name: _spoken(value) for name, value in facts.items()})
+
+
+def printable(text: str) -> str:
+    """Return ``text`` as one line for a terminal: what the terminal would obey, or cannot show, is escaped."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def did_you_mean(names: Sequence[str]) -> str | Wording:

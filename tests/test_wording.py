@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from studio.errors import CannotWrite, UnreadableScript, from_record
-from studio.wording import Wording, did_you_mean, listed, wording
+from studio.wording import Wording, did_you_mean, listed, printable, wording
 
 
 def test_facts_take_their_places() -> None:
@@ -78,3 +78,8 @@ def test_an_error_crosses_a_pipe_with_its_facts() -> None:
     assert copy.sentence.said(lambda template: template.upper().replace("{PATH}", "{path}")) == (
         f"{Path('a') / 'b'} CANNOT BE WRITTEN."
     )
+
+
+def test_a_name_is_printed_as_one_harmless_line() -> None:
+    assert printable("a\nb \u202e.wav\x1b[2J\x9b\udcff") == "a\\nb \\u202e.wav\\x1b[2J\\x9b\\udcff"
+    assert printable("音色 é \N{GRINNING FACE} א") == "音色 é \N{GRINNING FACE} א"

@@ -21,6 +21,7 @@ from studio.cli.surroundings import Surroundings
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
 from studio.settings_file import Settings
+from studio.wording import printable
 
 _DESCRIPTION = "Says texts in any voice, from a few seconds of it."
 _EXAMPLES = """\
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None
     arguments.rest = rest
     log = write_log("command")
     for complaint in Settings().complaints:
-        print(f"timbre: {complaint}", file=sys.stderr)
+        print(printable(f"timbre: {complaint}"), file=sys.stderr)
     try:
         return _run(arguments, surroundings or Surroundings())
     except StudioError as error:
@@ -87,7 +88,7 @@ def _run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
 def _tell(error: StudioError) -> int:
     """The exit status."""
     note_shown(error)
-    print(f"timbre: {error} ({error.code})", file=sys.stderr)
+    print(printable(f"timbre: {error} ({error.code})"), file=sys.stderr)
     return error.exit_status
 
 

@@ -27,8 +27,8 @@ _PHASES = {Phase.CHECKING: "checking", Phase.RECEIVING: "", Phase.COPYING: "copy
 _MEGABYTE = 1e6
 
 
-def in_words(status: ModelStatus) -> str:
-    """Some lines; the first begins with the name."""
+def in_words(status: ModelStatus) -> list[str]:
+    """Return some lines; the first begins with the name."""
     known = status.known
     size = in_gigabytes(status.size_bytes)
     lines = [f"{status.name}: {_STATES[status.state]}, {size}"]
@@ -52,7 +52,7 @@ def in_words(status: ModelStatus) -> str:
             lines.append(f"  llm.{variant}.pt, the language model after reinforcement learning: {here}")
     if status.record is not None:
         lines.append(f"  installed from: {status.record.origin}")
-    return "\n".join(lines)
+    return lines
 
 
 def as_json(status: ModelStatus) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from studio.cli.surroundings import Surroundings
 from studio.errors import ModelNotFound
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
 from studio.settings_file import Settings
-from studio.wording import did_you_mean
+from studio.wording import did_you_mean, printable
 
 EXAMPLES = """\
 examples:
@@ -90,7 +90,7 @@ def _list(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
     if arguments.json:
         print(json.dumps([as_json(status) for status in statuses], ensure_ascii=False))
     else:
-        print("\n\n".join(in_words(status) for status in statuses))
+        print("\n\n".join("\n".join(map(printable, in_words(status))) for status in statuses))
     return 0
 
 
@@ -214,4 +214,4 @@ def _shown_on(line: ProgressLine) -> OnProgress:
 
 
 def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
+    print(printable(sentence), file=sys.stderr)

@@ -7,6 +7,8 @@ import threading
 import time
 from typing import TextIO
 
+from studio.wording import printable
+
 _REDRAW_SECONDS = 0.1
 _WORDS = {"load": "loading the model", "voice": "preparing the voice", "speech": "speaking"}
 _ERASE_LINE = "\r\x1b[K"
@@ -37,13 +39,13 @@ class ProgressLine:
             if not self._is_shown or (self._line and now - self._drawn < _REDRAW_SECONDS):
                 return
             self._line, self._drawn = line, now
-            self._write(f"{_ERASE_LINE}{line}")
+            self._write(f"{_ERASE_LINE}{printable(line)}")
 
     def say(self, sentence: str) -> None:
-        """A sentence that stays, above the line. Shown to pipes and files as well."""
+        """Write one line that stays, above the changing one; to pipes and files as well."""
         with self._lock:
             self.clear()
-            self._write(f"{sentence}\n")
+            self._write(f"{printable(sentence)}\n")
 
     def clear(self) -> None:
         with self._lock:

@@ -109,7 +109,8 @@ def _tell(delivered: Delivered, destination: Destination, line: ProgressLine) ->
         line.say(f"the voice: {warning}")
     for finding in delivered.report.odd_lengths:
         line.say(odd_length_words(finding))
-    line.say(as_words(delivered))
+    for words in as_words(delivered):
+        line.say(words)
     if destination.path is not None:
         reason = " (there is no sound card to play it on)" if destination.is_unasked else ""
         line.say(f"wrote {destination.path}{reason}")

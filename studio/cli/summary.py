@@ -13,8 +13,8 @@ IMPLAUSIBLE_LENGTH = "implausible-length"
 _LONGEST_QUOTE = 60
 
 
-def as_words(delivered: Delivered) -> str:
-    """Two or three lines."""
+def as_words(delivered: Delivered) -> list[str]:
+    """Return two or three lines."""
     report = delivered.report
     stages = " · ".join(f"{name} {seconds:.2f} s" for name, seconds in report.stages.items())
     lines = [
@@ -24,7 +24,7 @@ def as_words(delivered: Delivered) -> str:
     ]
     if delivered.num_underruns:
         lines.append(f"the sound paused {delivered.num_underruns} times")
-    return "\n".join(lines)
+    return lines
 
 
 def odd_length_words(finding: LengthFinding) -> str:

@@ -19,6 +19,7 @@ from studio.export.names import safe_stem
 from studio.model.recognition import recognise
 from studio.voices.library import Addition, Voice, VoiceLibrary
 from studio.voices.voice_file import SUFFIX
+from studio.wording import printable
 from studio.worker.client import WorkerClient
 from studio.worker.protocol import StoredVoicesWritten
 
@@ -93,7 +94,7 @@ def _list(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     else:
         width = max(len(voice.name) for voice in voices)
         for voice in voices:
-            print(f"{voice.name:<{width}}  {voice.clip_seconds:4.1f} s  {_in_short(voice)}".rstrip())
+            print(printable(f"{voice.name:<{width}}  {voice.clip_seconds:4.1f} s  {_in_short(voice)}".rstrip()))
     return 0
 
 
@@ -104,7 +105,8 @@ def _show(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     else:
         for name, value in values.items():
             if value not in (None, "", False):
-                print(f"{name + ':':<14} {value}")
+                lines = map(printable, str(value).splitlines())  # notes may have several
+                print(f"{name + ':':<14}", "\n".join(lines))
     return 0
 
 
@@ -212,4 +214,4 @@ def _as_json(voice: Voice) -> dict[str, Any]:
 
 
 def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
+    print(printable(sentence), file=sys.stderr)

@@ -20,6 +20,7 @@ from studio.engines.store import EngineStore
 from studio.engines.words import as_rows, explanation, megabytes, place_in_words, progress, table
 from studio.errors import StudioError, UnusableSetting
 from studio.model.checkpoint import open_checkpoint
+from studio.wording import printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -140,7 +141,7 @@ def _tell(*lines: str) -> None:
 
 
 def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - what it prints is for people
+    print(printable(sentence), file=sys.stderr, flush=True)  # noqa: T201 - what it prints is for people
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from studio.health.machine_checks import (
 )
 from studio.health.state_checks import check_folders, check_models, check_recent_errors, check_voices
 from studio.voices.library import VoiceLibrary
+from studio.wording import printable
 
 _SIGNS = {Verdict.FINE: "ok  ", Verdict.LIMITED: "note", Verdict.BROKEN: "BAD "}
 
@@ -59,7 +60,7 @@ class HealthReport:
             if check.remedy.template:
                 lines.append(f"      {check.remedy}")
         lines += ["", self.verdict]
-        return without_names("\n".join(lines))
+        return without_names("\n".join(map(printable, lines)))
 
     def as_json(self) -> dict[str, Any]:
         """Keys are only ever added."""

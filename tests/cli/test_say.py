@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -260,3 +261,14 @@ def test_a_file_that_was_there_stays_until_the_new_one_is_complete(timbre: Termi
     assert Path("o.wav").read_bytes() == b"precious"
     assert timbre("say", "one", "--voice", clip, "-o", "o.wav").status == 0
     assert soundfile.info("o.wav").frames == CHUNK_SAMPLES
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names are not possible there")
+def test_what_a_terminal_would_obey_in_a_name_is_escaped(timbre: Terminal, clip: Path) -> None:
+    ran = timbre("say", "one", "--voice", clip, "-o", "a\nb \u202e\x1b[2J.wav")
+    assert ran.status == 0
+    assert "wrote a\\nb \\u202e\\x1b[2J.wav\n" in ran.err
+    ran = timbre("say", "one", "--voice", "no\x1b]0;evil\x07body")
+    assert ran.status != 0
+    assert "\x1b" not in ran.err
+    assert "no\\x1b]0;evil\\x07body" in ran.err
