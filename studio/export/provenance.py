@@ -9,6 +9,7 @@ import regex
 
 import studio
 from studio.catalog.known import known_models
+from studio.disk import require_regular_file
 from studio.export.speech_source import ExportItem
 
 _LONGEST_TAG = 200
@@ -49,6 +50,7 @@ def tags_of_line(provenance: Provenance, item: ExportItem, *, project: str) -> d
 def licence_of_model(folder: Path) -> str:
     """What the model's card, ``README.md``, names as its licence, else the catalogue; empty where nobody knows."""
     try:
+        require_regular_file(folder / "README.md")
         with (folder / "README.md").open(encoding="utf-8") as card:
             header = _CARD_HEADER.match(card.read(_LARGEST_CARD_BYTES))
     except (OSError, ValueError):

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.disk import require_regular_file
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile
 from studio.json_input import read_json
 from studio.model.config import (
@@ -28,6 +29,16 @@ from studio.text.tokenizer import TextTokenizer
 
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _SAMPLED_BYTES = 1 << 16
+# Far above any released model, and low enough that such a network can be described in bounded time and memory.
+_QWEN_LIMITS = {
+    "vocab_size": 1 << 20,
+    "hidden_size": 1 << 14,
+    "intermediate_size": 1 << 17,
+    "num_hidden_layers": 256,
+    "num_attention_heads": 256,
+    "num_key_value_heads": 256,
+}
+_MOST_POSITIONS = 1 << 18  # the table of rotary positions is computed in advance
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,32 +125,41 @@ def _read_qwen(path: Path) -> QwenConfig:
         )
     try:
         values = read_json(path)
+        sizes = {name: values[name] for name in _QWEN_LIMITS}
         config = QwenConfig(
-            vocabulary_size=int(values["vocab_size"]),
-            hidden_size=int(values["hidden_size"]),
-            intermediate_size=int(values["intermediate_size"]),
-            num_layers=int(values["num_hidden_layers"]),
-            num_heads=int(values["num_attention_heads"]),
-            num_kv_heads=int(values["num_key_value_heads"]),
+            vocabulary_size=sizes["vocab_size"],
+            hidden_size=sizes["hidden_size"],
+            intermediate_size=sizes["intermediate_size"],
+            num_layers=sizes["num_hidden_layers"],
+            num_heads=sizes["num_attention_heads"],
+            num_kv_heads=sizes["num_key_value_heads"],
             rope_theta=float(values.get("rope_theta", 1_000_000.0)),
             rms_norm_eps=float(values.get("rms_norm_eps", 1e-6)),
-            max_positions=int(values.get("max_position_embeddings", 32_768)),
+            max_positions=values.get("max_position_embeddings", 32_768),
         )
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, AttributeError, OverflowError, OSError) as error:
         raise DamagedModelFile("{file} is not readable.", remedy="Download the model again.", file=path.name) from error
     except KeyError as error:
         raise BadModelSettings(
             "{file} lacks {reason}.", remedy="Download the model again.", file=path.name, reason=error
         ) from error
-    sizes = (
-        config.vocabulary_size, config.hidden_size, config.intermediate_size,
-        config.num_layers, config.num_heads, config.num_kv_heads,
-    )  # fmt: skip
-    if min(sizes) < 1 or max(sizes) > 1 << 20 or config.hidden_size % config.num_heads:
+    are_possible = all(_is_count(sizes[name], most) for name, most in _QWEN_LIMITS.items())
+    if not (
+        are_possible
+        and _is_count(config.max_positions, _MOST_POSITIONS)
+        and config.hidden_size % (2 * config.num_heads) == 0  # rotary positions turn pairs of values
+        and config.num_heads % config.num_kv_heads == 0
+        and config.rope_theta > 0
+        and config.rms_norm_eps >= 0
+    ):
         raise BadModelSettings(
             "{file} describes an impossible network.", remedy="Download the model again.", file=path.name
         )
     return config
+
+
+def _is_count(value: object, most: int) -> bool:
+    return type(value) is int and 1 <= value <= most
 
 
 def _cross_check(checkpoint: Checkpoint, file_name: str) -> None:
@@ -169,6 +189,7 @@ def _cross_check(checkpoint: Checkpoint, file_name: str) -> None:
 def sampled_digest(path: Path) -> bytes:
     """Size and both ends of a file: enough to tell releases apart without reading gigabytes."""
     try:
+        require_regular_file(path)
         with path.open("rb") as file:
             head = file.read(_SAMPLED_BYTES)
             size = file.seek(0, 2)

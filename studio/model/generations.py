@@ -30,6 +30,12 @@ from studio.model.config import (
 from studio.model.official_yaml import Section
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
 
+# Far above any released model, and low enough that a network of these sizes can be described in bounded time.
+_MOST_TOKENS = 1 << 20
+_MOST_MEL_BINS = 1024
+_MOST_HEADS = 256
+_MOST_BLOCKS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:
@@ -55,7 +61,7 @@ class Generation:
         text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=(5, 15))
         return SpeechLMConfig(
             backbone=backbone,
-            layout=self.speech_token_layout(section.integer("speech_token_size", low=16)),
+            layout=self.speech_token_layout(section.integer("speech_token_size", low=16, high=_MOST_TOKENS)),
             sampling=SamplingOptions(
                 top_p=sampling.number("top_p", low=0.01, high=1.0, default=0.8),
                 top_k=sampling.integer("top_k", default=25),
@@ -74,8 +80,8 @@ class Generation:
             sample_rate=root.integer("sample_rate", low=16_000, high=48_000),
             base_channels=section.integer("base_channels", low=8),
             f0_channels=section.section("f0_predictor").integer("cond_channels", low=8),
-            mel_bins=section.integer("in_channels"),
-            num_harmonics=section.integer("nb_harmonics"),
+            mel_bins=section.integer("in_channels", high=_MOST_MEL_BINS),
+            num_harmonics=section.integer("nb_harmonics", high=64),
             sine_amplitude=section.number("nsf_alpha", low=0.0, high=1.0, default=0.1),
             noise_amplitude=section.number("nsf_sigma", low=0.0, high=1.0, default=0.003),
             voiced_threshold_hz=section.number("nsf_voiced_threshold", low=0.0, high=1000.0, default=10.0),
@@ -88,7 +94,7 @@ class Generation:
             stft_hop=stft.integer("hop_len"),
             leaky_relu_slope=section.number("lrelu_slope", low=0.0, high=1.0, default=0.1),
             audio_limit=section.number("audio_limit", low=0.1, high=1.0, default=0.99),
-            look_right_frames=section.integer("conv_pre_look_right", default=4),
+            look_right_frames=section.integer("conv_pre_look_right", high=64, default=4),
             preceding_flow=_preceding_flow(root),
         )
 
@@ -98,7 +104,7 @@ class Generation:
             sample_rate=root.integer("sample_rate", low=16_000, high=48_000),
             window_samples=section.integer("win_size"),
             hop_samples=section.integer("hop_size"),
-            mel_bins=section.integer("num_mels"),
+            mel_bins=section.integer("num_mels", high=_MOST_MEL_BINS),
             min_hz=section.number("fmin", low=0.0, high=24_000.0),
             max_hz=section.optional_number("fmax", low=1.0, high=24_000.0),
         )
@@ -107,9 +113,9 @@ class Generation:
 def _preceding_flow(root: Section) -> PrecedingFlow:
     section = root.section("flow")
     return PrecedingFlow(
-        num_speech_tokens=section.integer("vocab_size", low=16),
+        num_speech_tokens=section.integer("vocab_size", low=16, high=_MOST_TOKENS),
         input_size=section.integer("input_size"),
-        mel_bins=section.integer("output_size"),
+        mel_bins=section.integer("output_size", high=_MOST_MEL_BINS),
         speaker_embedding_size=section.integer("spk_embed_dim"),
     )
 
@@ -148,16 +154,16 @@ def _flow2(root: Section) -> FlowConfig:
         _flow_base(root),
         conformer=ConformerConfig(
             size=encoder.integer("output_size"),
-            num_heads=encoder.integer("attention_heads"),
+            num_heads=encoder.integer("attention_heads", high=_MOST_HEADS),
             feed_forward_size=encoder.integer("linear_units"),
-            num_blocks=encoder.integer("num_blocks"),
+            num_blocks=encoder.integer("num_blocks", high=_MOST_BLOCKS),
         ),
         unet=UNetConfig(
             channels=estimator.integers("channels", length=1)[0],
-            num_heads=estimator.integer("num_heads"),
+            num_heads=estimator.integer("num_heads", high=_MOST_HEADS),
             head_size=estimator.integer("attention_head_dim"),
-            num_mid_blocks=estimator.integer("num_mid_blocks"),
-            num_transformer_blocks=estimator.integer("n_blocks"),
+            num_mid_blocks=estimator.integer("num_mid_blocks", high=64),
+            num_transformer_blocks=estimator.integer("n_blocks", high=16),
         ),
     )
 
@@ -173,10 +179,10 @@ def _flow3(root: Section) -> FlowConfig:
         ),
         dit=DiTConfig(
             size=estimator.integer("dim"),
-            depth=estimator.integer("depth"),
-            num_heads=estimator.integer("heads"),
+            depth=estimator.integer("depth", high=_MOST_BLOCKS),
+            num_heads=estimator.integer("heads", high=_MOST_HEADS),
             head_size=estimator.integer("dim_head"),
-            feed_forward_ratio=estimator.integer("ff_mult"),
+            feed_forward_ratio=estimator.integer("ff_mult", high=64),
         ),
     )
 
@@ -184,14 +190,14 @@ def _flow3(root: Section) -> FlowConfig:
 def _flow_base(root: Section) -> FlowConfig:
     section = root.section("flow")
     cfm = section.section("decoder").section("cfm_params").section("content")
-    grid_tokens = root.integer("chunk_size", default=25)
+    grid_tokens = root.integer("chunk_size", high=1024, default=25)
     return FlowConfig(
-        num_speech_tokens=section.integer("vocab_size", low=16),
+        num_speech_tokens=section.integer("vocab_size", low=16, high=_MOST_TOKENS),
         input_size=section.integer("input_size"),
-        mel_bins=section.integer("output_size"),
+        mel_bins=section.integer("output_size", high=_MOST_MEL_BINS),
         speaker_embedding_size=section.integer("spk_embed_dim"),
-        frames_per_token=section.integer("token_mel_ratio", default=2),
-        look_ahead_tokens=section.integer("pre_lookahead_len", default=3),
+        frames_per_token=section.integer("token_mel_ratio", high=16, default=2),
+        look_ahead_tokens=section.integer("pre_lookahead_len", high=64, default=3),
         grid_tokens=grid_tokens,
         solver=SolverConfig(guidance_scale=cfm.number("inference_cfg_rate", low=0.0, high=10.0, default=0.7)),
     )

@@ -6,19 +6,37 @@ was written for. Here a tag is a word: nothing is imported or called (specificat
 
 from __future__ import annotations
 
-import logging
 import re
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
+from studio.disk import require_regular_file
 from studio.errors import BadModelSettings, MissingModelFile
 from studio.wording import Wording, wording
 
-_log = logging.getLogger(__name__)
 _REFERENCE = re.compile(r"<([\w]+)>")
-_MAX_BYTES = 1 << 20
+_MAX_BYTES = 1 << 18
+# Nodes with every alias written out: a few lines of aliases of aliases stand for billions.
+_MAX_NODES = 100_000
+_MAX_LIST = 64
+_MAX_FACTORS = 4
+_MAX_DEPTH = 8
+_MAX_FACTOR = 1 << 30
+_MAX_INTEGER_BITS = 64
+# What PyYAML's safe loader raises; scalars with a wrong tag make it raise whatever Python does with them.
+_UNREADABLE = (
+    yaml.YAMLError,
+    OSError,
+    ValueError,
+    RecursionError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+)
 _REMEDY = "Download the model again, or mend the file by hand."
 
 Value = object
@@ -38,6 +56,51 @@ class Tagged:
 
 class _DataLoader(yaml.SafeLoader):
     pass
+
+
+class _ShortRepr(reprlib.Repr):
+    """A value as it is quoted in an error: a glimpse, however large it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxlist, self.maxdict = 2, 4, 4
+
+    def repr_int(self, x: int, level: int) -> str:
+        return super().repr_int(x, level) if x.bit_length() <= _MAX_INTEGER_BITS else "a number of many digits"
+
+    def repr_Tagged(self, x: Tagged, _level: int) -> str:  # noqa: N802 - reprlib looks it up by the class name
+        return f"!{self.repr_str(x.tag, 0)}"
+
+
+_short = _ShortRepr().repr
+
+
+def _check_size(node: yaml.Node | None, sizes: dict[int, int]) -> int:
+    """Return the number of nodes below ``node``, aliases counted every time. Raise ``ValueError`` beyond the limit."""
+    if node is None or isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in sizes:
+        sizes[id(node)] = _MAX_NODES  # while it is being counted: a node within itself
+        parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+        size = 1
+        for part in parts:
+            size += _check_size(part, sizes)
+            if size > _MAX_NODES:
+                raise ValueError("the settings expand to too many values")
+        sizes[id(node)] = size
+    return sizes[id(node)]
+
+
+def _load(text: str) -> Value:
+    """Parse ``text`` as data."""
+    # Derives from the safe loader and turns every tag into a word.
+    loader = _DataLoader(text)
+    try:
+        node = loader.get_single_node()
+        _check_size(node, {})
+        return None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 def _construct_tagged(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> Tagged:
@@ -61,6 +124,11 @@ class Section:
         self._path = path
         self._values = values
 
+    def class_name(self, key: str) -> str | None:
+        """Return the last word of the tag of ``key``: ``CosyVoice3LM`` for ``llm``."""
+        value = self._values.get(key)
+        return value.class_name if isinstance(value, Tagged) else None
+
     def section(self, key: str) -> Section:
         value = self._document.resolve(self._get(key), self._name(key))
         if isinstance(value, Tagged):
@@ -72,14 +140,14 @@ class Section:
     def has(self, key: str) -> bool:
         return self._values.get(key) is not None
 
-    def integer(self, key: str, *, low: int = 1, high: int = 1 << 20, default: int | None = None) -> int:
+    def integer(self, key: str, *, low: int = 1, high: int = 1 << 14, default: int | None = None) -> int:
         if key not in self._values and default is not None:
             return default
         value = self._resolved(key)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise self._complaint(
                 key,
-                wording("is {value}, not a whole number from {low} to {high}", value=repr(value), low=low, high=high),
+                wording("is {value}, not a whole number from {low} to {high}", value=_short(value), low=low, high=high),
             )
         return value
 
@@ -89,7 +157,8 @@ class Section:
         value = self._resolved(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             raise self._complaint(
-                key, wording("is {value}, not a number from {low:g} to {high:g}", value=repr(value), low=low, high=high)
+                key,
+                wording("is {value}, not a number from {low:g} to {high:g}", value=_short(value), low=low, high=high),
             )
         return float(value)
 
@@ -105,23 +174,17 @@ class Section:
         if not isinstance(value, list) or not _are_counts(value) or (length is not None and len(value) != length):
             raise self._complaint(
                 key,
-                wording("is {value}, not a list of positive whole numbers", value=repr(value))
+                wording("is {value}, not a list of positive whole numbers", value=_short(value))
                 if length is None
-                else wording("is {value}, not a list of {n} positive whole numbers", value=repr(value), n=length),
+                else wording("is {value}, not a list of {n} positive whole numbers", value=_short(value), n=length),
             )
         return tuple(value)
 
     def rows(self, key: str) -> tuple[tuple[int, ...], ...]:
         value = self._resolved(key)
-        if not isinstance(value, list) or not value or not all(_are_counts(row) for row in value):
-            raise self._complaint(key, wording("is {value}, not lists of positive whole numbers", value=repr(value)))
+        if not isinstance(value, list) or not 0 < len(value) <= _MAX_LIST or not all(map(_are_counts, value)):
+            raise self._complaint(key, wording("is {value}, not lists of positive whole numbers", value=_short(value)))
         return tuple(tuple(row) for row in value)
-
-    def debug_unknown(self, known: set[str]) -> None:
-        """A line in the log for keys nobody here reads: training's, or a newer version's."""
-        unknown = sorted(set(self._values) - known)
-        if unknown:
-            _log.debug("%s: ignored %s", self._path or "top level", ", ".join(unknown))
 
     def _name(self, key: str) -> str:
         return f"{self._path}.{key}" if self._path else key
@@ -143,7 +206,11 @@ class Section:
 
 
 def _are_counts(value: Value) -> bool:
-    return isinstance(value, list) and all(type(item) is int and 0 < item <= 1 << 20 for item in value)
+    return (
+        isinstance(value, list)
+        and len(value) <= _MAX_LIST
+        and all(type(item) is int and 0 < item <= 1 << 12 for item in value)
+    )
 
 
 class Document:
@@ -152,36 +219,32 @@ class Document:
     def __init__(self, path: Path) -> None:
         self.file_name = path.name
         try:
+            require_regular_file(path)
             with path.open("rb") as file:
                 text = file.read(_MAX_BYTES + 1).decode("utf-8")
             if len(text) > _MAX_BYTES:
                 raise BadModelSettings("{file} is far too large for a settings file.", remedy=_REMEDY, file=path.name)
-            # _DataLoader derives from the safe loader and turns every tag into a word.
-            loaded = yaml.load(text, _DataLoader)  # noqa: S506
+            loaded = _load(text)
         except FileNotFoundError as error:
             raise MissingModelFile(
                 "{file} is missing from {folder}.", remedy=_REMEDY, file=path.name, folder=path.parent
             ) from error
-        except (yaml.YAMLError, UnicodeDecodeError, RecursionError, OSError, ValueError) as error:
+        except _UNREADABLE as error:
             raise BadModelSettings("{file} is not readable as yaml.", remedy=_REMEDY, file=path.name) from error
         if not isinstance(loaded, dict):
             raise BadModelSettings("{file} holds no settings.", remedy=_REMEDY, file=path.name)
         self._values: dict[str, Value] = loaded
         self.root = Section(self, "", loaded)
 
-    def class_name(self, key: str) -> str | None:
-        """The last word of the tag under a top-level key: ``CosyVoice3LM`` for ``llm``."""
-        value = self._values.get(key)
-        return value.class_name if isinstance(value, Tagged) else None
-
     def resolve(self, value: Value, where: str, depth: int = 0) -> Value:
         """Follows ``!ref <name>`` and products ``!ref <a> * <b>``; refuses any other arithmetic."""
         if not isinstance(value, Tagged) or value.tag != "ref":
             return value
-        if depth > 8:
+        if depth > _MAX_DEPTH:
             raise BadModelSettings("In {file}, {key} refers to itself.", remedy=_REMEDY, file=self.file_name, key=where)
         factors: list[Value] = []
-        for part in str(value.value).split("*"):
+        parts = value.value.split("*") if isinstance(value.value, str) else []
+        for part in parts if 1 <= len(parts) <= _MAX_FACTORS else [""]:
             match = _REFERENCE.fullmatch(part.strip())
             if match is None or match[1] not in self._values:
                 raise BadModelSettings(
@@ -189,14 +252,14 @@ class Document:
                     remedy=_REMEDY,
                     file=self.file_name,
                     key=where,
-                    reference=repr(value.value),
+                    reference=_short(value.value),
                 )
             factors.append(self.resolve(self._values[match[1]], where, depth + 1))
         if len(factors) == 1:
             return factors[0]
         product = 1
         for factor in factors:
-            if not isinstance(factor, int):
+            if not isinstance(factor, int) or abs(factor) > _MAX_FACTOR:
                 raise BadModelSettings(
                     "In {file}, {key} multiplies what is no number.", remedy=_REMEDY, file=self.file_name, key=where
                 )

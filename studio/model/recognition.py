@@ -8,6 +8,8 @@ from studio.errors import ModelNotFound, UnknownGeneration
 from studio.model.generations import GENERATIONS, Generation
 from studio.model.official_yaml import Document
 
+_LONGEST_NAME = 60
+
 
 def recognise(folder: Path) -> tuple[Generation, Document]:
     """The generation of a model folder, and the yaml that says so. Reads nothing else, and needs no torch.
@@ -32,11 +34,11 @@ def recognise(folder: Path) -> tuple[Generation, Document]:
         )
     for path in paths:
         document = Document(path)
-        names = tuple(document.class_name(key) for key in ("llm", "flow", "hift"))
+        names = tuple(document.root.class_name(key) for key in ("llm", "flow", "hift"))
         for generation in GENERATIONS:
             if names == (generation.speech_lm_class, generation.flow_class, generation.vocoder_class):
                 return generation, document
-    described = ", ".join(str(name) for name in names)
+    described = ", ".join(str(name)[:_LONGEST_NAME] for name in names)
     raise UnknownGeneration(
         "{file} describes a model this program does not speak ({described}).",
         remedy="Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",

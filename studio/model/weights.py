@@ -5,22 +5,31 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
+import struct
 import sys
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
+from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, WrongTensors
 from studio.wording import Wording, listed, wording
 
+# What torch.load raises for a damaged file: whatever its unpickler ran into.
+LOAD_ERRORS = (
+    RuntimeError, EOFError, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+    AssertionError, MemoryError, struct.error,
+)  # fmt: skip
 _GAN_PREFIX = "generator."
 _NAMES_SHOWN = 5
 _MADV_DONTNEED = 4
+# Tied tensors share what the file holds once: in the released models two do.
+_MOST_VIEWS = 4
+_Module = TypeVar("_Module", bound=nn.Module)
 
 
 def read_tensors(path: Path) -> dict[str, torch.Tensor]:
@@ -45,7 +54,7 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
             remedy="Do not use it; download the model again from a source you trust.",
             file=path.name,
         ) from error
-    except (RuntimeError, EOFError, OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as error:
+    except LOAD_ERRORS as error:
         raise DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Download the model again.", file=path.name
         ) from error
@@ -55,15 +64,47 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
         raise DamagedModelFile(
             "{file} holds something other than named tensors.", remedy="Download the model again.", file=path.name
         )
+    _require_plain(loaded, path)
     return {name.removeprefix(_GAN_PREFIX): tensor for name, tensor in loaded.items()}
 
 
+def _require_plain(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
+    """Raise ``WrongTensors`` unless all are ordinary floating-point tensors that the file holds in full.
+
+    Views that repeat a few stored values take no room in the file, and all memory once they are copied.
+    """
+    strange = [name for name, tensor in tensors.items() if not (is_ordinary(tensor) and tensor.is_floating_point())]
+    if strange:
+        raise WrongTensors(
+            "{file} holds tensors of a kind that a model does not have ({names}).",
+            remedy="Download the model again.",
+            file=path.name,
+            names=_shown(strange),
+        )
+    if sum(tensor.nbytes for tensor in tensors.values()) > _MOST_VIEWS * path.stat().st_size:
+        raise WrongTensors(
+            "{file} describes far larger tensors than it holds.", remedy="Download the model again.", file=path.name
+        )
+
+
+def is_ordinary(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor from a file is neither sparse, nested nor quantised, and has values."""
+    return (
+        type(tensor) in (torch.Tensor, nn.Parameter)
+        and tensor.layout is torch.strided
+        and not tensor.is_nested
+        and not tensor.is_quantized
+        and tensor.device.type == "cpu"
+    )
+
+
 def fold_weight_norm(
-    tensors: Mapping[str, torch.Tensor], *, dtype: torch.dtype = torch.float32
+    tensors: Mapping[str, torch.Tensor], *, file_name: str, dtype: torch.dtype = torch.float32
 ) -> dict[str, torch.Tensor]:
-    """Replaces each pair of weight normalisation, in either spelling, by the weight it stands for.
+    """Replace each pair of weight normalisation, in either spelling, by the weight it stands for.
 
     ``w = v * g / |v|`` with the norm over all but the first dimension (specification G2), in ``dtype``.
+    Raise ``WrongTensors`` for a pair that does not fit together.
     """
     folded = dict(tensors)
     for gain_ending, direction_ending in (
@@ -75,6 +116,13 @@ def fold_weight_norm(
             direction = folded.get(layer + direction_ending)
             if direction is None:
                 continue  # the missing half is named when the module is filled
+            if direction.dim() < 2 or folded[name].shape != (len(direction), *(1,) * (direction.dim() - 1)):
+                raise WrongTensors(
+                    "In {file}, the two tensors of the weight of {layer} do not fit together.",
+                    remedy="Download the model again.",
+                    file=file_name,
+                    layer=layer,
+                )
             gain = folded.pop(name).to(dtype)
             direction = folded.pop(layer + direction_ending).to(dtype)
             norm = direction.flatten(1).norm(dim=1).view(gain.shape)
@@ -94,14 +142,21 @@ class _NoInitialValues(TorchFunctionMode):
         return func(*args, **named)
 
 
-@contextmanager
-def without_weights() -> Iterator[None]:
-    """Modules built in here have shapes and no values, to be filled.
+def without_weights(build: Callable[[], _Module]) -> _Module:
+    """Return the module that ``build`` makes, with shapes and no values, to be filled.
 
     The meta device alone would do, but drawing initial values there makes torch import its compiler (1.5 s).
+    Raise ``BadModelSettings`` where the sizes in the settings do not fit each other.
     """
-    with torch.device("meta"), _NoInitialValues():
-        yield
+    try:
+        with torch.device("meta"), _NoInitialValues():
+            return build()
+    except (RuntimeError, ValueError, ArithmeticError) as error:  # the checks of torch's own modules
+        raise BadModelSettings(
+            "The settings of the model describe an impossible network ({reason}).",
+            remedy="Download the model again.",
+            reason=error,
+        ) from error
 
 
 def fill(

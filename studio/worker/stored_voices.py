@@ -19,6 +19,7 @@ from safetensors.numpy import save
 from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile, CannotWrite
 from studio.model.checkpoint import Checkpoint, open_checkpoint
+from studio.model.weights import LOAD_ERRORS, is_ordinary
 from studio.pipeline.enrolment import feature_arrays
 from studio.voices.prompt import VoicePrompt
 from studio.wording import Wording, wording
@@ -28,6 +29,7 @@ _END_OF_PROMPT = "<|endofprompt|>"
 _MEL_BINS = 80
 _EMBEDDING_SIZE = 192
 _TOKENS_PER_SECOND = 25
+_MOST_VALUES = 1 << 24  # a mel spectrogram of an hour
 
 
 def write_stored_voices(
@@ -80,7 +82,7 @@ def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:
             remedy="Do not use it.",
             file=path.name,
         ) from error
-    except (RuntimeError, EOFError, OSError, ValueError, KeyError, IndexError, UnicodeDecodeError) as error:
+    except LOAD_ERRORS as error:
         raise BadVoiceFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Copy it again.", file=path.name
         ) from error
@@ -130,7 +132,7 @@ def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint
 def _array(name: str, entry: Mapping[str, torch.Tensor], key: str) -> np.ndarray:
     """The tensor of ``key`` without its leading dimension of one."""
     tensor = entry.get(key)
-    if not isinstance(tensor, torch.Tensor) or tensor.ndim < 2 or len(tensor) != 1 or not tensor.numel():
+    if not isinstance(tensor, torch.Tensor) or tensor.ndim < 2 or len(tensor) != 1 or not _is_usable(tensor):
         raise BadVoiceFile(
             "The stored voice {name} lacks {key}.", remedy="Make the voice again from a recording.", name=name, key=key
         )
@@ -138,10 +140,14 @@ def _array(name: str, entry: Mapping[str, torch.Tensor], key: str) -> np.ndarray
     return array
 
 
+def _is_usable(tensor: torch.Tensor) -> bool:
+    return is_ordinary(tensor) and not tensor.is_complex() and 0 < tensor.numel() <= _MOST_VALUES
+
+
 def _transcript(entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> str | None:
     """The words of the lost recording, read back from their text tokens; the generation's own preface left out."""
     tensor = entry.get("prompt_text")
-    if not isinstance(tensor, torch.Tensor):
+    if not isinstance(tensor, torch.Tensor) or not _is_usable(tensor) or tensor.is_floating_point():
         return None
     tokenizer = checkpoint.load_text_tokenizer()
     tokens = [int(token) for token in tensor.flatten()]

@@ -31,8 +31,7 @@ def flow_config(reference: Path, family: str) -> FlowConfig:
 
 
 def flow_network(reference: Path, family: str, dtype: torch.dtype = torch.float32) -> FlowNetwork:
-    with without_weights():
-        network = build_network(flow_config(reference, family))
+    network = without_weights(lambda: build_network(flow_config(reference, family)))
     fill(network, read_tensors(reference / family / "checkpoint" / "flow.pt"), file_name="flow.pt")
     return network.to(dtype)
 

@@ -21,7 +21,7 @@ def test_tags_are_never_executed(tmp_path: Path) -> None:
         f"a: !apply:os.mkdir ['{proof}']\nb: !new:subprocess.Popen\n  args: ['touch', '{proof}']\n",
     )
     assert not proof.exists()
-    assert doc.class_name("b") == "Popen"
+    assert doc.root.class_name("b") == "Popen"
 
 
 def test_a_python_tag_is_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -125,13 +125,13 @@ def test_weight_norm_is_folded_in_both_spellings(gain: str, direction: str, tran
         f"up.{direction}": state["parametrizations.weight.original1"],
         "up.bias": state["bias"],
     }
-    folded = fold_weight_norm(stored)
+    folded = fold_weight_norm(stored, file_name="hift.pt")
     assert folded.keys() == {"up.weight", "up.bias"}
     torch.testing.assert_close(folded["up.weight"], conv.weight)
 
 
 def test_half_a_weight_norm_pair_is_missed_by_name() -> None:
-    folded = fold_weight_norm({"up.weight_g": torch.ones(2, 1, 1)})
+    folded = fold_weight_norm({"up.weight_g": torch.ones(2, 1, 1)}, file_name="hift.pt")
     with torch.device("meta"):
         module = nn.ModuleDict({"up": nn.Conv1d(3, 2, 1, bias=False)})
     with pytest.raises(WrongTensors, match=r"missing: up\.weight; unknown: up\.weight_g"):

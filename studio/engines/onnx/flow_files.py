@@ -65,8 +65,7 @@ def read_shapes(folder: Path) -> FlowShapes:
 
 def _load(checkpoint: Checkpoint) -> FlowModel:
     """The plain layers, as the packed ones of ``checkpoint.load_flow`` cannot be written down."""
-    with without_weights():
-        network = build_network(checkpoint.flow)
+    network = without_weights(lambda: build_network(checkpoint.flow))
     path = checkpoint.folder / "flow.pt"
     fill(network, read_tensors(path), file_name=path.name)
     return FlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)

@@ -174,8 +174,7 @@ def load_flow(
     much more than one copy is in memory. Raises ``MissingModelFile``, ``DamagedModelFile``,
     ``WrongTensors``, ``UnsupportedPrecision``.
     """
-    with without_weights():
-        network = build_network(config)
+    network = without_weights(lambda: build_network(config))
     fill(network, read_tensors(path), file_name=path.name)
     layers_done = itertools.count(1)
 

@@ -54,8 +54,7 @@ def open_network(path: Path, config: SpeechLMConfig) -> SpeechLMNetwork:
 
     Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
-    with without_weights():
-        network = SpeechLMNetwork(config)
+    network = without_weights(lambda: SpeechLMNetwork(config))
     fill(network, read_tensors(path), file_name=path.name, ignored=UNUSED_TENSORS)
     return network
 
@@ -91,7 +90,6 @@ def _open_layers(path: Path, config: SpeechLMConfig) -> Iterator[DecoderLayer]:
         for index in range(first, min(first + _LAYERS_MAPPED, num_layers)):
             prefix = f"{BACKBONE}.layers.{index}."
             own = {name.removeprefix(prefix): tensors[name] for name in tensors if name.startswith(prefix)}
-            with without_weights():
-                layer = DecoderLayer(config.backbone)
+            layer = without_weights(lambda: DecoderLayer(config.backbone))
             fill(layer, own, file_name=path.name)
             yield layer

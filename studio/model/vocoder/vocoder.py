@@ -104,16 +104,15 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
     """
     tensors = read_tensors(path)
     if config.kind is VocoderKind.CENTRED:
-        with without_weights():
-            centred = CentredHiFT(config)
-        fill(centred, fold_weight_norm(tensors), file_name=path.name)
+        centred = without_weights(lambda: CentredHiFT(config))
+        fill(centred, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
         return CentredVocoder(_in_place(centred, precision, device))
-    with without_weights():
-        causal = CausalHiFT(config)
-    fill(causal, fold_weight_norm(tensors), file_name=path.name)
+    causal = without_weights(lambda: CausalHiFT(config))
+    fill(causal, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
     # The pitch predictor's normalisation, too, is computed in float64.
     of_f0 = {name.removeprefix(_F0): tensor for name, tensor in tensors.items() if name.startswith(_F0)}
-    fill(causal.f0_predictor, fold_weight_norm(of_f0, dtype=torch.float64), file_name=path.name, dtype=torch.float64)
+    folded_f0 = fold_weight_norm(of_f0, file_name=path.name, dtype=torch.float64)
+    fill(causal.f0_predictor, folded_f0, file_name=path.name, dtype=torch.float64)
     _in_place(causal, precision, device)
     causal.merge_taps()
     return CausalVocoder(causal)

@@ -132,7 +132,7 @@ def disturb(mel: FloatArray, random: np.random.Generator) -> FloatArray:
 
 def load_shipped(predictor: CausalF0Predictor, folder: Path) -> None:
     prefix = "f0_predictor."
-    tensors = fold_weight_norm(read_tensors(folder / "hift.pt"))
+    tensors = fold_weight_norm(read_tensors(folder / "hift.pt"), file_name="hift.pt")
     _fill(predictor, {name.removeprefix(prefix): each for name, each in tensors.items() if name.startswith(prefix)})
 
 

@@ -269,5 +269,5 @@ def load_trained(work: Path, name: str = "vocoder") -> CausalHiFT:
 
 
 def load_shipped(network: CausalHiFT, folder: Path) -> None:
-    tensors = fold_weight_norm(read_tensors(folder / "hift.pt"))
+    tensors = fold_weight_norm(read_tensors(folder / "hift.pt"), file_name="hift.pt")
     network.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
