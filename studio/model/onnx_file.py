@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import psutil
 
 from studio.errors import DamagedModelFile, MissingModelFile, UnsupportedPrecision
@@ -85,34 +86,44 @@ def require_provider(session: onnxruntime.InferenceSession, cuda_index: int | No
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """What an input or output must be: one of ``kinds``, and of ``shape`` with None where any size will do.
-
-    ``shape`` of None: of any rank.
-    """
+    """An input as it will be given: one of the types ``kinds``, and of ``shape``, with None where any size may come."""
 
     kinds: tuple[str, ...]
-    shape: tuple[int | None, ...] | None = None
+    shape: tuple[int | None, ...]
 
     def takes(self, port: onnxruntime.NodeArg) -> bool:
+        """Whether ONNX Runtime takes it: a size that the graph fixes must be the one given."""
         if port.type not in self.kinds:
             return False
-        if self.shape is None or not port.shape:  # a graph need not say
-            return True
-        return len(port.shape) == len(self.shape) and all(
-            wanted is None or not isinstance(size, int) or size == wanted
-            for size, wanted in zip(port.shape, self.shape, strict=True)
+        return not port.shape or (  # a graph need not say
+            len(port.shape) == len(self.shape)
+            and all(
+                wanted is None or not isinstance(size, int) or size == wanted
+                for size, wanted in zip(port.shape, self.shape, strict=True)
+            )
         )
 
 
-def require_ports(
-    path: Path, session: onnxruntime.InferenceSession, inputs: tuple[Port, ...], first_output: Port
-) -> None:
-    """Raises ``DamagedModelFile`` unless the network has these inputs, in this order: names differ (specification D)."""
+def require_inputs(path: Path, session: onnxruntime.InferenceSession, inputs: tuple[Port, ...]) -> None:
+    """Raise ``DamagedModelFile`` unless the network takes these inputs, in this order: names differ (specification D).
+
+    What it declares of its outputs is not looked at: converters write down the sizes of their example.
+    """
     ports = session.get_inputs()
     if len(ports) != len(inputs) or not all(want.takes(port) for want, port in zip(inputs, ports, strict=True)):
         raise wrong_network(path)
-    if not first_output.takes(session.get_outputs()[0]):
+
+
+def run_network(path: Path, session: onnxruntime.InferenceSession, *inputs: np.ndarray) -> np.ndarray:
+    """Return the first output as a flat array, as the official program reads it. Raise ``DamagedModelFile``."""
+    names = (port.name for port in session.get_inputs())
+    try:
+        output = np.asarray(session.run(None, dict(zip(names, inputs, strict=True)))[0])
+    except ort_errors.InvalidArgument as error:  # it is made for one length only
+        raise wrong_network(path) from error
+    if output.dtype.kind not in "iuf":
         raise wrong_network(path)
+    return output.reshape(-1)
 
 
 def wrong_network(path: Path) -> DamagedModelFile:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from studio.model.onnx_file import Port, open_onnx, require_ports
+from studio.model.onnx_file import Port, open_onnx, require_inputs, run_network, wrong_network
 from studio.model.stages import FloatArray
 
 _MEL_BINS = 80
@@ -18,13 +18,16 @@ class SpeakerEncoder:
 
     def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
         """See ``open_onnx``; raises what that raises."""
+        self._path = path
         self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
-        of_floats = ("tensor(float)",)
-        inputs = (Port(of_floats, (1, None, _MEL_BINS)),)
-        require_ports(path, self._session, inputs, Port(of_floats, (1, _EMBEDDING_SIZE)))
-        self._input_name = self._session.get_inputs()[0].name
+        require_inputs(path, self._session, (Port(("tensor(float)",), (1, None, _MEL_BINS)),))
 
     def embed(self, fbank: FloatArray) -> FloatArray:
-        """The speaker embedding (192,), not normalised, of a mean-free Kaldi filter bank (T, 80)."""
-        output = self._session.run(None, {self._input_name: fbank[None].astype(np.float32, copy=False)})[0]
-        return np.asarray(output, dtype=np.float32).reshape(-1)
+        """Return the speaker embedding (192,), not normalised, of a mean-free Kaldi filter bank (T, 80).
+
+        Raise ``DamagedModelFile`` where the network answers with something else.
+        """
+        embedding = run_network(self._path, self._session, fbank[None].astype(np.float32, copy=False))
+        if len(embedding) != _EMBEDDING_SIZE:
+            raise wrong_network(self._path)
+        return np.asarray(embedding, np.float32)

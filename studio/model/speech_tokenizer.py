@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from studio.errors import ClipTooLong
-from studio.model.onnx_file import Port, open_onnx, require_ports
+from studio.model.onnx_file import Port, open_onnx, require_inputs, run_network, wrong_network
 from studio.model.stages import FloatArray
 
 _MEL_BINS = 128
@@ -21,18 +21,17 @@ class SpeechTokenizer:
 
     def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
         """See ``open_onnx``; raises what that raises."""
+        self._path = path
         self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
-        integers = tuple(_INTEGER_TYPES)
-        inputs = (Port(("tensor(float)",), (1, _MEL_BINS, None)), Port(integers, (1,)))
-        require_ports(path, self._session, inputs, Port(integers))
-        features, length = self._session.get_inputs()
-        self._features_name, self._length_name = features.name, length.name
-        self._length_type = _INTEGER_TYPES[length.type]
+        features = Port(("tensor(float)",), (1, _MEL_BINS, None))
+        require_inputs(path, self._session, (features, Port(tuple(_INTEGER_TYPES), (1,))))
+        self._length_type = _INTEGER_TYPES[self._session.get_inputs()[1].type]
 
     def tokenize(self, log_mel: FloatArray) -> tuple[int, ...]:
         """The speech tokens of ``log_mel`` (128, T): ceil(T / 4) of them, 25 a second.
 
-        Raises ``ClipTooLong`` beyond 30 s: the network was not made for more, the caller cuts.
+        Raises ``ClipTooLong`` beyond 30 s: the network was not made for more, the caller cuts. Raises
+        ``DamagedModelFile`` where the network answers with something else.
         """
         num_frames = log_mel.shape[1]
         if num_frames > LONGEST_SECONDS * _FRAMES_PER_SECOND:
@@ -42,10 +41,11 @@ class SpeechTokenizer:
                 seconds=num_frames / _FRAMES_PER_SECOND,
                 longest=LONGEST_SECONDS,
             )
-        inputs = {
-            self._features_name: log_mel[None].astype(np.float32, copy=False),
-            self._length_name: np.array([num_frames], dtype=self._length_type),
-        }
-        tokens = np.asarray(self._session.run(None, inputs)[0])
-        # Rank and integer type differ between the released files.
-        return tuple(int(token) for token in tokens.reshape(-1))
+        features = log_mel[None].astype(np.float32, copy=False)
+        length = np.array([num_frames], dtype=self._length_type)
+        # Rank and number type differ between the released files and conversions of them.
+        tokens = run_network(self._path, self._session, features, length)
+        ids = tokens.astype(np.int64)
+        if not 0 < len(ids) <= num_frames or ids.min() < 0 or not np.array_equal(ids, tokens):
+            raise wrong_network(self._path)
+        return tuple(ids.tolist())

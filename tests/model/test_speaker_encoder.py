@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 from reference_limits import clip_of_another_rate, limit_of
 from safetensors.numpy import load_file
 
@@ -96,4 +96,48 @@ def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path)
         helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
     )
     with pytest.raises(DamagedModelFile, match="not the one its name says"):
+        SpeakerEncoder(path).embed(np.ones((8, 80), np.float32))
+
+
+def written(path: Path, nodes: list[NodeProto], inputs: list[list[int | str]], output: ValueInfoProto) -> Path:
+    ports = [helper.make_tensor_value_info("any name", TensorProto.FLOAT, shape) for shape in inputs]
+    graph = helper.make_graph(nodes, "g", ports, [output])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+_TWO_NODES = [
+    helper.make_node("Constant", [], ["axes"], value=helper.make_tensor("axes", TensorProto.INT64, [1], [1])),
+    helper.make_node("ReduceSum", ["any name", "axes"], ["sum"], keepdims=0),
+    helper.make_node("Concat", ["sum", "sum", "sum"], ["three"], axis=1),
+    helper.make_node("Slice", ["three", "begin", "end", "last"], ["embedding"]),
+]
+
+
+def test_what_a_converter_declared_of_the_output_does_not_matter(tmp_path: Path) -> None:
+    """The official program flattens whatever the first output is."""
+    numbers = [("begin", 0), ("end", 192), ("last", 1)]
+    constants = [
+        helper.make_node("Constant", [], [name], value=helper.make_tensor(name, TensorProto.INT64, [1], [number]))
+        for name, number in numbers
+    ]
+    output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, [4, 192])
+    path = written(tmp_path / "campplus.onnx", [*constants, *_TWO_NODES], [[1, "T", 80]], output)
+    embedding = SpeakerEncoder(path, num_threads=1).embed(np.ones((8, 80), np.float32))
+    np.testing.assert_array_equal(embedding, np.full(192, 8, np.float32))
+
+
+@pytest.mark.parametrize("shape", [[2, "T", 80], [1, "T", 64], [1, "T"]])
+def test_an_input_of_another_fixed_size_is_told_at_once(tmp_path: Path, shape: list[int | str]) -> None:
+    output = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
+    path = written(tmp_path / "campplus.onnx", [helper.make_node("Neg", ["any name"], ["out"])], [shape], output)
+    with pytest.raises(DamagedModelFile, match="not the one its name says"):
         SpeakerEncoder(path)
+
+
+def test_a_network_for_one_length_only_is_told_when_another_comes(tmp_path: Path) -> None:
+    output = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
+    path = written(tmp_path / "campplus.onnx", [helper.make_node("Neg", ["any name"], ["out"])], [[1, 7, 80]], output)
+    with pytest.raises(DamagedModelFile, match="not the one its name says"):
+        SpeakerEncoder(path).embed(np.ones((8, 80), np.float32))

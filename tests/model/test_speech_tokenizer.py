@@ -108,4 +108,29 @@ def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path)
         helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
     )
     with pytest.raises(DamagedModelFile, match="not the one its name says"):
-        SpeechTokenizer(path)
+        SpeechTokenizer(path).tokenize(np.ones((128, 8), np.float32))
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64])
+@pytest.mark.parametrize("declared", [[3, 7], [1, "T"], [5]])
+def test_type_and_declared_size_of_the_output_do_not_matter(
+    tmp_path: Path, kind: TensorProto.DataType, declared: list[int | str]
+) -> None:
+    """The official program flattens whatever the first output is."""
+    features = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 128, "T"])
+    length = helper.make_tensor_value_info("y", TensorProto.INT64, [1])
+    output = helper.make_tensor_value_info("tokens", kind, declared)
+    other = helper.make_tensor_value_info("other", TensorProto.FLOAT, None)
+    nodes = [
+        helper.make_node("ReduceMax", ["x"], ["largest"], axes=[0, 1], keepdims=0),
+        helper.make_node("Cast", ["largest"], ["tokens"], to=kind),
+        helper.make_node("Neg", ["x"], ["other"]),
+    ]
+    graph = helper.make_graph(nodes, "g", [features, length], [output, other])
+    path = tmp_path / "speech_tokenizer_v2.onnx"
+    path.write_bytes(
+        helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString()
+    )
+    assert SpeechTokenizer(path, num_threads=1).tokenize(np.full((128, 3), 5, np.float32)) == (5, 5, 5)
+    with pytest.raises(DamagedModelFile, match="not the one its name says"):
+        SpeechTokenizer(path, num_threads=1).tokenize(np.full((128, 3), -5, np.float32))
