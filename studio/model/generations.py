@@ -54,6 +54,8 @@ class Generation:
     speech_token_layout: Callable[[int], SpeechTokenLayout]
     read_flow: Callable[[Section], FlowConfig]
     vocoder_kind: VocoderKind
+    # The flow's estimator in a first release that was replaced: not trained with chunk masks (specification A3).
+    first_release_estimator: str | None = None
 
     def read_speech_lm(self, root: Section, backbone: QwenConfig) -> SpeechLMConfig:
         section = root.section("llm")
@@ -219,6 +221,7 @@ COSYVOICE2 = Generation(
     speech_token_layout=_layout2,
     read_flow=_flow2,
     vocoder_kind=VocoderKind.CENTRED,
+    first_release_estimator="ConditionalDecoder",
 )
 
 COSYVOICE3 = Generation(

@@ -37,6 +37,7 @@ def recognise(folder: Path) -> tuple[Generation, Document]:
         names = tuple(document.root.class_name(key) for key in ("llm", "flow", "hift"))
         for generation in GENERATIONS:
             if names == (generation.speech_lm_class, generation.flow_class, generation.vocoder_class):
+                _require_streaming_flow(generation, document)
                 return generation, document
     described = ", ".join(str(name)[:_LONGEST_NAME] for name in names)
     raise UnknownGeneration(
@@ -45,3 +46,17 @@ def recognise(folder: Path) -> tuple[Generation, Document]:
         file=paths[-1].name,
         described=described,
     )
+
+
+def _require_streaming_flow(generation: Generation, document: Document) -> None:
+    """Raise ``UnknownGeneration`` for a first release, whose flow was not trained to make speech in chunks."""
+    if generation.first_release_estimator is None:
+        return
+    if document.root.section("flow").section("decoder").class_name("estimator") == generation.first_release_estimator:
+        raise UnknownGeneration(
+            "{file} describes the first release of {generation}, whose flow cannot stream.",
+            remedy="Download the newer release of {generation}, whose settings are in {newer}.",
+            file=document.file_name,
+            generation=generation.title,
+            newer=generation.yaml_name,
+        )

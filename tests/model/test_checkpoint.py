@@ -69,6 +69,26 @@ def test_classes_of_two_generations_are_refused(folder: Path, family: str) -> No
         open_checkpoint(folder)
 
 
+def as_first_release(text: str) -> str:
+    """As in the folders of CosyVoice2 from before January 2025."""
+    text = text.replace("decoder.CausalConditionalDecoder", "decoder.ConditionalDecoder")
+    kept = [line for line in text.splitlines() if "chunk_size" not in line and "left_chunks" not in line]
+    return "\n".join(kept) + "\n"
+
+
+@pytest.mark.parametrize("family", ["cosyvoice2"])
+def test_the_first_release_is_refused_and_the_newer_named(folder: Path) -> None:
+    shutil.copy(folder / "cosyvoice2.yaml", folder / "newer.txt")
+    rewrite_yaml(folder, as_first_release)
+    (folder / "cosyvoice2.yaml").rename(folder / "cosyvoice.yaml")
+    with pytest.raises(UnknownGeneration, match=r"cosyvoice\.yaml describes the first release of CosyVoice2") as caught:
+        open_checkpoint(folder)
+    assert "cosyvoice2.yaml" in caught.value.remedy
+    # The newer release, downloaded into the same folder.
+    (folder / "newer.txt").rename(folder / "cosyvoice2.yaml")
+    assert open_checkpoint(folder).generation.name == "cosyvoice2"
+
+
 def test_disagreeing_sizes_are_refused(folder: Path) -> None:
     rewrite_yaml(folder, lambda text: text.replace("vocab_size:", "vocab_size: 512 #"))
     with pytest.raises(BadModelSettings, match="disagree about the number of speech tokens"):
