@@ -147,6 +147,23 @@
     </message>
 </context>
 <context>
+    <name>ReplaceQuestion</name>
+    <message numerus="yes">
+        <source>Replace %n file(s)?</source>
+        <translation>
+            <numerusform>Replace %n file?</numerusform>
+            <numerusform>Replace %n files?</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more</source>
+        <translation>
+            <numerusform>and %n more</numerusform>
+            <numerusform>and %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ScriptPage</name>
     <message numerus="yes">
         <source>%n line(s) pasted</source>

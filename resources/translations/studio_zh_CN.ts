@@ -3513,10 +3513,6 @@
         <translation>{engine} 在磁盘上已损坏，将重新生成</translation>
     </message>
     <message>
-        <source>{file} and {others} more files are in {folder} already, and not from an export, or changed since.</source>
-        <translation>{file} 和另外 {others} 个文件已在 {folder} 中，它们不是导出生成的，或之后被改动过。</translation>
-    </message>
-    <message>
         <source>{file} cannot be opened.</source>
         <translation>无法打开 {file}。</translation>
     </message>
@@ -3643,10 +3639,6 @@
     <message>
         <source>{file} is far too large for a voice.</source>
         <translation>{file} 作为声音文件太大了。</translation>
-    </message>
-    <message>
-        <source>{file} is in {folder} already, and not from an export, or changed since.</source>
-        <translation>{file} 已在 {folder} 中，它不是导出生成的，或之后被改动过。</translation>
     </message>
     <message>
         <source>{file} is larger than {most} MB.</source>
@@ -4156,6 +4148,14 @@
         <source>{file} describes the first release of {generation}, whose flow cannot stream.</source>
         <translation>{file} 描述的是 {generation} 的首个版本，其 flow 模型不支持流式合成。</translation>
     </message>
+    <message>
+        <source>{file} and {others} more files are in {folder} already: from another script, from other lines, or changed since.</source>
+        <translation>{folder} 中已有 {file} 和另外 {others} 个文件：它们来自其他脚本或其他行，或者后来被更改过。</translation>
+    </message>
+    <message>
+        <source>{file} is in {folder} already: from another script, from other lines, or changed since.</source>
+        <translation>{folder} 中已有 {file}：它来自其他脚本或其他行，或者后来被更改过。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -4197,10 +4197,6 @@
     <message>
         <source>Name of the joined file</source>
         <translation>合并文件的名称</translation>
-    </message>
-    <message>
-        <source>Replace files that are there and not from an export</source>
-        <translation>替换已存在的、并非导出生成的文件</translation>
     </message>
     <message>
         <source>Name</source>
@@ -4267,6 +4263,10 @@
     <message>
         <source>Name of the script</source>
         <translation>脚本名称</translation>
+    </message>
+    <message>
+        <source>Replace files of other scripts</source>
+        <translation>替换其他脚本的文件</translation>
     </message>
 </context>
 <context>
@@ -6062,6 +6062,37 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Keep it</source>
         <translation>保留</translation>
+    </message>
+</context>
+<context>
+    <name>ReplaceQuestion</name>
+    <message>
+        <source>Replace files</source>
+        <translation>替换文件</translation>
+    </message>
+    <message numerus="yes">
+        <source>Replace %n file(s)?</source>
+        <translation>
+            <numerusform>要替换 %n 个文件吗？</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more</source>
+        <translation>
+            <numerusform>以及另外 %n 个</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>They are in {folder} already. They come from another script or from other lines, or were changed since:</source>
+        <translation>{folder} 中已有这些文件。它们来自其他脚本或其他行，或者后来被更改过：</translation>
+    </message>
+    <message>
+        <source>Replace</source>
+        <translation>替换</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
     </message>
 </context>
 <context>

@@ -17,7 +17,7 @@ from studio.app.usual_folders import usual_folder
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.health.log_file import note_shown
-from studio.project.changes import InsertLines
+from studio.project.changes import InsertLines, RenameProject
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
@@ -148,6 +148,9 @@ class Documents(QObject):
         breaks = LineBreaks(self._session.settings[TEXT_SPLITTING])
         lines = await asyncio.to_thread(read_script, path, breaks)
         self.task_changed.emit(None)  # else the word of how many there are would make way for it
+        editor = self._session.editor
+        if editor.project.path is None and not editor.project.name and not self.holds_unsaved_work:
+            editor.apply(RenameProject(path.stem))  # what its exports are called
         self.lines_read.emit(lines)
 
     async def offer_recovery(self) -> None:

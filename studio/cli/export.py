@@ -8,6 +8,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
@@ -25,7 +26,7 @@ from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
-from studio.export.project_lines import TakeSpeech
+from studio.export.project_lines import TakeSpeech, origin_of_file, origin_of_project
 from studio.export.provenance import Provenance, licence_of_model
 from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_speech import WorkerSpeech
@@ -100,7 +101,7 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--manifest", action="store_true", help="a table (CSV) of all lines and their files")
     group.add_argument(
-        "--replace", action="store_true", help="files that are there and not from an export may be replaced"
+        "--replace", action="store_true", help="files that are not from an export of this script may be replaced"
     )
     group.add_argument("--licence", metavar="TEXT", help="of the model, for the files' own description of themselves")
 
@@ -134,7 +135,12 @@ async def _export(arguments: argparse.Namespace, surroundings: Surroundings, scr
     options = engine_options(arguments)
     speaking = Speaking(arguments, script, surroundings.open_library(), folder, options)
     items, requests, taken = speaking.items()
-    settings = _settings(arguments, script.name, Provenance(folder.name, arguments.licence or licence_of_model(folder)))
+    provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
+    part = "" if arguments.lines is None else ",".join(str(number) for number, _ in script.lines)
+    origin = (
+        origin_of_project(script.project, part=part) if script.project else origin_of_file(arguments.script, part=part)
+    )
+    settings = replace(_settings(arguments, script.name, provenance), origin=origin)
     plan = ExportPlan.make(items, arguments.out, settings)
     told = _Told()
     control = RequestControl()

@@ -74,7 +74,8 @@ class Exporter:
         self._source = source
         self._control = control or RequestControl()
         self._on_progress = on_progress or (lambda _: None)
-        self._journals = journals
+        self._journal = Journal(plan.folder, journals=journals)
+        self._target = TargetFolder(plan.folder, self._journal)
         # Of lines, by their position in the plan.
         self._records: dict[int, FileRecord] = {}
         self._num_samples: dict[int, int] = {}
@@ -83,12 +84,17 @@ class Exporter:
         self._audio_seconds = 0.0
         self._spoken_seconds = 0.0
 
+    @property
+    def files_in_the_way(self) -> tuple[PurePosixPath, ...]:
+        """Why ``run`` raised ``CannotWrite``, if it is because of files that it may not replace unasked."""
+        return self._target.in_the_way
+
     def run(self) -> ExportResult:
         """Raises ``DiskFull``, ``CannotWrite``, ``FolderBusy``; ``Cancelled``. Files that are complete stay."""
         plan = self._plan
-        with Journal(plan.folder, journals=self._journals) as journal:
-            self._target = TargetFolder(plan.folder, journal)
-            self._target.open(plan.files, replaces_files=self._settings.replaces_files)
+        with self._journal as journal:
+            origins = {file: plan.origin_of(file) for file in plan.files}
+            self._target.open(origins, replaces_files=self._settings.replaces_files)
             self._look_what_is_there(journal)
             for position, item in enumerate(plan.items):
                 self._control.raise_if_cancelled()
@@ -168,7 +174,8 @@ class Exporter:
         settings = self._settings
         tags = tags_of_line(settings.provenance, item, project=settings.project)
         encoding = settings.encoding.holding(len(samples))
-        sound = self._target.sound_file(self._plan.line_files[position], settings.sample_rate, encoding, tags)
+        file = self._plan.line_files[position]
+        sound = self._target.sound_file(file, settings.sample_rate, encoding, tags, self._plan.origin_of(file))
         try:
             sound.write(samples)
             self._records[position] = sound.complete(
@@ -211,7 +218,7 @@ class Exporter:
         if file in self._missing_of_script:
             # With lines missing it is made again next time.
             recipe = "" if self._failures else self._plan.script_recipe(file)
-            self._target.write_text(file, text, recipe, encoding=encoding)
+            self._target.write_text(file, text, recipe, self._plan.origin_of(file), encoding=encoding)
             self._num_made += 1
 
     def _join(self, spans: tuple[LineSpan, ...]) -> None:
@@ -222,7 +229,7 @@ class Exporter:
         )
         tags = settings.provenance.tags(title=settings.project or file.stem, album=settings.project)
         encoding = settings.encoding.holding(spans[-1].end_samples)
-        sound = self._target.sound_file(file, settings.sample_rate, encoding, tags)
+        sound = self._target.sound_file(file, settings.sample_rate, encoding, tags, self._plan.origin_of(file))
         pieces = self._pieces(spans, correction_db)
         recipe = self._plan.script_recipe(file)
         _, lengths = write_joined(sound, pieces, recipe, settings.sample_rate, measures=self._measures)

@@ -27,8 +27,26 @@ _COARSEST_TIME_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The script that is exported, by the names it is known by; ``part`` names its lines if they are not all of them.
+
+    A script has two names once it has been saved: that of its file, and that of the draft it was before.
+    """
+
+    scripts: tuple[str, ...] = ()
+    part: str = ""
+
+    @property
+    def script(self) -> str:
+        return self.scripts[0] if self.scripts else ""
+
+
+@dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file as it was when it was complete. ``recipe`` stands for what decided its content; levels of sound only."""
+    """A file as it was when it was complete. ``recipe`` stands for what decided its content; levels of sound only.
+
+    ``script`` and ``part`` are its :class:`Origin`; empty in journals of earlier versions.
+    """
 
     file: str
     recipe: str
@@ -38,6 +56,11 @@ class FileRecord:
     sample_rate: int = 0
     loudness_lufs: float | None = None
     true_peak_dbtp: float | None = None
+    script: str = ""
+    part: str = ""
+
+    def is_from(self, origin: Origin) -> bool:
+        return (self.script in origin.scripts or self.script == origin.script) and self.part == origin.part
 
     def describes(self, path: Path) -> bool:
         try:
@@ -95,9 +118,15 @@ class Journal:
                 return record
         return None
 
-    def is_ours(self, file: PurePosixPath) -> bool:
-        """Whether the file that is there is one we made and nobody has touched since."""
-        return any(record.describes(self._target / file) for record in self._records.get(str(file), ()))
+    def is_ours(self, file: PurePosixPath, origin: Origin) -> bool:
+        """Whether the file that is there was exported from there, and has not been changed since."""
+        records = self._records.get(str(file), ())
+        return any(record.is_from(origin) and record.describes(self._target / file) for record in records)
+
+    def is_used_by_others(self, origin: Origin) -> bool:
+        """Whether another script was exported into the folder. Needs no lock."""
+        self._read()
+        return any(record.script not in origin.scripts for records in self._records.values() for record in records)
 
     def remember(self, record: FileRecord) -> None:
         """On the disk when this returns."""
@@ -108,6 +137,7 @@ class Journal:
             os.fsync(journal.fileno())
 
     def _read(self) -> None:
+        self._records = {}
         try:
             lines = self._path.read_text("utf-8", errors="replace").splitlines()
         except OSError:

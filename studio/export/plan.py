@@ -6,11 +6,12 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from studio.audio.encoding import ENCODINGS, WAV_16, SoundEncoding
 from studio.errors import NothingToSpeak, UnusableSetting
+from studio.export.journal import Origin
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_PATTERN, NameGiver, NamePattern, safe_stem
 from studio.export.provenance import Provenance
@@ -31,7 +32,7 @@ class ExportSettings:
 
     ``has_line_files``: a file for each line. ``joined_name``: what the file of all lines is called,
     without suffix; None makes none. ``pause_seconds`` of None: after each line its own pause.
-    ``replaces_files``: a file that this program did not make may be overwritten.
+    ``replaces_files``: a file that was not exported from ``origin`` may be overwritten.
     """
 
     encoding: SoundEncoding = WAV_16
@@ -47,6 +48,7 @@ class ExportSettings:
     project: str = ""
     provenance: Provenance = Provenance()
     replaces_files: bool = False
+    origin: Origin = Origin()
 
     def __post_init__(self) -> None:
         if not (self.has_line_files or self.joined_name is not None):
@@ -141,6 +143,11 @@ class ExportPlan:
         """All that there will be, in the order in which they are made."""
         of_script = (self.joined_file, *self.subtitle_files.values(), self.manifest_file)
         return (*self.line_files, *(file for file in of_script if file is not None))
+
+    def origin_of(self, file: PurePosixPath) -> Origin:
+        """A line's file comes from its line, whichever others are exported; what there is one of, from all of them."""
+        is_of_script = file.parent == self.script_stem.parent and file.stem == self.script_stem.name
+        return self.settings.origin if is_of_script else replace(self.settings.origin, part="")
 
     def line_recipe(self, item: ExportItem) -> str:
         """Stands for all that decides what is in the line's file."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from studio.audio.waveform import Waveform
 from studio.errors import TakeNotFound
+from studio.export.journal import Origin
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
@@ -19,6 +22,16 @@ class ProjectLines:
 
     items: tuple[ExportItem, ...]
     take_of_key: dict[str, Take] = field(repr=False)
+
+
+def origin_of_project(project: Project, *, part: str = "") -> Origin:
+    """By the file it has, and by its draft: exports from before it was saved remain its own."""
+    draft = f"draft:{project.draft_path.stem}"
+    return Origin((draft,) if project.path is None else (*origin_of_file(project.path).scripts, draft), part)
+
+
+def origin_of_file(path: Path, *, part: str = "") -> Origin:
+    return Origin((f"file:{os.path.normcase(path.resolve())}",), part)
 
 
 def fresh_take(project: Project, line_id: str) -> Take | None:

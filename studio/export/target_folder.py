@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from studio.audio.encoding import SoundEncoding
@@ -12,7 +12,7 @@ from studio.audio.files import WavWriter
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite
 from studio.export.disk import writing
-from studio.export.journal import FileRecord, Journal
+from studio.export.journal import FileRecord, Journal, Origin
 
 
 class TargetFolder:
@@ -21,31 +21,39 @@ class TargetFolder:
     def __init__(self, folder: Path, journal: Journal) -> None:
         self._folder = folder
         self._journal = journal
+        self.in_the_way: tuple[PurePosixPath, ...] = ()
         self._part_prefix = f".timbre-export-{journal.key}-"
 
-    def open(self, files: Iterable[PurePosixPath], *, replaces_files: bool) -> None:
-        """Makes the folders, clears what an interrupted export left, and looks whether all ``files`` may be written.
+    def open(self, origins: Mapping[PurePosixPath, Origin], *, replaces_files: bool) -> None:
+        """Make the folders, clear what an interrupted export left, and check whether all files may be written.
 
-        Raises ``CannotWrite`` and ``DiskFull`` now rather than after an hour of speaking.
+        ``origins`` has an entry for each file. Raises ``CannotWrite`` and ``DiskFull`` now rather than after an hour
+        of speaking; ``in_the_way`` are then files of other scripts and programs, if that is the reason.
         """
-        files = tuple(files)
+        files = tuple(origins)
         for folder in {self._folder, *((self._folder / file).parent for file in files)}:
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
                 for left_over in folder.glob(f"{self._part_prefix}*.part"):
                     left_over.unlink()
             self._require_writable(folder)
-        foreign = [file for file in files if os.path.lexists(self._folder / file) and not self._journal.is_ours(file)]
+        foreign = [
+            file
+            for file, origin in origins.items()
+            if os.path.lexists(self._folder / file) and not self._journal.is_ours(file, origin)
+        ]
         for file in foreign:
             if not (self._folder / file).is_file():
                 raise CannotWrite(
                     "{path} is not an ordinary file.", remedy="Choose another folder.", path=self._folder / file
                 )
         if foreign and not replaces_files:
+            self.in_the_way = tuple(foreign)
             raise CannotWrite(
-                "{file} is in {folder} already, and not from an export, or changed since."
+                "{file} is in {folder} already: from another script, from other lines, or changed since."
                 if len(foreign) == 1
-                else "{file} and {others} more files are in {folder} already, and not from an export, or changed since.",
+                else "{file} and {others} more files are in {folder} already: from another script, from other lines, "
+                "or changed since.",
                 remedy="Choose another folder, or allow these files to be replaced.",
                 file=foreign[0],
                 others=len(foreign) - 1,
@@ -56,13 +64,15 @@ class TargetFolder:
         return self._folder / file
 
     def sound_file(
-        self, file: PurePosixPath, sample_rate: int, encoding: SoundEncoding, tags: dict[str, str]
+        self, file: PurePosixPath, sample_rate: int, encoding: SoundEncoding, tags: dict[str, str], origin: Origin
     ) -> SoundFile:
         part_name = self._part_name(file)
         writer = WavWriter(self._folder / file, sample_rate, encoding=encoding, tags=tags, part_name=part_name)
-        return SoundFile(file, writer, sample_rate, self._journal)
+        return SoundFile(file, writer, sample_rate, self._journal, origin)
 
-    def write_text(self, file: PurePosixPath, text: str, recipe: str, *, encoding: str = "utf-8") -> None:
+    def write_text(
+        self, file: PurePosixPath, text: str, recipe: str, origin: Origin, *, encoding: str = "utf-8"
+    ) -> None:
         """Line ends as they are in ``text``."""
         path = self._folder / file
         part = path.with_name(self._part_name(file))
@@ -73,7 +83,10 @@ class TargetFolder:
                     opened.flush()
                     os.fsync(opened.fileno())
                 found = part.stat()
-                self._journal.remember(FileRecord(str(file), recipe, found.st_size, found.st_mtime_ns))
+                record = FileRecord(
+                    str(file), recipe, found.st_size, found.st_mtime_ns, script=origin.script, part=origin.part
+                )
+                self._journal.remember(record)
                 part.replace(path)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -93,8 +106,11 @@ class TargetFolder:
 class SoundFile:
     """A sound file that is being written; it has no name of its own until ``complete``. ``discard`` else."""
 
-    def __init__(self, file: PurePosixPath, writer: WavWriter, sample_rate: int, journal: Journal) -> None:
+    def __init__(
+        self, file: PurePosixPath, writer: WavWriter, sample_rate: int, journal: Journal, origin: Origin
+    ) -> None:
         self._file = file
+        self._origin = origin
         self._writer = writer
         self._sample_rate = sample_rate
         self._journal = journal
@@ -116,6 +132,8 @@ class SoundFile:
             sample_rate=self._sample_rate,
             loudness_lufs=loudness_lufs,
             true_peak_dbtp=true_peak_dbtp,
+            script=self._origin.script,
+            part=self._origin.part,
         )
         self._journal.remember(record)
         self._writer.close()

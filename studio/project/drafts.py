@@ -22,6 +22,7 @@ from studio.project.storage import Storage
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".draft"
+_TIME_FORMAT = "%Y%m%d-%H%M%S"
 _PART_SUFFIX = ".part"
 _SHOWN_CHARACTERS = 80
 # What SQLite keeps beside a file that is open, or was when the program died.
@@ -55,7 +56,7 @@ class WorkingCopy:
     @classmethod
     def create(cls, drafts: Path, *, copy_of: Path | None = None) -> WorkingCopy:
         """An empty one, or one with all of a project's file. Raises ``UnreadableProject``, ``CannotWrite``, ``DiskFull``."""
-        path = drafts / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}{_SUFFIX}"
+        path = drafts / f"{datetime.now(UTC):{_TIME_FORMAT}}-{secrets.token_hex(4)}{_SUFFIX}"
         if copy_of is not None:
             database.require_project(copy_of)
         with database.sentences(path), contextlib.ExitStack() as undo:
@@ -97,6 +98,14 @@ class WorkingCopy:
                     _remove(self.path)
             finally:
                 self._lock.release(removes_file=not keeps_draft)
+
+
+def created_at(draft: Path) -> datetime:
+    """From its name; of a draft that was renamed, when the file changed last."""
+    try:
+        return datetime.strptime(draft.stem.rpartition("-")[0], _TIME_FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return datetime.fromtimestamp(draft.stat().st_mtime, UTC)
 
 
 def recoverable_drafts(drafts: Path) -> list[Draft]:

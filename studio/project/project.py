@@ -17,7 +17,7 @@ from studio.project import database
 from studio.project.changes import AddTake, Change
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.draft_writer import DraftWriter, Unwritten
-from studio.project.drafts import Draft, WorkingCopy
+from studio.project.drafts import Draft, WorkingCopy, created_at
 from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line, LineState, new_id
 from studio.project.recording import TakeRecorder
@@ -274,6 +274,11 @@ class Project:
     def path(self) -> Path | None:
         """Its file; None if it was never saved."""
         return self._path
+
+    @property
+    def begun(self) -> datetime:
+        """When its working copy was made: for a script without a file, when it was begun. Survives recovery."""
+        return created_at(self.draft_path)
 
     @property
     def draft_path(self) -> Path:

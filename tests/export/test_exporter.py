@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from speech_fakes import RATE, TEXTS, Hums, hum, items_of
 from studio.audio.encoding import ENCODINGS, MP3, WAV_16, WAV_24, WAV_FLOAT, SoundEncoding
 from studio.errors import CannotWrite, DiskFull, FolderBusy, NoSpeechMade, NothingToSpeak, UnusableSetting
 from studio.export.exporter import Exporter, ExportResult
-from studio.export.journal import Journal
+from studio.export.journal import Journal, Origin
 from studio.export.mastering import LoudnessTarget
 from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
@@ -269,6 +270,51 @@ def test_a_file_that_was_edited_since_is_not_ours_any_more(export: Export) -> No
     with pytest.raises(CannotWrite, match="or changed since"):
         export(sample_rate=48_000)
     assert (export.target / NAMES[0]).read_bytes() == b"edited by hand"
+
+
+@pytest.mark.parametrize(
+    "wishes", [{}, {"joined_name": "story", "has_manifest": True, "subtitles": {SubtitleFormat.SRT}}]
+)
+def test_files_of_another_script_are_not_replaced_unasked(export: Export, wishes: dict[str, object]) -> None:
+    export(**wishes, origin=Origin(("file:one",)))
+    before = {name: (export.target / name).read_bytes() for name in export.files()}
+    export.items = items_of([TEXTS[0], "Another text."])
+    exporter = export.exporter(**wishes, sample_rate=48_000, origin=Origin(("file:two",)))
+    with pytest.raises(CannotWrite, match="from another script"):
+        exporter.run()
+    assert str(exporter.files_in_the_way[0]) == NAMES[0]
+    assert len(exporter.files_in_the_way) == (4 if wishes else 1)
+    assert {name: (export.target / name).read_bytes() for name in export.files()} == before
+    export(**wishes, sample_rate=48_000, origin=Origin(("file:two",)), replaces_files=True)
+    assert (export.target / NAMES[0]).read_bytes() != before[NAMES[0]]
+    export(**wishes, origin=Origin(("file:two",)))  # they are its own now
+
+
+def test_some_lines_do_not_replace_the_files_of_the_whole_script(export: Export) -> None:
+    export(joined_name="story", origin=Origin(("file:one",)))
+    story = (export.target / "story.wav").read_bytes()
+    export.items = export.items[:1]
+    with pytest.raises(CannotWrite, match=r"story\.wav is in .* from other lines"):
+        export(joined_name="story", origin=Origin(("file:one",), "1"))
+    assert (export.target / "story.wav").read_bytes() == story
+    export(joined_name=None, sample_rate=48_000, origin=Origin(("file:one",), "1"))  # the line's own file
+    assert (export.target / "story.wav").read_bytes() == story
+
+
+def test_an_export_from_before_the_script_was_saved_goes_on(export: Export) -> None:
+    export(origin=Origin(("draft:d",)))
+    assert export(origin=Origin(("file:one", "draft:d"))).num_made == 0
+    assert export(origin=Origin(("file:one", "draft:d")), sample_rate=48_000).num_made == 4
+
+
+def test_files_in_a_journal_of_an_earlier_version_are_not_replaced_unasked(export: Export) -> None:
+    export()
+    (journal,) = export.journals.glob("*.jsonl")
+    records = [json.loads(line) for line in journal.read_text("utf-8").splitlines()]
+    old = [{key: value for key, value in record.items() if key not in ("script", "part")} for record in records]
+    journal.write_text("".join(json.dumps(record) + "\n" for record in old), "utf-8")
+    with pytest.raises(CannotWrite, match="from another script"):
+        export(origin=Origin(("file:one",)))
 
 
 def test_a_memory_stick_rounds_times(export: Export) -> None:

@@ -13,6 +13,7 @@ from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.name_preview import NamePreview
 from studio.app.export_dialog.outcome_page import OutcomePage
 from studio.app.export_dialog.progress_page import ProgressPage
+from studio.app.export_dialog.replace_question import ReplaceQuestion
 from studio.app.export_dialog.spoken_first import SpokenFirst
 from studio.app.export_dialog.wishes import (
     REMEMBERED,
@@ -25,7 +26,7 @@ from studio.app.widgets.room import ScrolledPage, fitting
 from studio.errors import StudioError, UnusableSetting
 from studio.export.exporter import ExportResult
 from studio.export.plan import ExportPlan, ExportSettings
-from studio.export.project_lines import TakeSpeech, lines_of_project
+from studio.export.project_lines import TakeSpeech, lines_of_project, origin_of_project
 from studio.export.provenance import Provenance
 from studio.project.project import Project
 from studio.settings_file import Settings
@@ -79,9 +80,9 @@ class ExportDialog(QDialog):
         self._preview_timer.setSingleShot(True)
         self._preview_timer.setInterval(_PREVIEW_DELAY_MS)
         values = {setting: settings[setting] for setting in REMEMBERED}
-        folder = default_folder(project, settings[declared.EXPORT_FOLDER])
         name = project.name or (project.path.stem if project.path else self.tr("Script"))
-        self.form.show_values(values, folder, name)
+        self._default_folder = default_folder(project, settings[declared.EXPORT_FOLDER], name)
+        self.form.show_values(values, self._default_folder, name)
         if len(self._selected_ids) > 1:
             self.form.selected_lines.setChecked(True)
         self._connect_signals()
@@ -146,8 +147,11 @@ class ExportDialog(QDialog):
         leaves_out = self.form.leave_out.isChecked()
         return [] if leaves_out else [line.id for line in self._chosen() if not line.is_fresh]
 
-    def _export_settings(self) -> ExportSettings:
-        return self.form.wishes.settings(self._project.name, self._provenance)
+    def _export_settings(self, *, replaces_files: bool = False) -> ExportSettings:
+        is_part = self.form.selected_lines.isChecked()
+        part = ",".join(str(line.item.index) for line in self._chosen()) if is_part else ""
+        origin = origin_of_project(self._project, part=part)
+        return self.form.wishes.settings(self._project.name, self._provenance, origin, replaces_files=replaces_files)
 
     def _form_page(self) -> QWidget:
         page = QWidget()
@@ -198,7 +202,9 @@ class ExportDialog(QDialog):
 
     def _remember(self) -> None:
         values = dict(self.form.values)
-        if values[declared.EXPORT_FOLDER] == str(default_folder(self._project, "")):
+        if values[declared.EXPORT_FOLDER] == str(self._default_folder):
+            values[declared.EXPORT_FOLDER] = self._settings[declared.EXPORT_FOLDER]  # from which it follows
+        elif self._project.path and values[declared.EXPORT_FOLDER] == str(default_folder(self._project, "", "")):
             values[declared.EXPORT_FOLDER] = ""  # goes with the project
         try:
             self._settings.change(values)
@@ -221,17 +227,19 @@ class ExportDialog(QDialog):
         else:
             self._export()
 
-    def _export(self) -> None:
+    def _export(self, *, replaces_files: bool = False) -> None:
         lines = lines_of_project(self._project, [line.id for line in self._chosen()])
         try:
-            plan = ExportPlan.make(lines.items, self.form.wishes.folder, self._export_settings())
+            plan = ExportPlan.make(
+                lines.items, self.form.wishes.folder, self._export_settings(replaces_files=replaces_files)
+            )
         except StudioError as error:
             self._show_error(error)
             return
         run = ExportRun(plan, TakeSpeech(self._project, lines), self)
         run.progressed.connect(self.progress.show_progress)
         run.ended.connect(self._on_ended)
-        run.failed.connect(self._show_error)
+        run.failed.connect(self._on_failed)
         run.cancelled.connect(self._on_cancelled)
         self._run = run
         self.progress.cancel.setEnabled(True)
@@ -250,6 +258,17 @@ class ExportDialog(QDialog):
         self.outcome.show_result(result, self.form.wishes.folder)
         self._be_over()
         self.exported.emit(result)
+
+    def _on_failed(self, error: StudioError) -> None:
+        in_the_way = self._run.files_in_the_way if self._run is not None else ()
+        if not in_the_way or self._closes_when_over:
+            self._show_error(error)
+            return
+        self._run = None
+        question = ReplaceQuestion(self.form.wishes.folder, in_the_way, self)
+        question.confirmed.connect(lambda: self._export(replaces_files=True))
+        question.cancelled.connect(self._on_cancelled)
+        question.open()
 
     def _show_error(self, error: StudioError) -> None:
         self.outcome.show_error(error, self.form.wishes.folder)

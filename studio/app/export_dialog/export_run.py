@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from pathlib import PurePosixPath
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 
@@ -39,6 +40,11 @@ class ExportRun(QObject):
         self._came.connect(self._on_came, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name="export")
         self.is_running = False
+
+    @property
+    def files_in_the_way(self) -> tuple[PurePosixPath, ...]:
+        """Files that it may not replace unasked, if it ``failed`` because of them."""
+        return self._exporter.files_in_the_way
 
     def start(self) -> None:
         self.is_running = True

@@ -45,7 +45,7 @@ class ExportForm(QWidget):
         self._unspoken_box = QWidget()
         self.joined_name = QLineEdit()
         self.joined_name.setAccessibleName(self.tr("Name of the joined file"))
-        self.replace_files = QCheckBox(self.tr("Replace files that are there and not from an export"))
+        self.replace_files = QCheckBox(self.tr("Replace files of other scripts"))
         self._joined_label = QLabel(self.tr("Name"))
         columns = QHBoxLayout(self)
         columns.setContentsMargins(0, 0, 0, 0)

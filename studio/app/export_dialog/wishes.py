@@ -9,9 +9,11 @@ from typing import Any
 
 from studio import settings as declared
 from studio.audio.encoding import encoding_named
+from studio.export.journal import Journal, Origin
 from studio.export.mastering import LoudnessTarget
+from studio.export.names import safe_stem
 from studio.export.plan import ExportPlan, ExportSettings
-from studio.export.project_lines import fresh_take, item_of_line
+from studio.export.project_lines import fresh_take, item_of_line, origin_of_project
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
 from studio.export.subtitles import SubtitleFormat
@@ -48,7 +50,9 @@ class Wishes:
     joined_name: str
     replaces_files: bool = False
 
-    def settings(self, project_name: str, provenance: Provenance) -> ExportSettings:
+    def settings(
+        self, project_name: str, provenance: Provenance, origin: Origin, *, replaces_files: bool = False
+    ) -> ExportSettings:
         """Raises ``UnusableSetting``."""
         values = self.values
         files = values[declared.EXPORT_FILES]
@@ -73,7 +77,8 @@ class Wishes:
             has_manifest=values[declared.EXPORT_HAS_MANIFEST],
             project=self.joined_name or project_name,
             provenance=provenance,
-            replaces_files=self.replaces_files,
+            replaces_files=replaces_files or self.replaces_files,
+            origin=origin,
         )
 
 
@@ -118,11 +123,17 @@ def preview_names(items: Sequence[ExportItem], settings: ExportSettings, folder:
     return PreviewedNames(line_files, num_more, plan.files[len(plan.line_files) :])
 
 
-def default_folder(project: Project, remembered: str) -> Path:
-    """Where the person exported last, else beside the project, else among their documents."""
-    if remembered:
-        return Path(remembered)
+def default_folder(project: Project, remembered: str, name: str) -> Path:
+    """Where the user exported last, else beside the project. A script without a file never gets a folder that another
+    script was exported into: it has one of its own, called ``name`` and the time it was begun."""
     if project.path is not None:
-        return project.path.parent / f"{project.path.stem} sound"
+        return Path(remembered) if remembered else project.path.parent / f"{project.path.stem} sound"
+    origin = origin_of_project(project)
+    if remembered and not Journal(Path(remembered)).is_used_by_others(origin):
+        return Path(remembered)
     documents = Path.home() / "Documents"
-    return (documents if documents.is_dir() else Path.home()) / "Timbre"
+    parent = Path(remembered) if remembered else (documents if documents.is_dir() else Path.home()) / "Timbre"
+    begun = project.begun.astimezone()
+    folder = parent / safe_stem(f"{name} {begun:%Y-%m-%d %H.%M.%S}")
+    is_taken = Journal(folder).is_used_by_others(origin)
+    return folder.with_name(f"{folder.name} {project.draft_path.stem[-8:]}") if is_taken else folder

@@ -11,7 +11,7 @@ import pytest
 import soundfile
 from heart import LONGEST_STALL_SECONDS, Heart
 from PySide6.QtCore import QLocale
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
@@ -208,8 +208,8 @@ def test_choices_are_remembered(qtbot: QtBot, dialog: ExportDialog, project: Pro
 
 def test_a_folder_beside_the_project_goes_with_it(tmp_path: Path, project: Project) -> None:
     project.save(tmp_path / "Talk.timbre")
-    assert default_folder(project, "") == tmp_path / "Talk sound"
-    assert default_folder(project, "/elsewhere") == Path("/elsewhere")
+    assert default_folder(project, "", "Talk") == tmp_path / "Talk sound"
+    assert default_folder(project, "/elsewhere", "Talk") == Path("/elsewhere")
 
 
 def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
@@ -334,13 +334,22 @@ def test_a_full_disk_is_a_sentence(
     assert dialog.outcome.copy_report.isHidden()
 
 
+def answer_question(qtbot: QtBot, dialog: ExportDialog, words: str) -> str:
+    """Presses the button called ``words``; returns what the question says."""
+    qtbot.waitUntil(lambda: any(box.isVisible() for box in dialog.findChildren(QMessageBox)))
+    (box,) = dialog.findChildren(QMessageBox)
+    text = box.informativeText()
+    next(each for each in box.buttons() if each.text().replace("&", "") == words).click()
+    return text
+
+
 def test_files_of_others_are_replaced_only_if_wished(qtbot: QtBot, dialog: ExportDialog) -> None:
     target = dialog.form.wishes.folder
     target.mkdir()
     (target / "001 Anna The first line.wav").write_bytes(b"mine")
     dialog.export_button.click()
+    answer_question(qtbot, dialog, "Cancel")
     qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
-    assert "already" in dialog.outcome.title.text()
     assert (target / "001 Anna The first line.wav").read_bytes() == b"mine"
     dialog.outcome.back.click()
     dialog.form.replace_files.setChecked(True)
@@ -405,3 +414,63 @@ def test_the_window_lives_while_it_exports(qtbot: QtBot, project: Project, setti
     words = heart.stop()
     print("\nstalls:", words)  # noqa: T201 - pytest -rA shows it
     assert max(heart.stalls) < LONGEST_STALL_SECONDS, words
+
+
+def other_project(tmp_path: Path) -> Project:
+    other = Project.create(tmp_path / "drafts")
+    other.apply(InsertLines(0, (Line("z", "The first line.", "Anna"),)))
+    speak(other, "z")
+    return other
+
+
+def test_two_scripts_without_a_file_are_exported_into_folders_of_their_own(
+    qtbot: QtBot, settings: Settings, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    settings[declared.EXPORT_FOLDER] = ""
+    first = make(qtbot, project, settings)
+    choose(first, declared.EXPORT_FILES, "both")
+    export(qtbot, first)
+    made = {path: path.read_bytes() for path in first.form.wishes.folder.rglob("*.wav")}
+    assert len(made) == 3
+    other = other_project(tmp_path)
+    monkeypatch.setattr(Project, "begun", project.begun)  # in the same second
+    second = make(qtbot, other, settings)
+    choose(second, declared.EXPORT_FILES, "both")
+    assert second.form.wishes.folder != first.form.wishes.folder
+    export(qtbot, second)
+    assert {path: path.read_bytes() for path in made} == made
+    assert settings[declared.EXPORT_FOLDER] == ""
+    assert make(qtbot, project, settings).form.wishes.folder == first.form.wishes.folder  # where it goes on
+    other.close()
+
+
+def test_a_remembered_folder_has_a_folder_for_each_script_without_a_file(
+    qtbot: QtBot, settings: Settings, dialog: ExportDialog, tmp_path: Path
+) -> None:
+    export(qtbot, dialog)
+    other = other_project(tmp_path)
+    second = make(qtbot, other, settings)
+    assert second.form.wishes.folder.parent == tmp_path / "target"
+    export(qtbot, second)
+    assert settings[declared.EXPORT_FOLDER] == str(tmp_path / "target")
+    other.close()
+
+
+@pytest.mark.parametrize("answer", ["Cancel", "Replace"])
+def test_files_of_another_script_are_asked_about(
+    qtbot: QtBot, settings: Settings, dialog: ExportDialog, tmp_path: Path, answer: str
+) -> None:
+    export(qtbot, dialog)
+    target = tmp_path / "target"
+    before = {path: path.read_bytes() for path in target.iterdir()}
+    other = other_project(tmp_path)
+    second = make(qtbot, other, settings)
+    choose(second, declared.EXPORT_FOLDER, str(target))
+    choose(second, declared.EXPORT_SAMPLE_RATE, 48_000)
+    second.export_button.click()
+    assert "001 Anna The first line.wav" in answer_question(qtbot, second, answer)
+    qtbot.waitUntil(lambda: second.pages.currentWidget() is second.outcome)
+    changed = {path.name for path in before if path.read_bytes() != before[path]}
+    assert changed == ({"001 Anna The first line.wav"} if answer == "Replace" else set())
+    other.close()
