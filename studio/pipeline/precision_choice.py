@@ -1,8 +1,8 @@
 """The language model in the fastest precision that is good enough on these very weights, and why.
 
 ``auto`` tries precisions from the fastest on. Each is compared with float32 once per weight file and
-machine; the verdict is kept in the cache folder. What is chosen, and why nothing faster, can be read in
-the engine's description.
+machine, on sentences in several languages after the clips of bundled voices; the verdict is kept in the
+cache folder. The engine's description tells what was chosen, and why nothing faster.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ from pathlib import Path
 import torch
 
 from studio import paths
+from studio.audio.files import read_audio
 from studio.errors import UnsupportedPrecision
 from studio.json_input import read_json
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import QualityReport, TorchSpeechLM, compare_with_reference, open_network
+from studio.model.stages import SpeechTokenRequest
 from studio.model.weights import release_pages
+from studio.pipeline.enrolment import source_tokens
 from studio.pipeline.request import EngineOptions
+from studio.text.prepare import Sentence, prepare_text
 
 _log = logging.getLogger(__name__)
 AUTO = "auto"
@@ -34,7 +38,15 @@ _REDUCED = {
     "cuda": (Precision.BFLOAT16,),
 }
 # Bump when the comparison means something else.
-_VERDICT_VERSION = 1
+_VERDICT_VERSION = 2
+# Sentences of the comparison, each after the clip of a bundled voice.
+_TRIALS = (
+    ("Ada", "The last train had left, so we walked home along the river."),
+    ("Miles", "At half past seven, Dr. Brown opened the old blue door."),
+    ("Linda", "今天天气很好，我们一起去公园散步吧。"),
+    ("Max", "明日の朝、駅の前で会いましょう。"),
+)
+_TOKENIZER_THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,8 @@ def _named(name: str) -> Precision:
 def _in_words(verdict: QualityReport) -> str:
     return (
         f"scores within {verdict.relative_error:.2%} of float32, divergence {verdict.divergence_nats:.1e} nats"
-        f" over {verdict.num_tokens} tokens"
+        f" (worst step {verdict.worst_divergence_nats:.1e}), same likeliest token in {verdict.top_agreement:.0%}"
+        f" of {verdict.num_tokens} steps"
     )
 
 
@@ -100,7 +113,8 @@ def _verdict(
     with contextlib.suppress(OSError, ValueError, TypeError):
         return QualityReport(**read_json(path))
     _log.info("comparing the language model in %s with float32", precision.value)
-    verdict = compare_with_reference(speech_lm, open_network(weights, checkpoint.speech_lm))
+    network = open_network(weights, checkpoint.speech_lm)
+    verdict = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
     release_pages(weights)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,6 +124,27 @@ def _verdict(
     except OSError as error:
         _log.warning("the verdict cannot be kept: %s", error)
     return verdict
+
+
+def trial_requests(checkpoint: Checkpoint) -> list[SpeechTokenRequest]:
+    """Return the sentences of the comparison as ``checkpoint`` reads them, each with its voice's transcript and clip."""
+    form, text_tokenizer = checkpoint.generation.text, checkpoint.load_text_tokenizer()
+    speech_tokenizer = checkpoint.load_speech_tokenizer(_TOKENIZER_THREADS)
+    requests = []
+    for voice, text in _TRIALS:
+        clip = paths.resources() / "voices" / f"{voice}.wav"
+        transcript = clip.with_suffix(".txt").read_text("utf-8").strip()
+        sentence = next(
+            item for item in prepare_text(text, form=form, tokenizer=text_tokenizer) if isinstance(item, Sentence)
+        )
+        requests.append(
+            SpeechTokenRequest(
+                text_tokens=sentence.text_tokens,
+                prompt_text_tokens=form.zero_shot(transcript, text_tokenizer),
+                prompt_speech_tokens=source_tokens(read_audio(clip), speech_tokenizer),
+            )
+        )
+    return requests
 
 
 def _key(weights: Path, precision: Precision, device: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,7 @@ def test_precision_passes_its_check_on_the_reference_checkpoints(
     golden = read_golden(reference, family)
     speech_lm = load_speech_lm(golden.weights, golden.config, precision)
     network = open_network(golden.weights, golden.config)
-    report = compare_with_reference(speech_lm, network, request=golden.request("zero_shot"))
+    report = compare_with_reference(speech_lm, network, requests=[golden.request("zero_shot")])
     assert report.is_good_enough(precision), report
     assert report.top_agreement >= 0.8
 
@@ -169,7 +170,30 @@ def test_a_model_that_says_something_else_fails_the_check() -> None:
 
 
 def test_numbers_that_are_none_fail_the_check() -> None:
-    assert not QualityReport(8, math.nan, math.nan, 0.0).is_good_enough(Precision.INT8)
+    assert not QualityReport(8, math.nan, math.nan, 0.0, math.nan).is_good_enough(Precision.INT8)
+
+
+@pytest.mark.parametrize(
+    ("worst_divergence_nats", "top_agreement", "is_good"),
+    [(0.01, 1.0, True), (1.5, 1.0, False), (math.nan, 1.0, False), (0.01, 0.6, False)],
+)
+def test_one_bad_step_or_other_choices_fail_the_check_however_good_the_mean(
+    worst_divergence_nats: float, top_agreement: float, is_good: bool
+) -> None:
+    report = QualityReport(128, 1e-3, 1e-3, top_agreement, worst_divergence_nats)
+    assert report.is_good_enough(Precision.INT8) is is_good
+
+
+def test_every_request_is_compared_and_the_worst_step_counts() -> None:
+    network = random_network(small_config())
+    speech_lm = speech_lm_of(network, Precision.INT8)
+    request = arbitrary_request(small_config())
+    other = replace(request, text_tokens=request.text_tokens[::-1])
+    alone = [compare_with_reference(speech_lm, network, requests=[each], num_tokens=8) for each in (request, other)]
+    both = compare_with_reference(speech_lm, network, requests=[request, other], num_tokens=8)
+    assert both.num_tokens == 16
+    assert both.worst_divergence_nats == max(report.worst_divergence_nats for report in alone)
+    assert both.worst_divergence_nats > both.divergence_nats
 
 
 def test_the_arbitrary_request_fits_the_model() -> None:
