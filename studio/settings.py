@@ -106,6 +106,13 @@ OUTPUT_DEVICE = Device(
     default="",
 )
 
+KEEPS_LEADING_SILENCE = Truth(
+    key="keeps-leading-silence",
+    page=Page.SPEAKING,
+    title=QT_TRANSLATE_NOOP("Settings", "Keep leading silence"),
+    help=QT_TRANSLATE_NOOP("Settings", "The silence before the first word of a take, up to 0.4 s. New takes only."),
+    default=False,
+)
 TAKES_AT_ONCE = Whole(
     key="takes-at-once",
     page=Page.SPEAKING,

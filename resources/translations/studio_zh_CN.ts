@@ -6631,6 +6631,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Pasted or imported text becomes</source>
         <translation>粘贴或导入的文本变成</translation>
     </message>
+    <message>
+        <source>Keep leading silence</source>
+        <translation>保留开头的静音</translation>
+    </message>
+    <message>
+        <source>The silence before the first word of a take, up to 0.4 s. New takes only.</source>
+        <translation>版本开头第一个字之前的静音，最长约 0.4 秒。仅对新生成的版本生效。</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutsDialog</name>

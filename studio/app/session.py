@@ -81,7 +81,7 @@ class Session(QObject):
         self.live_states = LiveStates(self)
         self.library: VoiceLibrary = surroundings.open_library()
         self.bridge = WorkerBridge(surroundings, self.model_folder(), self.engine_options(), self)
-        self.queue = SpeakQueue(self.bridge, self.editor, self.live_states, self.find_voice, self)
+        self.queue = SpeakQueue(self.bridge, self.editor, self.live_states, self.find_voice, self, settings=settings)
         self.transport = Transport(surroundings.outputs, self)
         self.play_all = PlayAll(self.editor, self.queue, self.transport, self.bridge.run, self)
         self.pictures = TakePictures(self.editor, self.bridge.run, self)

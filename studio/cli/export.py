@@ -15,7 +15,7 @@ from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
 from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, line_numbers, open_script
 from studio.cli.model_choice import add_engine_options, add_model_option, engine_options, model_folder
 from studio.cli.progress import ProgressLine
-from studio.cli.speaking import add_manner_options, until_told_to_stop
+from studio.cli.speaking import add_manner_options, add_silence_option, until_told_to_stop
 from studio.cli.summary import IMPLAUSIBLE_LENGTH, odd_length_words
 from studio.cli.surroundings import Surroundings
 from studio.cli.voice_choice import add_voice_options
@@ -80,6 +80,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     style.add_argument("--instruct", metavar="WORDS", help="how to say lines that have no style of their own")
     style.add_argument("--preset", metavar="NAME", help="the same by the name of a style: see `timbre styles`")
     add_manner_options(parser)
+    add_silence_option(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object with what was made")
     add_model_option(parser)
     add_engine_options(parser)

@@ -144,6 +144,7 @@ class Speaking:
             voice=self._voice(line.voice),
             generation=self._generation if self._script.dictionary.entries else "",
             seed=arguments.seed if line.seed is None else line.seed,
+            keeps_leading_silence=arguments.keep_leading_silence,
         )
         return replace(request, is_streaming=not arguments.whole, is_played=False)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from studio.cli.destination import add_destination_options, choose_destination
 from studio.cli.model_choice import add_engine_options, add_model_option, model_folder, positive
-from studio.cli.speaking import add_manner_options, speak
+from studio.cli.speaking import add_manner_options, add_silence_option, speak
 from studio.cli.surroundings import Surroundings
 from studio.cli.text_source import ARRIVING, add_text_options, arriving_text, written_text
 from studio.cli.voice_choice import add_voice_options, voice_reference
@@ -45,6 +45,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     style.add_argument("--instruct", metavar="WORDS", help="how to say it, in your own words")
     style.add_argument("--preset", metavar="NAME", help="how to say it, by the name of a style: see `timbre styles`")
     add_manner_options(parser)
+    add_silence_option(parser)
     parser.add_argument(
         "--as-written", action="store_true", help="the text is in spoken form: do not touch numbers and abbreviations"
     )
@@ -69,6 +70,7 @@ def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
         text_is_normalized=arguments.as_written,
         sampling=_sampling(arguments),
         first_hop_tokens=arguments.first_hop,
+        trims_leading_silence=not arguments.keep_leading_silence,
     )
 
     def begin(client: WorkerClient, hooks: Hooks) -> RunningRequest:

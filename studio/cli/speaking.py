@@ -36,6 +36,14 @@ def add_manner_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_silence_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--keep-leading-silence",
+        action="store_true",
+        help="keep the silence that the model makes before the first word (default: 50 ms of it)",
+    )
+
+
 def speak(
     arguments: argparse.Namespace,
     folder: Path,

@@ -38,9 +38,10 @@ class SynthesisRequest:
     At most one of ``instruct`` (free words, without control tokens) and ``preset`` (an id of the
     style list, for example ``dialect.sichuan``). ``is_streaming`` false means whole-utterance mode:
     full attention, sound only when each sentence is complete. ``text_is_normalized`` switches the
-    normaliser off. ``is_played`` false means that nothing is heard before all is made: then a sentence whose
-    speech is too short or too long for its text is made once more. ``forced_tokens`` (benchmarks) makes the language model emit that many tokens a
-    sentence, whatever it would rather say.
+    normaliser off. ``trims_leading_silence`` leaves out the silence that the model makes before the first
+    word; a pause that the text begins with stays. ``is_played`` false means that nothing is heard before all is
+    made: then a sentence whose speech is too short or too long for its text is made once more. ``forced_tokens``
+    (benchmarks) makes the language model emit that many tokens a sentence, whatever it would rather say.
     """
 
     text: str
@@ -55,6 +56,7 @@ class SynthesisRequest:
     first_hop_tokens: int | None = None
     forced_tokens: int | None = None
     is_played: bool = True
+    trims_leading_silence: bool = False
 
     @property
     def mode(self) -> Mode:

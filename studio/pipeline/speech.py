@@ -16,6 +16,7 @@ from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
 from studio.pipeline.forecast import Forecast, Length, Part
+from studio.pipeline.leading_silence import is_audible, without_leading_silence
 from studio.pipeline.pacing import ComingChunk, gapless_start_seconds, spare_seconds
 from studio.pipeline.prompt_store import SpeakingVoice
 from studio.pipeline.request import AudioChunk
@@ -35,6 +36,7 @@ class SpeechOptions:
     speed: float = 1.0
     is_streaming: bool = True
     first_hop_tokens: int | None = None
+    trims_leading_silence: bool = False
 
 
 @dataclass
@@ -49,6 +51,7 @@ class Speech:
     started: float
     clock: StageClock = field(default_factory=StageClock)
     first_audio_seconds: float = 0.0
+    first_sound_seconds: float = 0.0  # the first audible chunk: later than a pause that the text begins with
     audio_seconds: float = 0.0
     speech_lm_seconds: float = 0.0
     num_speech_tokens: int = 0
@@ -56,6 +59,7 @@ class Speech:
     _known: deque[Part] = field(default_factory=deque)
     _num_parts: int = 0
     _announced_start: float | None = None
+    _has_sounded: bool = False
 
     def stream(self, parts: Sequence[Part] | Iterator[Part]) -> Generator[AudioChunk, None, None]:
         """Chunks in order of play, of numbers alone. Raises ``Cancelled``, ``StudioError`` and what the stages raise."""
@@ -84,6 +88,8 @@ class Speech:
         self.spoken_text.append(part.spoken_text)
         schedule = self._schedule()
         chunks = self._streamed(utterance, part, schedule) if schedule else self._whole(utterance)
+        if self.options.trims_leading_silence and not self.audio_seconds:
+            chunks = without_leading_silence(chunks, self._sample_rate)
         try:
             for samples in chunks:
                 if not len(samples):
@@ -107,6 +113,9 @@ class Speech:
     def _chunk(self, samples: FloatArray, index: int) -> AudioChunk:
         if len(samples) and not self.audio_seconds:
             self.first_audio_seconds = self._now()
+        if not self._has_sounded:  # of silence alone, the last chunk counts
+            self.first_sound_seconds = self._now()
+            self._has_sounded = is_audible(samples)
         self.audio_seconds += len(samples) / self._sample_rate
         return AudioChunk(samples, self._sample_rate, sentence_index=index, num_sentences=self._num_parts)
 

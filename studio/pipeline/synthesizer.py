@@ -202,7 +202,9 @@ class Synthesizer:
             voice_seconds = time.perf_counter() - started - text_seconds
             check = LengthCheck()
             open_part = self._part_opener(request, voice, check, control)
-            options = SpeechOptions(request.speed, request.is_streaming, request.first_hop_tokens)
+            options = SpeechOptions(
+                request.speed, request.is_streaming, request.first_hop_tokens, request.trims_leading_silence
+            )
             speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
             parts = (
                 [open_part(index, item) for index, item in enumerate(items)]
@@ -332,7 +334,7 @@ class Synthesizer:
 
     def _report(self, speech: Speech, mode: Mode, stages: dict[str, float]) -> SynthesisReport:
         return SynthesisReport(
-            first_audio_seconds=speech.first_audio_seconds,
+            first_audio_seconds=speech.first_sound_seconds,
             audio_seconds=speech.audio_seconds,
             total_seconds=time.perf_counter() - speech.started,
             sample_rate=self._decoder.vocoder.sample_rate,

@@ -30,6 +30,7 @@ def synthesis_request(
     generation: str,
     seed: int,
     is_played: bool = True,
+    keeps_leading_silence: bool = False,
 ) -> SynthesisRequest:
     """``seed`` is the line's own, or one drawn for this take; ``is_played``: while it is made."""
     return SynthesisRequest(
@@ -41,6 +42,7 @@ def synthesis_request(
         seed=seed,
         sampling=line.sampling,
         is_played=is_played,
+        trims_leading_silence=not keeps_leading_silence,
     )
 
 

@@ -80,6 +80,14 @@ def test_lines_whose_speech_does_not_fit_their_text_are_named(timbre, spoken) ->
     assert "line 2: “I only heard babble.” is longer" in ran.err
 
 
+def test_leading_silence_is_kept_only_where_that_is_asked_for(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("The harbour was quiet.", "utf-8")
+    assert export(timbre, "story.txt", "--voice", "Anna").status == 0
+    assert export(timbre, "story.txt", "--voice", "Anna", "--keep-leading-silence").status == 0
+    trimmed, raw = (model.requests[0].trims_leading_silence for model in timbre.opened if model.requests)
+    assert (trimmed, raw) == (True, False), "another sound: it is spoken again"
+
+
 def test_a_second_time_nothing_is_spoken_or_made(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("The harbour was quiet. Nobody spoke.", "utf-8")
     export(timbre, "story.txt", "--voice", "Anna")

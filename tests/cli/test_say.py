@@ -67,6 +67,13 @@ def test_json_is_one_object_with_every_key(timbre: Terminal, clip: Path) -> None
     assert ran.json["play_start_seconds"] is None
 
 
+def test_leading_silence_is_kept_only_where_that_is_asked_for(timbre: Terminal, clip: Path) -> None:
+    assert timbre("say", "one", "--voice", clip, "-o", "o.wav").status == 0
+    assert asked(timbre).trims_leading_silence
+    assert timbre("say", "one", "--voice", clip, "-o", "p.wav", "--keep-leading-silence").status == 0
+    assert not asked(timbre).trims_leading_silence
+
+
 def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
     ran = timbre(
         "say", "text", "--voice", clip, "--transcript", "What is said.", "--instruct", "softly", "--speed", "1.5",
@@ -89,7 +96,7 @@ def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
 def test_the_usual_request_is_plain(timbre: Terminal, clip: Path) -> None:
     timbre("say", "text", "--voice", clip, "-o", "o.wav")
     request = asked(timbre)
-    assert request == SynthesisRequest("text", request.voice)
+    assert request == SynthesisRequest("text", request.voice, trims_leading_silence=True)
     assert timbre.opened[0].options.loads_speech_lm
     assert request.voice.transcript is None
 

@@ -82,7 +82,9 @@ class Trials(QObject):
             def on_audio(chunk: AudioChunk) -> None:
                 sound.append(chunk.samples)
 
-            request = await self._bridge.speak(SynthesisRequest(SENTENCE, voice, seed=1), Hooks(on_audio))
+            request = await self._bridge.speak(
+                SynthesisRequest(SENTENCE, voice, seed=1, trims_leading_silence=True), Hooks(on_audio)
+            )
             report = await request.finished()
             sound.complete()
         except StudioError as error:

@@ -23,6 +23,8 @@ from studio.app.speaking.take_making import FindVoice, Pace, TakeMaking
 from studio.errors import InternalError, OutOfMemory, StudioError, WorkerDied
 from studio.project.lines import LineState
 from studio.project.takes import Take
+from studio.settings import KEEPS_LEADING_SILENCE
+from studio.settings_file import Settings
 
 _log = logging.getLogger(__name__)
 
@@ -83,12 +85,15 @@ class SpeakQueue(QObject):
         live_states: LiveStates,
         find_voice: FindVoice,
         parent: QObject | None = None,
+        *,
+        settings: Settings,
     ) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._editor = editor
         self._live_states = live_states
         self._find_voice = find_voice
+        self._settings = settings
         self._orders: list[Order] = []
         self._of_line: dict[str, list[Order]] = {}
         self._at_work: set[asyncio.Task[None]] = set()
@@ -242,7 +247,14 @@ class SpeakQueue(QObject):
 
     def _begin(self, order: Order) -> None:
         line = self._editor.project.line(order.line_id)
-        making = TakeMaking(line, order.seed, self.pace, source=order.source, in_batch=not order.is_urgent)
+        making = TakeMaking(
+            line,
+            order.seed,
+            self.pace,
+            source=order.source,
+            in_batch=not order.is_urgent,
+            keeps_leading_silence=self._settings[KEEPS_LEADING_SILENCE],
+        )
         order.making, order.state = making, OrderState.SPEAKING
         if self._at_work:
             for each in self.speaking:

@@ -98,6 +98,7 @@ class TakeMaking(QObject):
         *,
         source: Path | None = None,
         in_batch: bool = False,
+        keeps_leading_silence: bool = False,
     ) -> None:
         """``source``: a recording to be said in the voice of ``line``, instead of its text.
 
@@ -115,6 +116,7 @@ class TakeMaking(QObject):
         self.num_underruns: Callable[[], int | None] = lambda: None
         self._pace = pace
         self._in_batch = in_batch
+        self._keeps_leading_silence = keeps_leading_silence
         self._recorder: TakeRecorder | None = None
         self._request: RunningRequest | None = None
         self._stopped = asyncio.Event()
@@ -174,6 +176,7 @@ class TakeMaking(QObject):
                 generation=description.generation,
                 seed=self.seed,
                 is_played=not self._in_batch and not _has_odd_take(project, line),
+                keeps_leading_silence=self._keeps_leading_silence,
             )
         recipe = recipe_of(
             line,

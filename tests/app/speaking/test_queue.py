@@ -6,10 +6,14 @@ import logging
 from collections.abc import Callable
 
 import pytest
+from fake_model import FakeModel
+from thread_worker import ThreadWorker
 from window_bench import Bench
 
 from studio.app.speaking.queue import OrderState
 from studio.errors import InternalError, StudioError
+from studio.pipeline.request import SynthesisRequest
+from studio.settings import KEEPS_LEADING_SILENCE
 
 
 def test_an_unexpected_error_is_reported_once(
@@ -36,3 +40,24 @@ def test_an_unexpected_error_is_reported_once(
     assert "broken library" in str(error)
     (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert record.exc_info
+
+
+def test_leading_silence_is_kept_where_the_setting_says_so(make_bench: Callable[..., Bench]) -> None:
+    bench = make_bench()
+    bench.add_voice()
+    window = bench.open_window()
+
+    def spoken() -> SynthesisRequest:
+        window.script.set_field("text", "one", "Edit")
+        bench.trigger("speak.line")
+        bench.until(lambda: bench.session.queue.orders and bench.session.queue.current is None)
+        model = ThreadWorker.made[-1].server._model
+        assert isinstance(model, FakeModel)
+        request = model.requests[-1]
+        assert isinstance(request, SynthesisRequest)
+        return request
+
+    assert spoken().trims_leading_silence
+    bench.settings[KEEPS_LEADING_SILENCE] = True
+    bench.session.queue.clear_finished()
+    assert not spoken().trims_leading_silence

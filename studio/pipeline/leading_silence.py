@@ -1,0 +1,92 @@
+"""The silence before the first sound of a take, which a model may make 0.4 s long.
+
+It counts into the latency that is heard, so all but a natural rest of it is left out. What is left out depends on
+the samples alone, not on the chunks they arrive in: streamed and whole sound are trimmed by the same rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from studio.model.stages import FloatArray
+
+_FRAME_SECONDS = 0.01
+_KEPT_SECONDS = 0.05
+_FADE_SECONDS = 0.005
+# Quieter frames are silent, however quiet the line is.
+_SILENT_DBFS = -60.0
+_AUDIBLE_DBFS = -55.0
+# Where speech begins is decided this long after a frame as loud as speech, or after an audible one.
+_LOUD_DBFS = -40.0
+_AFTER_LOUD_SECONDS = 0.1
+_AFTER_AUDIBLE_SECONDS = 0.4
+# Frames further below the loudest one are not speech yet. As in voices/loudness.py.
+_SPEECH_RANGE_DB = 35.0
+
+
+class LeadingSilence:
+    """Holds the beginning of a sound back until it is known where speech begins."""
+
+    def __init__(self, sample_rate: int) -> None:
+        self._sample_rate = sample_rate
+        self._frame = round(_FRAME_SECONDS * sample_rate)
+        self._held: FloatArray | None = np.zeros(0, np.float32)
+
+    def process(self, samples: FloatArray) -> FloatArray:
+        """What is certain after ``samples`` (n,): nothing while the beginning is held back."""
+        if self._held is None:
+            return samples
+        self._held = np.concatenate([self._held, samples])
+        levels = self._levels()
+        num_decisive = self._num_decisive(levels)
+        if num_decisive is None or len(levels) < num_decisive:
+            return self._held[:0]
+        return self._release(levels[:num_decisive])
+
+    def finish(self) -> FloatArray:
+        """The rest; no further call. Sound without speech is returned in full."""
+        return np.zeros(0, np.float32) if self._held is None else self._release(self._levels())
+
+    def _levels(self) -> FloatArray:
+        """(num_frames,): the RMS level of each complete frame, in dBFS."""
+        assert self._held is not None
+        num_frames = len(self._held) // self._frame
+        frames = self._held[: num_frames * self._frame].reshape(num_frames, self._frame).astype(np.float64)
+        levels: FloatArray = 10.0 * np.log10(np.square(frames).mean(axis=1) + 1e-12)
+        return levels
+
+    def _num_decisive(self, levels: FloatArray) -> int | None:
+        """How many frames decide; None while all are silent."""
+        ends = [
+            int(np.argmax(levels > level)) + round(seconds / _FRAME_SECONDS)
+            for level, seconds in ((_LOUD_DBFS, _AFTER_LOUD_SECONDS), (_AUDIBLE_DBFS, _AFTER_AUDIBLE_SECONDS))
+            if (levels > level).any()
+        ]
+        return min(ends, default=None)
+
+    def _release(self, levels: FloatArray) -> FloatArray:
+        held, self._held = self._held, None
+        assert held is not None
+        gate = max(_SILENT_DBFS, levels.max(initial=-np.inf) - _SPEECH_RANGE_DB)
+        (sounding,) = np.nonzero(levels > gate)
+        first = int(sounding[0]) * self._frame - round(_KEPT_SECONDS * self._sample_rate) if len(sounding) else 0
+        if first <= 0:
+            return held
+        rest: FloatArray = held[first:].copy()
+        num_fade = min(round(_FADE_SECONDS * self._sample_rate), len(rest))
+        rest[:num_fade] *= np.linspace(0.0, 1.0, num_fade, endpoint=False, dtype=np.float32)
+        return rest
+
+
+def without_leading_silence(chunks: Iterable[FloatArray], sample_rate: int) -> Iterator[FloatArray]:
+    """``chunks`` of one sound; some may become empty."""
+    silence = LeadingSilence(sample_rate)
+    for samples in chunks:
+        yield silence.process(samples)
+    yield silence.finish()
+
+
+def is_audible(samples: FloatArray) -> bool:
+    return bool(np.abs(samples).max(initial=0.0) > 10.0 ** (_AUDIBLE_DBFS / 20.0))

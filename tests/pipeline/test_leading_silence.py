@@ -1,0 +1,182 @@
+"""The silence before the first word is left out, whatever chunks it comes in, and no sound with it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio.pipeline import speech as speech_module
+from studio.pipeline.control import RequestControl
+from studio.pipeline.forecast import Part
+from studio.pipeline.leading_silence import LeadingSilence, without_leading_silence
+from studio.pipeline.speech import Speech, SpeechOptions
+from studio.pipeline.token_feed import KnownTokens
+
+RATE = 24_000
+FADE = 120
+KEPT = 1_200
+FRAME = 240
+
+
+def noise(seconds: float, dbfs: float) -> np.ndarray:
+    samples = np.random.default_rng(round(1000 * seconds)).standard_normal(round(seconds * RATE))
+    return (samples * 10.0 ** (dbfs / 20.0)).astype(np.float32)
+
+
+def silent(seconds: float) -> np.ndarray:
+    return np.zeros(round(seconds * RATE), np.float32)
+
+
+def trimmed(*pieces: np.ndarray) -> np.ndarray:
+    return np.concatenate(list(without_leading_silence(pieces, RATE)))
+
+
+@pytest.mark.parametrize("floor_dbfs", [-200.0, -75.0, -62.0])
+@pytest.mark.parametrize("speech_dbfs", [-10.0, -20.0, -35.0, -48.0])
+def test_fifty_milliseconds_stay_before_the_first_sound(floor_dbfs: float, speech_dbfs: float) -> None:
+    """From a loud voice to a whisper, each after its own silence."""
+    before, spoken = noise(0.4, floor_dbfs), noise(1.0, speech_dbfs)
+    result = trimmed(np.concatenate([before, spoken]))
+    assert len(result) == KEPT + len(spoken)
+    np.testing.assert_array_equal(result[KEPT:], spoken)
+    np.testing.assert_array_equal(result[FADE:KEPT], before[-KEPT + FADE :])
+    assert abs(result[0]) == 0.0
+
+
+def test_a_soft_beginning_is_part_of_the_speech() -> None:
+    """An s is some 25 dB below the vowel after it."""
+    spoken = np.concatenate([noise(0.1, -45.0), noise(0.5, -20.0)])
+    result = trimmed(np.concatenate([silent(0.3), spoken]))
+    np.testing.assert_array_equal(result[KEPT:], spoken)
+
+
+def test_noise_just_below_the_speech_is_not_taken_for_silence() -> None:
+    sound = np.concatenate([noise(0.4, -48.0), noise(1.0, -20.0)])
+    np.testing.assert_array_equal(trimmed(sound), sound)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05])
+def test_a_short_silence_is_natural_and_stays(seconds: float) -> None:
+    sound = np.concatenate([silent(seconds), noise(1.0, -20.0)])
+    np.testing.assert_array_equal(trimmed(sound), sound)
+
+
+@pytest.mark.parametrize("sound", [silent(0.0), silent(0.001), silent(2.0), noise(1.0, -70.0)])
+def test_silence_alone_is_returned_in_full(sound: np.ndarray) -> None:
+    np.testing.assert_array_equal(trimmed(sound), sound)
+
+
+def test_a_sound_shorter_than_what_decides_is_returned_at_its_end() -> None:
+    spoken = noise(0.03, -20.0)
+    result = trimmed(silent(0.5), spoken)
+    np.testing.assert_array_equal(result[KEPT:], spoken)
+
+
+@pytest.mark.parametrize(("dbfs", "most_seconds"), [(-20.0, 0.11), (-45.0, 0.41)])
+def test_no_more_is_held_back_than_what_decides(dbfs: float, most_seconds: float) -> None:
+    silence = LeadingSilence(RATE)
+    blocks = np.array_split(np.concatenate([silent(0.3), noise(2.0, dbfs)]), 2300)
+    held_blocks = len(list(itertools.takewhile(lambda block: not len(silence.process(block)), blocks)))
+    assert held_blocks / 1000 - 0.3 <= most_seconds
+
+
+SOUND = np.concatenate([noise(0.37, -65.0), noise(0.05, -42.0), noise(0.8, -22.0)])
+
+
+@given(cuts=st.lists(st.integers(0, len(SOUND)), max_size=12))
+def test_it_does_not_matter_how_the_sound_is_cut(cuts: list[int]) -> None:
+    pieces = np.split(SOUND, sorted(cuts))
+    np.testing.assert_array_equal(trimmed(*pieces), trimmed(SOUND))
+    assert len(trimmed(SOUND)) < len(SOUND)
+
+
+# In a request.
+
+
+class Speaker:
+    """A ``Speech`` whose sentences are given sounds, and whose clock counts the chunks that were made."""
+
+    chunk_samples = 4_800
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, sounds: list[np.ndarray]) -> None:
+        self.num_made = 0
+        coming = iter(sounds)
+        speaker = self
+
+        class FakeUtterance:
+            decoded_tokens = 0
+
+            def __init__(self, *_: object) -> None:
+                self._sound = torch.from_numpy(next(coming))
+
+            def stream(self, _schedule: object) -> Iterator[torch.Tensor]:
+                for chunk in self._sound.split(speaker.chunk_samples):
+                    speaker.num_made += 1
+                    yield chunk
+
+            def whole(self, _speed: float) -> torch.Tensor:
+                speaker.num_made += 1
+                return self._sound
+
+        monkeypatch.setattr(speech_module, "Utterance", FakeUtterance)
+        monkeypatch.setattr(Speech, "_now", lambda _: float(self.num_made))
+        monkeypatch.setattr(Speech, "_announce", lambda *_: None)
+        monkeypatch.setattr(Speech, "_account", lambda *_: None)
+        monkeypatch.setattr(Speech, "_sample_rate", RATE)
+        monkeypatch.setattr(Speech, "_schedule", lambda self: object() if self.options.is_streaming else None)
+
+    def speak(self, parts: list[Part], **options: Any) -> tuple[np.ndarray, Speech]:
+        nothing: Any = None
+        speech = Speech(nothing, nothing, SpeechOptions(**options), RequestControl(), lambda _: nothing, 0.0)
+        return np.concatenate([chunk.samples for chunk in speech.stream(parts)]), speech
+
+
+def sentence() -> Part:
+    return Part(open_feed=lambda: KnownTokens([1]))
+
+
+PAUSE = Part(open_feed=None, pause_seconds=0.5)
+QUIET_START = np.concatenate([silent(0.4), noise(1.0, -20.0)])
+
+
+@pytest.mark.parametrize("is_streaming", [True, False])
+def test_a_request_begins_with_its_first_sound(monkeypatch: pytest.MonkeyPatch, is_streaming: bool) -> None:
+    heard, speech = Speaker(monkeypatch, [QUIET_START]).speak(
+        [sentence()], is_streaming=is_streaming, trims_leading_silence=True
+    )
+    np.testing.assert_array_equal(heard, trimmed(QUIET_START))
+    assert speech.audio_seconds == len(heard) / RATE
+
+
+@pytest.mark.parametrize("is_streaming", [True, False])
+def test_the_raw_sound_is_kept_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch, is_streaming: bool) -> None:
+    heard, _ = Speaker(monkeypatch, [QUIET_START]).speak([sentence()], is_streaming=is_streaming)
+    np.testing.assert_array_equal(heard, QUIET_START)
+
+
+def test_pauses_that_were_asked_for_and_those_between_sentences_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = Speaker(monkeypatch, [QUIET_START, QUIET_START])
+    heard, _ = later.speak([sentence(), PAUSE, sentence()], trims_leading_silence=True)
+    np.testing.assert_array_equal(heard, np.concatenate([trimmed(QUIET_START), silent(0.5), QUIET_START]))
+    first = Speaker(monkeypatch, [QUIET_START])
+    heard, _ = first.speak([PAUSE, sentence()], trims_leading_silence=True)
+    np.testing.assert_array_equal(heard, np.concatenate([silent(0.5), QUIET_START]))
+
+
+@pytest.mark.parametrize("trims", [True, False])
+def test_the_first_audio_is_the_first_sound(monkeypatch: pytest.MonkeyPatch, trims: bool) -> None:
+    """Two chunks of 0.2 s are silent, the third is not."""
+    _, speech = Speaker(monkeypatch, [QUIET_START]).speak([sentence()], trims_leading_silence=trims)
+    assert speech.first_sound_seconds == 3.0
+
+
+def test_a_pause_is_no_first_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, speech = Speaker(monkeypatch, [noise(1.0, -20.0)]).speak([PAUSE, sentence()], trims_leading_silence=True)
+    assert speech.first_sound_seconds == 1.0
