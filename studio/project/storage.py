@@ -16,6 +16,7 @@ import numpy as np
 from studio.audio.resampling import Samples
 from studio.errors import BadPronunciation, UnusableSetting
 from studio.project import database
+from studio.project.checkpoints import Checkpoints
 from studio.project.lines import Line
 from studio.project.ranks import new_ranks
 from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
@@ -42,6 +43,7 @@ class Storage:
             if is_new or not self._has_working_copy():
                 self.bind(None, is_modified=False)
         self._ranks: dict[str, int] = {}
+        self._checkpoints = Checkpoints(path)
         # Names of the values that made no sense when the script was read, and were replaced by defaults.
         self.replaced: tuple[str, ...] = ()
 
@@ -84,6 +86,7 @@ class Storage:
                     self._connection.execute("UPDATE project SET name = ?", (after.name,))
                 self._connection.execute("UPDATE working_copy SET is_modified = ?", (int(is_modified),))
             self._ranks = ranks
+            self._checkpoints.request()
 
     def _ranks_of(self, before: Script, after: Script) -> dict[str, int]:
         if after.lines is before.lines:
@@ -169,8 +172,10 @@ class Storage:
     def add_sound(self, take_id: str, blocks: list[tuple[int, Samples]]) -> None:
         """Numbered blocks (n,) of a take, in one transaction."""
         rows = [(take_id, number, samples.astype(_SOUND_TYPE, copy=False).tobytes()) for number, samples in blocks]
-        with self._lock, database.sentences(self.path), database.transaction(self._connection):
-            self._connection.executemany("INSERT INTO sounds (take_id, number, samples) VALUES (?, ?, ?)", rows)
+        with self._lock, database.sentences(self.path):
+            with database.transaction(self._connection):
+                self._connection.executemany("INSERT INTO sounds (take_id, number, samples) VALUES (?, ?, ?)", rows)
+            self._checkpoints.request()
 
     def drop_recording(self, take_id: str) -> None:
         with self._lock, database.sentences(self.path), database.transaction(self._connection):
@@ -194,6 +199,7 @@ class Storage:
         return self._lock
 
     def close(self) -> None:
+        self._checkpoints.close()
         with self._lock, database.sentences(self.path):
             self._connection.close()
 

@@ -1,0 +1,30 @@
+"""Edits are in the file itself soon, not only in the log beside it, which the system keeps in memory for long."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+
+from project_material import insert
+
+from studio.project.project import Project
+
+
+def texts_in_copy(draft: Path, copy: Path) -> list[str]:
+    """What the main file contains without its log."""
+    shutil.copyfile(draft, copy)
+    with contextlib.closing(sqlite3.connect(copy)) as connection, contextlib.suppress(sqlite3.Error):
+        return [text for (text,) in connection.execute("SELECT text FROM lines ORDER BY rank")]
+    return []  # copied while it was being written
+
+
+def test_edits_reach_the_file_without_being_saved(project: Project, tmp_path: Path) -> None:
+    for texts in (["One."], ["One.", "Two."]):
+        insert(project, texts[-1])
+        deadline = time.monotonic() + 60
+        while texts_in_copy(project.draft_path, tmp_path / "copy") != texts:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
