@@ -4156,6 +4156,14 @@
         <source>{file} is in {folder} already: from another script, from other lines, or changed since.</source>
         <translation>{folder} 中已有 {file}：它来自其他脚本或其他行，或者后来被更改过。</translation>
     </message>
+    <message>
+        <source>Unsaved work from an earlier run is damaged and cannot be recovered: {reason}</source>
+        <translation>上次运行时未保存的内容已损坏，无法恢复：{reason}</translation>
+    </message>
+    <message>
+        <source>What is left of it is kept in {path}.</source>
+        <translation>剩余的内容保留在 {path} 中。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>

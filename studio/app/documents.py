@@ -157,7 +157,11 @@ class Documents(QObject):
         """What a program that died left behind; it may be of the script that is being opened, which would take its place."""
         if self._opening is not None:
             await asyncio.wait([self._opening])
-        drafts = await asyncio.to_thread(recoverable_drafts, self._session.surroundings.drafts)
+        folder = self._session.surroundings.drafts
+        damages: list[StudioError] = []
+        drafts = await asyncio.to_thread(lambda: recoverable_drafts(folder, on_damage=damages.append))
+        for damage in damages:
+            self.failed.emit(damage)
         if drafts:
             from studio.app.recovery_dialog import RecoveryDialog  # noqa: PLC0415 - after the first paint
 

@@ -21,6 +21,7 @@ from studio.wording import wording
 
 _APPLICATION_ID_OFFSET = 68
 _HEADER_BYTES = 100
+_USER_VERSION_OFFSET = 60
 _MAGIC = b"SQLite format 3\0"
 _BUSY_SECONDS = 30.0
 _MAX_VALUE_BYTES = 1 << 28
@@ -43,7 +44,8 @@ def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) ->
         else:
             _require_known_schema(connection, copy_of or path)
         connection.execute("PRAGMA journal_mode = WAL")
-        # A killed program loses nothing: what was written belongs to the system. A power cut may cost the last second.
+        # A killed program loses nothing: what was written belongs to the system. A power cut may cost the last second:
+        # see checkpoints.py.
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         _migrate(connection)
@@ -131,6 +133,14 @@ def require_project(path: Path) -> None:
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     if num_bytes < page_bytes * int.from_bytes(header[28:32], "big"):
         raise damaged(path, wording("it ends before it should"))
+
+
+def is_of_newer_version(path: Path) -> bool:
+    """By the header of the file alone, which may be all that can be read."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        version = file.read(_HEADER_BYTES)[_USER_VERSION_OFFSET : _USER_VERSION_OFFSET + 4]
+        return int.from_bytes(version, "big") > schema.VERSION
+    return False
 
 
 def saved_id(path: Path) -> str | None:

@@ -10,11 +10,12 @@ import contextlib
 import logging
 import secrets
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from studio.errors import ProjectInUse, StudioError
+from studio.errors import ProjectInUse, StudioError, UnreadableProject
 from studio.file_lock import FileLock
 from studio.project import database
 from studio.project.script import Script
@@ -22,6 +23,7 @@ from studio.project.storage import Storage
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".draft"
+_DAMAGED_SUFFIX = ".damaged"
 _TIME_FORMAT = "%Y%m%d-%H%M%S"
 _PART_SUFFIX = ".part"
 _SHOWN_CHARACTERS = 80
@@ -108,9 +110,12 @@ def created_at(draft: Path) -> datetime:
         return datetime.fromtimestamp(draft.stat().st_mtime, UTC)
 
 
-def recoverable_drafts(drafts: Path) -> list[Draft]:
-    """What died with a program and is worth having, the newest first; removes what is not."""
-    found = [draft for path in sorted(drafts.glob(f"*{_SUFFIX}")) if (draft := _summary(path))]
+def recoverable_drafts(drafts: Path, *, on_damage: Callable[[StudioError], object] = lambda _: None) -> list[Draft]:
+    """What died with a program and is worth having, the newest first; removes what is not.
+
+    ``on_damage`` is told of each draft that cannot be read. Such a draft is kept under another name and told of once.
+    """
+    found = [draft for path in sorted(drafts.glob(f"*{_SUFFIX}")) if (draft := _summary(path, on_damage))]
     for part in drafts.glob(f"*{_PART_SUFFIX}"):
         _discard(part.with_suffix(_SUFFIX), part)
     return sorted(found, key=lambda draft: draft.last_changed, reverse=True)
@@ -121,7 +126,7 @@ def discard_draft(draft: Draft) -> None:
     _discard(draft.path)
 
 
-def _summary(path: Path) -> Draft | None:
+def _summary(path: Path, on_damage: Callable[[StudioError], object]) -> Draft | None:  # noqa: PLR0911 - one for each reason
     try:
         last_changed = _last_changed(path)
         if last_changed is None:
@@ -129,20 +134,26 @@ def _summary(path: Path) -> Draft | None:
         working_copy = WorkingCopy.take_over(path)
     except ProjectInUse:
         return None
+    except UnreadableProject as error:
+        _put_aside(path, error, on_damage)
+        return None
     except (StudioError, OSError):
         _log.warning("the draft %s cannot be read", path, exc_info=True)
         return None
     is_worth_having = True
+    damage: StudioError | None = None
     try:
         script = working_copy.storage.read()
         project_path, is_modified = working_copy.storage.binding()
         num_recordings = len(working_copy.storage.recordings())
         is_worth_having = num_recordings > 0 or (is_modified and (project_path is not None or _holds_work(script)))
-    except StudioError:
-        _log.warning("the draft %s cannot be read", path, exc_info=True)
-        return None
+    except StudioError as error:
+        damage = error
     finally:
         working_copy.close(keeps_draft=is_worth_having)
+    if damage is not None:
+        _put_aside(path, damage, on_damage)
+        return None
     if not is_worth_having:
         return None
     return Draft(
@@ -153,6 +164,27 @@ def _summary(path: Path) -> Draft | None:
         num_takes=sum(map(len, script.takes.values())) + num_recordings,
         first_words=next((line.text.strip() for line in script.lines if line.text.strip()), "")[:_SHOWN_CHARACTERS],
         last_changed=datetime.fromtimestamp(last_changed, UTC),
+    )
+
+
+def _put_aside(path: Path, error: StudioError, on_damage: Callable[[StudioError], object]) -> None:
+    _log.warning("the draft %s cannot be read: %s", path, error)
+    if database.is_of_newer_version(path):  # which will recover it
+        return
+    kept = path.with_suffix(_DAMAGED_SUFFIX)
+    try:
+        for suffix in _COMPANIONS:
+            with contextlib.suppress(FileNotFoundError):
+                Path(f"{path}{suffix}").rename(f"{kept}{suffix}")
+    except OSError:
+        _log.warning("%s cannot be renamed", path, exc_info=True)
+    on_damage(
+        UnreadableProject(
+            "Unsaved work from an earlier run is damaged and cannot be recovered: {reason}",
+            remedy="What is left of it is kept in {path}.",
+            reason=error.sentence,
+            path=kept if kept.exists() else path,
+        )
     )
 
 

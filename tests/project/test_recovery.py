@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ import numpy as np
 import pytest
 from script_material import RATE, recipe, sound
 
-from studio.errors import ProjectInUse
+from studio.errors import ProjectInUse, StudioError
 from studio.project.changes import AddTake, InsertLines, RemoveLines
 from studio.project.drafts import discard_draft, recoverable_drafts
 from studio.project.lines import Line, LineState
@@ -206,7 +208,36 @@ def test_a_damaged_draft_hinders_nobody(drafts: Path) -> None:
     project.close(keeps_draft=True)
     (drafts / "20200101-000000-abcd.draft").write_bytes(b"rubbish")
     assert [draft.first_words for draft in recoverable_drafts(drafts)] == ["Good."]
-    assert (drafts / "20200101-000000-abcd.draft").exists()
+    assert (drafts / "20200101-000000-abcd.damaged").exists()
+
+
+def test_a_damaged_draft_is_told_of_once_and_kept(drafts: Path) -> None:
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line("a", "Hours of work. " * 1000),)))
+    project.close(keeps_draft=True)
+    whole = project.draft_path.read_bytes()
+    project.draft_path.write_bytes(whole[:5000])
+    told: list[StudioError] = []
+    assert recoverable_drafts(drafts, on_damage=told.append) == []
+    assert recoverable_drafts(drafts, on_damage=told.append) == []
+    (error,) = told
+    assert str(error).startswith("Unsaved work from an earlier run is damaged")
+    kept = project.draft_path.with_suffix(".damaged")
+    assert str(kept) in error.remedy
+    assert kept.read_bytes() == whole[:5000]
+
+
+def test_a_draft_of_a_newer_version_waits_for_that_version(drafts: Path) -> None:
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line("a", "From the future."),)))
+    project.close(keeps_draft=True)
+    with contextlib.closing(sqlite3.connect(project.draft_path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    told: list[StudioError] = []
+    assert recoverable_drafts(drafts, on_damage=told.append) == []
+    assert told == []
+    assert project.draft_path.exists()
 
 
 def test_a_draft_that_vanishes_while_drafts_are_listed_hinders_nobody(drafts: Path) -> None:
