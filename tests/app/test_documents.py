@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from window_bench import Bench
 
@@ -13,6 +16,7 @@ from studio.app.bridge import EngineState
 from studio.app.documents import Wish
 from studio.app.log_panel import LogHandler
 from studio.app.recovery_dialog import RecoveryDialog
+from studio.app.script.line_model import Column
 from studio.app.widgets.drop_overlay import Held
 from studio.app.window import MainWindow
 from studio.errors import ProjectChangedElsewhere
@@ -215,3 +219,20 @@ def test_a_text_that_is_opened_comes_below_the_line_somebody_has_gone_to(bench: 
     window.script.view.go_to(bench.lines[0].id)
     bench.run(window.documents.open_path(tmp_path / "two.txt"))
     assert bench.texts == ["First of all.", "In between.", "Last of all."]
+
+
+def test_a_script_with_impossible_values_is_shown_with_a_notice(bench: Bench, tmp_path: Path) -> None:
+    window = bench.open_window()
+    write(bench, "The harbour was quiet.")
+    bench.add_take(np.full(24_000, 0.1, np.float32))
+    save_to(bench, tmp_path / "harbour.timbre")
+    with contextlib.closing(sqlite3.connect(tmp_path / "harbour.timbre")) as connection:
+        connection.execute("UPDATE takes SET audio_seconds = 9e999, created = '0001-01-01T00:00:00+14:00'")
+        connection.execute('UPDATE lines SET sampling = \'{"top_k": "x"}\'')
+        connection.commit()
+    bench.run(window.documents.open_path(tmp_path / "harbour.timbre"))
+    bench.until(lambda: "3 unusable values" in window.notices.words)
+    assert not window.grab().isNull()
+    assert bench.texts == ["The harbour was quiet."]
+    model = window.script._model
+    assert model.index(0, Column.DURATION).data() == "0:01.0"
