@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from studio.app.voices.card_pictures import CardPictures
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.deleted_menu import DeletedMenu
 from studio.app.voices.edit_dialog import EditDialog
+from studio.app.voices.library_reader import LibraryContent, LibraryReader
 from studio.app.voices.new_voices import NewVoices, VoiceSources
 from studio.app.voices.preparation import PreparationQueue, VoicePreparer
 from studio.app.voices.voice_edits import VoiceEdits
@@ -37,12 +37,6 @@ from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice, VoiceLibrary
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
-
-
-@dataclass(frozen=True, slots=True)
-class _LibraryContent:
-    voices: list[Voice]
-    trashed: list[TrashedVoice]
 
 
 class VoicesPanel(QWidget):
@@ -65,13 +59,13 @@ class VoicesPanel(QWidget):
         super().__init__(parent)
         sources = sources or VoiceSources()
         self._library = library
+        self._reader = LibraryReader(library, self)
         self._edits = VoiceEdits(library, undo_stack, self)
         self.preparation = PreparationQueue(self)
         self.new_voices = NewVoices(self._edits, sources, self)
         self._pictures = CardPictures(self)
         self._was_seen = False
         self._is_loaded = False
-        self._num_reads = 0
         self._trashed: list[TrashedVoice] = []
         self._player: ClipPlayer = sources.make_player(self)
         self._to_be_shown: str | None = None
@@ -138,21 +132,9 @@ class VoicesPanel(QWidget):
 
     def refresh(self) -> None:
         """Read the library in the background and show it when it arrives."""
-        self._num_reads += 1
-        in_background(
-            self,
-            partial(_read, self._library),
-            done=partial(self._on_read, self._num_reads),
-            failed=partial(self._on_not_read, self._num_reads),
-        )
+        self._reader.read()
 
-    def _on_not_read(self, number: int, error: StudioError) -> None:
-        if number == self._num_reads:
-            self.failed.emit(error)
-
-    def _on_read(self, number: int, content: _LibraryContent) -> None:
-        if number != self._num_reads:  # a change has been made since, and the library is being read again
-            return
+    def _on_read(self, content: LibraryContent) -> None:
         voices = content.voices
         self._trashed = content.trashed
         if not self._is_loaded:  # a model that was loaded before could not ask for the voices
@@ -236,7 +218,9 @@ class VoicesPanel(QWidget):
         for place in (self._list, self._empty):
             place.customContextMenuRequested.connect(self._open_menu)
         self._list.rename_asked.connect(self._on_renamed)
-        # Changes to the library.
+        # The library, and changes to it.
+        self._reader.finished.connect(self._on_read)
+        self._reader.failed.connect(self.failed)
         self._edits.changed.connect(self.refresh)
         self._edits.renamed.connect(self.voice_renamed)
         self._edits.renamed.connect(self.preparation.rename)
@@ -397,10 +381,6 @@ class VoicesPanel(QWidget):
             done=lambda _: self.told.emit(self.tr("Wrote {path}").format(path=path)),
             failed=self.failed.emit,
         )
-
-
-def _read(library: VoiceLibrary) -> _LibraryContent:
-    return _LibraryContent(library.voices(), library.trashed())
 
 
 def _sound_of(voice: Voice) -> Waveform:

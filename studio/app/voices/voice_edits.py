@@ -7,6 +7,7 @@ stack.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
-from shiboken6 import isValid
 
 from studio.app.background import in_background
 from studio.errors import StudioError
@@ -121,7 +121,8 @@ class VoiceEdits(QObject):
     def _on_failed(self, command: _Command, error: StudioError) -> None:
         self._is_busy = False
         self._waiting = deque(each for each in self._waiting if each[0] is not command)
-        if isValid(command):  # the stack may have dropped it meanwhile
+        with contextlib.suppress(RuntimeError):  # the stack has deleted the command meanwhile
+            command.setObsolete(True)
             self._forget(command)
         self.failed.emit(error)
         self.changed.emit()
@@ -129,7 +130,6 @@ class VoiceEdits(QObject):
 
     def _forget(self, command: _Command) -> None:
         """The stack removes obsolete commands when it comes to them, without undoing or redoing them."""
-        command.setObsolete(True)
         index = self._stack.index()
         if index > 0 and self._stack.command(index - 1) is command:
             self._stack.undo()
