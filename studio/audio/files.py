@@ -6,7 +6,6 @@ import contextlib
 import errno
 import itertools
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from io import BytesIO, FileIO
 from pathlib import Path
@@ -21,6 +20,8 @@ from studio.audio.media import read_media_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
 from studio.errors import BrokenClip, CannotWrite, ClipTooLong, DiskFull, StudioError, UnreadableClip
+from studio.part_files import part_name as unique_part_name
+from studio.part_files import sweep_parts
 from studio.wording import wording
 
 # Recorders have no more; files with more are resampled while they are read.
@@ -198,7 +199,9 @@ class WavWriter:
         comment ...); formats without one leave it out. ``part_name`` is what the unfinished file is called.
         """
         self._path = path.resolve()  # through a link, not in its place
-        self._part = self._path.with_name(part_name or f".timbre-{secrets.token_hex(6)}.part")
+        if part_name is None:
+            sweep_parts(self._path.parent)
+        self._part = self._path.with_name(part_name or unique_part_name("timbre"))
         encoding = encoding or self._encoding(is_float)
         self._clips = not encoding.is_float
         tags = tags or {}

@@ -6,7 +6,6 @@ import contextlib
 import glob
 import hashlib
 import os
-import secrets
 import shutil
 import sqlite3
 import sys
@@ -15,12 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite
+from studio.part_files import part_name, sweep_parts
 from studio.project import database, schema
 from studio.project.script import Script
 from studio.project.storage import read_script, write_script
 
 _PART_SUFFIX = ".part"
-# Nobody needs so long to save.
+# For files named by an earlier version, or written from another computer.
 _ABANDONED_AFTER_SECONDS = 24 * 3600
 
 
@@ -45,7 +45,7 @@ class Snapshot:
     def write(self, target: Path, save_id: str) -> None:
         """Write and check a new file, then put it in place of the one under this name."""
         target = target.resolve()  # through a link, not in its place
-        part = target.with_name(f".{target.name}.{secrets.token_hex(6)}{_PART_SUFFIX}")
+        part = target.with_name(part_name(target.name))
         with database.sentences(target):
             try:
                 _sweep(target)
@@ -120,7 +120,8 @@ class _Sounds:
 
 
 def _sweep(target: Path) -> None:
-    """Removes what a program left beside ``target`` that died while it saved."""
+    """Remove what programs left in the folder of ``target`` that died while they saved."""
+    sweep_parts(target.parent)
     with contextlib.suppress(OSError):
         for part in target.parent.glob(f".{glob.escape(target.name)}.*{_PART_SUFFIX}"):
             if time.time() - part.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
