@@ -17,7 +17,7 @@ from studio.errors import CannotWrite
 from studio.part_files import part_name, sweep_parts
 from studio.project import database, schema
 from studio.project.script import Script
-from studio.project.storage import read_script, write_script
+from studio.project.storage import contains_script, write_script
 
 _PART_SUFFIX = ".part"
 # For files named by an earlier version, or written from another computer.
@@ -85,7 +85,7 @@ class Snapshot:
             num_blocks = sum(1 for _ in sounds)
             (num_rows,) = connection.execute("SELECT COUNT(*) FROM sounds").fetchone()
             is_whole = (
-                read_script(connection, target) == self._script
+                contains_script(connection, self._script)
                 and database.saved_id(part) == save_id
                 and (sounds.digest, num_blocks) == (digest, num_rows)
             )

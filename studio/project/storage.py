@@ -251,6 +251,22 @@ def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -
     _write_dictionary(connection, script)
 
 
+def contains_script(connection: sqlite3.Connection, script: Script) -> bool:
+    """Whether the rows of a file are those of ``script``; unlike :func:`read_script`, whatever their values mean."""
+    select = connection.execute
+    lines = [dict(row) | {"rank": 0} for row in select("SELECT * FROM lines ORDER BY rank, id")]
+    takes = {row["id"]: dict(row) for row in select("SELECT * FROM takes")}
+    words = select(
+        "SELECT position, written, alias, pronunciation, is_case_sensitive FROM dictionary ORDER BY position"
+    )
+    return (
+        select("SELECT name FROM project").fetchone()["name"] == script.name
+        and lines == [line_row(line, 0) for line in script.lines]
+        and takes == {take.id: take_row(take) for of_line in script.takes.values() for take in of_line}
+        and [tuple(row) for row in words] == dictionary_rows(script.dictionary)
+    )
+
+
 def _write_dictionary(connection: sqlite3.Connection, script: Script) -> None:
     connection.executemany(
         "INSERT INTO dictionary (position, written, alias, pronunciation, is_case_sensitive) VALUES (?, ?, ?, ?, ?)",
