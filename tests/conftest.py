@@ -26,8 +26,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--reference",
         type=Path,
         default=None,
-        help="folder of reference checkpoints and golden arrays (default: ../shared/reference if it is there, else the copy in tests/)",
+        help="folder of reference checkpoints and golden arrays (default: the copy in tests/reference)",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Voices, settings, caches and logs of the tests are not the user's, nor those of tests that run beside them."""
+    folder = tmp_path_factory.mktemp("program")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("DATA", "CONFIG", "CACHE", "LOGS"):
+            patch.setenv(f"TIMBRE_{name}", str(folder / name.lower()))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -58,8 +68,7 @@ def reference(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         if not (chosen / "inputs").is_dir():
             raise pytest.UsageError(f"--reference {chosen}: this is not a folder of reference data, it has no inputs/.")
         return Path(chosen)
-    shared = _TESTS.parent.parent / "shared" / "reference"
-    return shared if shared.is_dir() else _own_copy(tmp_path_factory.mktemp("reference"))
+    return _own_copy(tmp_path_factory.mktemp("reference"))
 
 
 def _own_copy(folder: Path) -> Path:

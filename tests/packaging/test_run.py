@@ -34,12 +34,29 @@ def statuses(failing: dict[str, int], arguments: list[str]) -> tuple[int, list[s
     return run_checks(Environment(Path("e")), Path("checkout"), arguments, QuietProgress(), fake), commands
 
 
-def test_all_checks_run_and_the_first_failure_decides() -> None:
+def test_all_checks_run_and_the_first_failure_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_cores(monkeypatch, 1)
     status, commands = statuses({"mypy": 2, "pytest": 1}, [])
     assert status == 2
     assert commands == ["ruff check .", "ruff format --check .", "mypy", "lint-imports", "pytest"]
     assert statuses({}, [])[0] == 0
     assert statuses({"pytest": 5}, [])[0] == 5
+
+
+def use_cores(monkeypatch: pytest.MonkeyPatch, num_cores: int) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: range(num_cores), raising=False)
+
+
+@pytest.mark.parametrize(("num_cores", "num_workers"), [(2, 2), (64, 4)])
+def test_all_tests_use_the_cores_there_are(monkeypatch: pytest.MonkeyPatch, num_cores: int, num_workers: int) -> None:
+    use_cores(monkeypatch, num_cores)
+    assert statuses({}, [])[1][-1] == f"pytest -n {num_workers} --dist loadfile"
+
+
+def test_the_quick_part_leaves_slow_tests_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_cores(monkeypatch, 2)
+    assert statuses({}, ["--quick"]) == (0, ["pytest -m not slow -n 2 --dist loadfile"])
+    assert statuses({}, ["--quick", "tests/text"]) == (0, ["pytest -m not slow -n 2 --dist loadfile tests/text"])
 
 
 def test_arguments_after_test_go_to_pytest_alone() -> None:
