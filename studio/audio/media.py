@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,8 +51,10 @@ def _read_with_pyav(path: Path) -> Iterator[tuple[Samples, int]]:
     import av  # noqa: PLC0415 -- an optional extra
 
     only_this_file = {"protocol_whitelist": "file", "format_whitelist": ",".join(CONTAINERS)}
+    # Titles may be in any encoding. PyAV 19 no longer has the option, for it refuses none.
+    lenient: dict[str, Any] = {"metadata_errors": "ignore"} if int(av.__version__.partition(".")[0]) < 19 else {}
     try:
-        with av.open(f"file:{path.absolute()}", options=only_this_file, metadata_errors="ignore") as container:
+        with av.open(f"file:{path.absolute()}", options=only_this_file, **lenient) as container:
             if not container.streams.audio:
                 raise no_sound_track(path)
             track = container.streams.audio[0]

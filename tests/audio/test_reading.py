@@ -289,3 +289,11 @@ def test_more_samples_than_the_program_can_keep_are_refused(tmp_path: Path, monk
     soundfile.write(tmp_path / "clip.wav", tone(3.0), RATE)
     with pytest.raises(ClipTooLong, match="more than 2 s"):
         read_audio(tmp_path / "clip.wav")
+
+
+def test_pyav_19_is_not_asked_for_an_option_it_no_longer_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_media(tmp_path / "clip.m4a", "aac", tone()[None], RATE)
+    really_open = av.open
+    monkeypatch.setattr(av, "__version__", "19.0.2")
+    monkeypatch.setattr(av, "open", lambda file, *, options: really_open(file, options=options))
+    assert read_audio(tmp_path / "clip.m4a").sample_rate == RATE
