@@ -85,6 +85,7 @@ def used_window(make_bench: Callable[..., Any]) -> Any:
     return bench
 
 
+@pytest.mark.slow
 def test_the_running_window_says_what_one_opened_in_that_language_says(
     make_bench: Callable[..., Any], qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:

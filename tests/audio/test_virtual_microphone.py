@@ -50,6 +50,7 @@ def start_recording(room: Room) -> subprocess.Popen[str]:
     return recorder
 
 
+@pytest.mark.slow
 def test_what_is_said_is_recorded_and_ends_by_itself(room: Room) -> None:
     recorder = start_recording(room)
     said = speech_like(3.0)

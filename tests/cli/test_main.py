@@ -161,6 +161,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_bench_gets_its_words_as_they_are(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as usage:
         sys.exit(main(["bench", "--random", "cosyvoice1", "--json"]))

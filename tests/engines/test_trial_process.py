@@ -52,6 +52,7 @@ class Begun:
             self.event.set()
 
 
+@pytest.mark.slow
 def test_a_build_in_a_process_of_its_own_is_proven_and_gives_way(make_manager: MakeManager) -> None:
     begun = Begun("built")
     manager = make_manager("UNHURRIED", start_trial=in_process, on_change=begun)

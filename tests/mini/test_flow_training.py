@@ -242,6 +242,7 @@ def test_times_are_those_of_the_solver_grid() -> None:
     assert float(times.median()) == pytest.approx(1 - math.cos(math.pi / 4), abs=0.01)
 
 
+@pytest.mark.slow
 def test_training_learns_and_leaves_a_flow_the_program_opens(
     corpus_folder: Path, encoder: Path, corpus: Corpus
 ) -> None:

@@ -286,6 +286,7 @@ def test_validation_asks_as_the_program_does_and_counts_what_ran_on(
     assert values["duration_ratio"] > 0
 
 
+@pytest.mark.slow
 def test_a_short_run_leaves_a_model_the_program_can_open(tmp_path: Path) -> None:
     fake_corpus(tmp_path / "corpus", utterances_per_speaker=41)
     small = {

@@ -222,6 +222,7 @@ def test_distances_of_equal_sounds_are_nothing_and_grow_with_noise() -> None:
     assert float(distance.waves(noise, sound, ~is_voiced)) == 0.0
 
 
+@pytest.mark.slow
 def test_judges_learn_to_tell_noise_from_a_tone() -> None:
     torch.manual_seed(0)
     judges = Discriminator(4)
@@ -253,6 +254,7 @@ def test_pitch_is_compared_where_both_are_voiced() -> None:
     assert errors["cents"] == pytest.approx(5.0, abs=0.01)
 
 
+@pytest.mark.slow
 def test_from_nothing_to_a_vocoder_the_program_loads(options: TrainingOptions, tmp_path: Path) -> None:
     """Both stages, the adversarial part included; then the program's own loader, and a warm start from its file."""
     with pytest.raises(TrainingFailed, match="Train f0 first"):

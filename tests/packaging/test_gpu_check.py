@@ -122,6 +122,7 @@ def test_everything_is_in_the_json(
     assert " …" not in capsys.readouterr().err, "all is known"
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_opened_is_a_line_of_the_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -163,6 +163,7 @@ def test_two_interleaved_requests_do_not_mix(synthesizer: Synthesizer, voice: Vo
         assert np.array_equal(expected, np.concatenate(samples))
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(after_chunks=st.integers(0, 3))
 def test_cancelled_anywhere_the_next_request_is_whole(
@@ -379,6 +380,7 @@ def test_lines_of_a_batch_take_memory_in_turns_and_when_their_tokens_are_there(
     assert (most_open, num_open, num_complete) == (1, 0, 4)
 
 
+@pytest.mark.slow
 def test_what_a_batch_costs_says_nothing_about_a_line_alone(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     speak(synthesizer, short(voice))
     before = synthesizer._decoder.pace.speech_lm_seconds(1, 101), synthesizer._decoder.pace.tokens_for(100)

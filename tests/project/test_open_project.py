@@ -40,6 +40,7 @@ def reopened(project: Project, path: Path, drafts: Path) -> Project:
     return Project.open(path, drafts)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_the_file_holds_what_the_changes_made(data: st.DataObject) -> None:
@@ -375,6 +376,7 @@ def test_nonsense_in_a_file_is_a_sentence(project: Project, drafts: Path, tmp_pa
     assert {path.stem for path in drafts.glob("*.draft")} == {project.draft_path.stem}
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_scratched_files_open_or_are_refused(data: st.DataObject) -> None:

@@ -46,6 +46,7 @@ def test_nobody_is_sent_to_another_model_that_cannot_read_it_either() -> None:
         assert told.endswith("sounds without words.")
 
 
+@pytest.mark.slow
 def test_the_inspector_shows_it_in_the_language_of_the_window(
     bench: Bench, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ print(voice.name, round(voice.clip_seconds, 1), voice.quality.value)
 """
 
 
+@pytest.mark.slow
 def test_what_is_said_into_the_microphone_becomes_a_voice(tmp_path: Path) -> None:
     with virtual_room(tmp_path) as room:
         room.environment["QT_QPA_PLATFORM"] = "offscreen"

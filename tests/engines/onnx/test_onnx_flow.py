@@ -41,6 +41,7 @@ def plain_of(reference: Path, family: str) -> PlainFlow:
     return PlainFlow(reference, family)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("num_prompt_tokens", "num_tokens"), LENGTHS)
 def test_stream_equals_one_plain_run(reference: Path, family: str, num_prompt_tokens: int, num_tokens: int) -> None:
     """Every cut the grid allows, one call for all, and some: the schedule does not change the mel."""

@@ -55,6 +55,7 @@ def test_clips_are_pieces_of_real_voices_and_held_out_ones_of_another(reference:
     assert [clip.tokens for clip in again] == [clip.tokens for clip in clips]
 
 
+@pytest.mark.slow
 def test_within_the_gate_it_is_written_and_speaks(write: Write, reference: Path, tmp_path: Path) -> None:
     checkpoint, heard = checkpoint_of(reference, "cosyvoice3"), list[float]()
     distortion = write(checkpoint, tmp_path, CPU, lambda done, total: heard.append(done / total), FEW)
