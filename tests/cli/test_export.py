@@ -241,6 +241,21 @@ def test_mistakes_are_told_before_anything_is_spoken(  # type: ignore[no-untyped
     assert not Path("out").exists()
 
 
+def test_files_of_another_script_are_replaced_only_if_asked(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("one.txt").write_text("The harbour was quiet. Nobody spoke.", "utf-8")
+    Path("two.txt").write_text("The harbour was quiet.", "utf-8")
+    joined = ("--voice", "Anna", "--joined-only", "--name", "story")
+    assert export(timbre, "one.txt", *joined).status == 0
+    before = frames("story.wav")
+    ran = export(timbre, "two.txt", *joined)
+    assert ran.status != 0
+    assert "story.wav is in" in ran.err
+    assert "from another script" in ran.err
+    assert frames("story.wav") == before
+    assert export(timbre, "two.txt", *joined, "--replace").status == 0
+    assert frames("story.wav") < before
+
+
 def test_files_that_are_there_are_replaced_only_if_asked(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("script.csv").write_text("text\nHello\n", "utf-8")
     Path("out").mkdir()
