@@ -136,7 +136,9 @@ def require_project(path: Path) -> None:
 
 
 def is_of_newer_version(path: Path) -> bool:
-    """By the header of the file alone, which may be all that can be read."""
+    """Whether the header names a newer schema; the header may be all that can be read."""
+    if not path.is_file():  # opening a named pipe would block
+        return False
     with contextlib.suppress(OSError), path.open("rb") as file:
         version = file.read(_HEADER_BYTES)[_USER_VERSION_OFFSET : _USER_VERSION_OFFSET + 4]
         return int.from_bytes(version, "big") > schema.VERSION
