@@ -17,7 +17,7 @@ from studio.errors import StudioError, type_of_code
 CONTEXT = "Errors"
 _PLACE = re.compile(r"\{[^{}]*\}")
 _ERRORS = {StudioError.__name__, *(kind.__name__ for kind in type_of_code.values())}
-_WORDINGS = {"wording", "Wording"}
+_WORDINGS = {"wording", "Message"}
 
 
 def sentences_in(folder: Path) -> tuple[list[str], list[str]]:
@@ -55,12 +55,12 @@ def _texts_of(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:
         elif not isinstance(call.func, ast.Name):
             continue
         elif call.func.id in _WORDINGS:
-            is_kept = call.func.id == "Wording"  # what was a wording before may come from anywhere
+            is_kept = call.func.id == "Message"  # what was a wording before may come from anywhere
             yield from ((call, text) for text in call.args[:1] if not is_kept or isinstance(text, ast.Constant))
 
 
 def _templates_of(text: ast.expr, constants: dict[str, str]) -> Iterator[str | None]:
-    """None for what is composed there; nothing for a ``Wording``, which was made somewhere else."""
+    """None for what is composed there; nothing for a ``Message``, which was made somewhere else."""
     match text:
         case ast.Constant(value=str(template)):
             yield template
@@ -87,7 +87,7 @@ def _wordings_of(tree: ast.Module) -> set[str]:
         for argument in ast.walk(tree)
         if isinstance(argument, ast.arg)
         and argument.annotation is not None
-        and "Wording" in ast.unparse(argument.annotation)
+        and "Message" in ast.unparse(argument.annotation)
     }
 
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from studio import paths
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def send_output_to(log_path: Path) -> None:
     sys.stdout, sys.stderr = _writer(1), _writer(2)
 
 
-def begin_child(log_path: Path) -> None:
+def init_child(log_path: Path) -> None:
     """Sets a process of ours up, before it does anything: everything it says goes to its log."""
     send_output_to(log_path)
     faulthandler.enable()
@@ -65,7 +65,7 @@ def begin_child(log_path: Path) -> None:
         _log.warning("%s=%r is not a log level; INFO is used", _LOG_LEVEL_VARIABLE, name)
 
 
-def end_in_words(exit_code: int) -> Wording:
+def describe_exit(exit_code: int) -> Message:
     """How a process ended, for a person; ``exit_code`` as ``multiprocessing`` has it."""
     if exit_code >= 0:
         return wording("exit status {status}", status=exit_code)

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull
-from studio.wording import Wording
+from studio.wording import Message
 
 
 class NotRegularFile(OSError):
     """A pipe, socket or device in place of a file. ``wording`` makes it a translated reason in a sentence."""
 
-    wording = Wording("it is not an ordinary file")
+    wording = Message("it is not an ordinary file")
 
 
 def require_regular_file(path: Path) -> None:
@@ -34,7 +34,7 @@ def require_regular_file(path: Path) -> None:
         raise NotRegularFile(errno.EINVAL, str(NotRegularFile.wording), str(path))
 
 
-def write_error(error: OSError, path: Path, *, if_full: Wording, if_refused: Wording) -> DiskFull | CannotWrite:
+def write_error(error: OSError, path: Path, *, if_full: Message, if_refused: Message) -> DiskFull | CannotWrite:
     """What a person is told when ``path`` cannot be written; the last two say what to do."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull("The disk is full: {file} could not be written.", remedy=if_full, file=path.name)
@@ -42,7 +42,7 @@ def write_error(error: OSError, path: Path, *, if_full: Wording, if_refused: Wor
 
 
 @contextlib.contextmanager
-def writing(path: Path, *, if_full: Wording, if_refused: Wording) -> Iterator[None]:
+def disk_errors(path: Path, *, if_full: Message, if_refused: Message) -> Iterator[None]:
     """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
     try:
         yield

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
-ErrorRecord = tuple[str, Wording, Wording]
+ErrorRecord = tuple[str, Message, Message]
 
 
 class StudioError(Exception):
@@ -32,9 +32,9 @@ class StudioError(Exception):
         cls.code, cls.exit_status = code, exit_status
         type_of_code[code] = cls
 
-    def __init__(self, sentence: str | Wording, *, remedy: str | Wording = "", **facts: object) -> None:
-        self.sentence = sentence if isinstance(sentence, Wording) else wording(sentence, **facts)
-        self.advice = remedy if isinstance(remedy, Wording) else wording(remedy, **facts)
+    def __init__(self, sentence: str | Message, *, remedy: str | Message = "", **facts: object) -> None:
+        self.sentence = sentence if isinstance(sentence, Message) else wording(sentence, **facts)
+        self.advice = remedy if isinstance(remedy, Message) else wording(remedy, **facts)
         super().__init__(self.message)
 
     @property
@@ -46,11 +46,11 @@ class StudioError(Exception):
         return str(self.advice)
 
     @property
-    def wording(self) -> Wording:
+    def wording(self) -> Message:
         """Both sentences."""
         if not self.advice.template:
             return self.sentence
-        return Wording("{sentence} {remedy}", {"sentence": self.sentence, "remedy": self.advice})
+        return Message("{sentence} {remedy}", {"sentence": self.sentence, "remedy": self.advice})
 
     def __str__(self) -> str:
         return str(self.wording)

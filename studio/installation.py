@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from studio import paths
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 # By the tools of the Linuxes that install programs.
 _FFMPEG_OF_LINUX = {
@@ -18,14 +18,14 @@ _FFMPEG_OF_LINUX = {
 }
 
 
-def origin_words() -> Wording:
+def origin_text() -> Message:
     """What this program is, in a report."""
     if _is_frozen():
         return wording("installed as a program")
     return wording("installed by pip or uv") if _is_package() else wording("run from its source")
 
 
-def how_to_mend() -> Wording:
+def repair_hint() -> Message:
     """Where a file or a library of the program is gone."""
     if _is_frozen():
         return wording("Install the program again.")
@@ -34,7 +34,7 @@ def how_to_mend() -> Wording:
     return wording("Run the set-up again: python3 packaging/run.py.")
 
 
-def how_to_use_card() -> Wording:
+def how_to_use_card() -> Message:
     """Where the program speaks with the processor although there is a graphics card."""
     if _is_frozen():
         return wording(
@@ -45,7 +45,7 @@ def how_to_use_card() -> Wording:
     return wording("Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.")
 
 
-def how_to_read_media() -> Wording:
+def how_to_read_media() -> Message:
     """m4a, mp4 and webm, where nothing here reads them."""
     if sys.platform == "win32":
         program = wording("Install ffmpeg (winget install ffmpeg) and start this program again.")
@@ -59,7 +59,7 @@ def how_to_read_media() -> Wording:
     return wording('{program} pip install "timbre-studio[media]" does as well.', program=program)
 
 
-def how_to_show_window() -> Wording:
+def how_to_show_window() -> Message:
     """Where Qt cannot be loaded."""
     if _is_frozen():
         return wording("Install the libraries that README.txt beside the program names; `timbre --help` works without.")

@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 
 
-def processor_name() -> str:
+def cpu_name() -> str:
     """The processor's own name where the system tells it, else its family."""
     known = Path("/proc/cpuinfo")
     if known.is_file():

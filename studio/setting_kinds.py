@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from studio.errors import UnusableSetting
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 T = TypeVar("T")
 
@@ -42,17 +42,17 @@ class Setting(Generic[T]):
         """``value`` if it is one of those possible. Raises ``UnusableSetting``."""
         raise NotImplementedError
 
-    def _refuse(self, value: object, remedy: Wording) -> UnusableSetting:
+    def _refuse(self, value: object, remedy: Message) -> UnusableSetting:
         return UnusableSetting(
             "{value} is not possible for “{setting}”.",
             remedy=remedy,
             value=repr(value),
-            setting=Wording(self.title or self.key),
+            setting=Message(self.title or self.key),
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Truth(Setting[bool]):
+class BoolSetting(Setting[bool]):
     def checked(self, value: object) -> bool:
         if not isinstance(value, bool):
             raise self._refuse(value, wording("Choose yes or no."))
@@ -60,7 +60,7 @@ class Truth(Setting[bool]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Whole(Setting[int]):
+class IntSetting(Setting[int]):
     """``low`` to ``high``, both included. ``name_of_low`` is shown in place of the lowest number."""
 
     low: int
@@ -109,7 +109,7 @@ class Choice(Setting[T]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Text(Setting[str]):
+class StringSetting(Setting[str]):
     """One line; empty only where ``may_be_empty``."""
 
     may_be_empty: bool = False
@@ -122,7 +122,7 @@ class Text(Setting[str]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Folder(Text):
+class Folder(StringSetting):
     """A path; empty where the person is asked each time, or as ``name_of_empty`` says."""
 
     may_be_empty: bool = True
@@ -130,14 +130,14 @@ class Folder(Text):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Device(Text):
+class Device(StringSetting):
     """The name of a device to play on; empty for the one the system chooses. It need not be connected."""
 
     may_be_empty: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class KeyTable(Setting[Mapping[str, tuple[str, ...]]]):
+class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
     """Names, each with some words: the keys a person gave to actions."""
 
     default: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

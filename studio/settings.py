@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from studio.setting_kinds import Choice, Device, Folder, KeyTable, Number, Option, Page, Setting, Text, Truth, Whole
+from studio.setting_kinds import (
+    BoolSetting,
+    Choice,
+    Device,
+    Folder,
+    IntSetting,
+    Number,
+    Option,
+    Page,
+    Setting,
+    ShortcutsSetting,
+    StringSetting,
+)
 
 
 def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - the name that Qt's tool looks for
@@ -50,9 +62,9 @@ COLOUR_SCHEME = Choice(
         Option("dark", QT_TRANSLATE_NOOP("Settings", "Dark")),
     ),
 )
-SHORTCUTS = KeyTable(key="shortcuts")
-WINDOW_GEOMETRY = Text(key="window-geometry", default="", may_be_empty=True, longest=100_000)
-WINDOW_LAYOUT = Text(key="window-layout", default="", may_be_empty=True, longest=100_000)
+SHORTCUTS = ShortcutsSetting(key="shortcuts")
+WINDOW_GEOMETRY = StringSetting(key="window-geometry", default="", may_be_empty=True, longest=100_000)
+WINDOW_LAYOUT = StringSetting(key="window-layout", default="", may_be_empty=True, longest=100_000)
 
 # The script.
 
@@ -81,7 +93,7 @@ PAUSE_AFTER_SECONDS = Number(
     step=0.1,
     unit=QT_TRANSLATE_NOOP("Settings", "s"),
 )
-AUTOSAVE_MINUTES = Whole(
+AUTOSAVE_MINUTES = IntSetting(
     key="autosave-minutes",
     page=Page.SCRIPT,
     title=QT_TRANSLATE_NOOP("Settings", "Save the project by itself every"),
@@ -106,14 +118,14 @@ OUTPUT_DEVICE = Device(
     default="",
 )
 
-KEEPS_LEADING_SILENCE = Truth(
+KEEPS_LEADING_SILENCE = BoolSetting(
     key="keeps-leading-silence",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Keep leading silence"),
     help=QT_TRANSLATE_NOOP("Settings", "The silence before the first word of a take, up to 0.4 s. New takes only."),
     default=False,
 )
-TAKES_AT_ONCE = Whole(
+TAKES_AT_ONCE = IntSetting(
     key="takes-at-once",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Takes at once"),
@@ -122,8 +134,8 @@ TAKES_AT_ONCE = Whole(
     low=2,
     high=16,
 )
-COMPARES_BLINDLY = Truth(key="compares-blindly", default=True)
-MODEL = Text(key="model", default="", may_be_empty=True)
+COMPARES_BLINDLY = BoolSetting(key="compares-blindly", default=True)
+MODEL = StringSetting(key="model", default="", may_be_empty=True)
 SPEECH_LM_PRECISION = Choice(
     key="speech-lm-precision",
     page=Page.SPEAKING,
@@ -140,7 +152,7 @@ SPEECH_LM_PRECISION = Choice(
         Option("int8", QT_TRANSLATE_NOOP("Settings", "8-bit integers")),
     ),
 )
-PLACE = Text(
+PLACE = StringSetting(
     key="place",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Run the model on"),
@@ -168,7 +180,7 @@ ENGINES = Choice(
         Option("plain", QT_TRANSLATE_NOOP("Settings", "Never")),
     ),
 )
-IDLE_RELEASE_MINUTES = Whole(
+IDLE_RELEASE_MINUTES = IntSetting(
     key="idle-release",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Give memory back when idle for"),
@@ -179,7 +191,7 @@ IDLE_RELEASE_MINUTES = Whole(
     unit=QT_TRANSLATE_NOOP("Settings", "min"),
     name_of_low=QT_TRANSLATE_NOOP("Settings", "Never"),
 )
-NUM_THREADS = Whole(
+NUM_THREADS = IntSetting(
     key="threads",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Processor threads"),
@@ -191,7 +203,7 @@ NUM_THREADS = Whole(
     high=64,
     name_of_low=QT_TRANSLATE_NOOP("Settings", "Automatic"),
 )
-VOICE_CACHE_GIBIBYTES = Whole(
+VOICE_CACHE_GIBIBYTES = IntSetting(
     key="voice-cache",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Disk space for prepared voices"),
@@ -214,7 +226,7 @@ MODEL_SOURCE = Choice(
     default="huggingface",
     options=(Option("huggingface", "Hugging Face"), Option("modelscope", "ModelScope")),
 )
-HUGGING_FACE_ENDPOINT = Text(
+HUGGING_FACE_ENDPOINT = StringSetting(
     key="huggingface-endpoint",
     page=Page.MODELS,
     title=QT_TRANSLATE_NOOP("Settings", "Address of Hugging Face"),
@@ -223,7 +235,7 @@ HUGGING_FACE_ENDPOINT = Text(
     may_be_empty=True,
     longest=300,
 )
-MODEL_SCOPE_ENDPOINT = Text(
+MODEL_SCOPE_ENDPOINT = StringSetting(
     key="modelscope-endpoint",
     page=Page.MODELS,
     title=QT_TRANSLATE_NOOP("Settings", "Address of ModelScope"),
@@ -242,7 +254,7 @@ MODELS_FOLDER = Folder(
     default="",
     name_of_empty=QT_TRANSLATE_NOOP("Settings", "With the program's data"),
 )
-PREFERS_RL = Truth(
+PREFERS_RL = BoolSetting(
     key="prefers-rl",
     page=Page.MODELS,
     title=QT_TRANSLATE_NOOP("Settings", "Prefer the language model after reinforcement learning"),
@@ -251,7 +263,7 @@ PREFERS_RL = Truth(
     ),
     default=False,
 )
-FIRST_RUN_IS_OVER = Truth(key="first-run-is-over", default=False)
+FIRST_RUN_IS_OVER = BoolSetting(key="first-run-is-over", default=False)
 
 # What the export dialog begins with.
 
@@ -275,7 +287,7 @@ EXPORT_FILES = Choice(
         Option("both", QT_TRANSLATE_NOOP("Settings", "Both")),
     ),
 )
-EXPORT_PATTERN = Text(
+EXPORT_PATTERN = StringSetting(
     key="export-pattern",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Names of files"),
@@ -310,7 +322,7 @@ EXPORT_SAMPLE_RATE = Choice(
     default=24_000,
     options=(Option(24_000, "24 kHz"), Option(44_100, "44.1 kHz"), Option(48_000, "48 kHz")),
 )
-EXPORT_HAS_ONE_PAUSE = Truth(
+EXPORT_HAS_ONE_PAUSE = BoolSetting(
     key="export-one-pause",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "The same pause after every line"),
@@ -329,7 +341,7 @@ EXPORT_PAUSE_SECONDS = Number(
     step=0.1,
     unit=QT_TRANSLATE_NOOP("Settings", "s"),
 )
-EXPORT_MATCHES_LOUDNESS = Truth(
+EXPORT_MATCHES_LOUDNESS = BoolSetting(
     key="export-matches-loudness",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Make all files equally loud"),
@@ -360,7 +372,7 @@ EXPORT_TRUE_PEAK = Number(
     step=0.5,
     unit="dBTP",
 )
-EXPORT_IS_TRIMMED = Truth(
+EXPORT_IS_TRIMMED = BoolSetting(
     key="export-trims",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Cut silence off both ends"),
@@ -380,7 +392,7 @@ EXPORT_SUBTITLES = Choice(
         Option("both", QT_TRANSLATE_NOOP("Settings", "Both")),
     ),
 )
-EXPORT_HAS_MANIFEST = Truth(
+EXPORT_HAS_MANIFEST = BoolSetting(
     key="export-manifest",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Add a table of all files"),

@@ -21,30 +21,30 @@ _PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class Message:
     """``template`` with a ``{name}`` or ``{name:.1f}`` for each fact; braces that name no fact stay as they are."""
 
     template: str
-    facts: Mapping[str, str | int | float | Wording] = field(default_factory=dict)
+    facts: Mapping[str, str | int | float | Message] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return self.said(str)
+        return self.text(str)
 
-    def said(self, translate: Callable[[str], str]) -> str:
+    def text(self, translate: Callable[[str], str]) -> str:
         """The sentence, its template and those of its parts handed through ``translate``."""
 
         def fact(place: re.Match[str]) -> str:
             value = self.facts.get(place[1])
             if value is None:
                 return place[0]
-            return value.said(translate) if isinstance(value, Wording) else format(value, place[2] or "")
+            return value.text(translate) if isinstance(value, Message) else format(value, place[2] or "")
 
         return _PLACE.sub(fact, translate(self.template))
 
 
-def wording(template: str, **facts: object) -> Wording:
+def wording(template: str, **facts: object) -> Message:
     """The sentence or part of one. An ``OSError`` becomes what it means, a path its text."""
-    return Wording(template, {name: _spoken(value) for name, value in facts.items()})
+    return Message(template, {name: _spoken(value) for name, value in facts.items()})
 
 
 def printable(text: str) -> str:
@@ -52,7 +52,7 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def did_you_mean(names: Sequence[str]) -> str | Wording:
+def did_you_mean(names: Sequence[str]) -> str | Message:
     """The end of a sentence that asks whether one of ``names`` was meant; empty where there are none."""
     if not names:
         return ""
@@ -61,26 +61,26 @@ def did_you_mean(names: Sequence[str]) -> str | Wording:
     return wording(" Did you mean {names}?", names=nearest)
 
 
-def listed(parts: Sequence[Wording]) -> Wording:
+def listed(parts: Sequence[Message]) -> Message:
     """One after the other, between semicolons."""
     places = {str(number): part for number, part in enumerate(parts)}
-    return Wording("; ".join(f"{{{name}}}" for name in places), places)
+    return Message("; ".join(f"{{{name}}}" for name in places), places)
 
 
-def _spoken(fact: object) -> str | int | float | Wording:
+def _spoken(fact: object) -> str | int | float | Message:
     if isinstance(fact, OSError):
         return _reason(fact)
     if isinstance(fact, BaseException):
         return getattr(fact, "wording", None) or str(fact) or type(fact).__name__
     if isinstance(fact, numbers.Real):  # NumPy's too
         return int(fact) if isinstance(fact, numbers.Integral) else float(fact)
-    return fact if isinstance(fact, str | Wording) else str(fact)
+    return fact if isinstance(fact, str | Message) else str(fact)
 
 
-def _reason(error: OSError) -> str | Wording:
+def _reason(error: OSError) -> str | Message:
     """Why the system refused: in our words where it is one of the usual reasons, else in its own."""
     own = getattr(error, "wording", None)
-    if isinstance(own, Wording):
+    if isinstance(own, Message):
         return own
     said = error.strerror or str(error)
     known = _REASONS.get(error.errno or 0)
@@ -88,27 +88,27 @@ def _reason(error: OSError) -> str | Wording:
 
 
 _REASONS = {
-    errno.EACCES: Wording("permission denied"),
-    errno.EPERM: Wording("the system does not permit it"),
-    errno.EROFS: Wording("the disk is read-only"),
-    errno.ENOENT: Wording("no such file or folder"),
-    errno.ENOTDIR: Wording("a part of the path is not a folder"),
-    errno.EISDIR: Wording("it is a folder"),
-    errno.EEXIST: Wording("it exists already"),
-    errno.ENOTEMPTY: Wording("the folder is not empty"),
-    errno.ENAMETOOLONG: Wording("the name is too long"),
-    errno.EINVAL: Wording("the name is not allowed there"),
-    errno.ELOOP: Wording("the link leads back to itself"),
-    errno.ENOSPC: Wording("the disk is full"),
-    errno.EFBIG: Wording("the file would be too large"),
-    errno.EIO: Wording("the disk reports a fault"),
-    errno.EBUSY: Wording("another program is using it"),
-    errno.EAGAIN: Wording("another program is using it"),
-    errno.EMFILE: Wording("too many files are open"),
-    errno.ENFILE: Wording("too many files are open"),
-    errno.ENOMEM: Wording("there is not enough memory"),
-    errno.EDQUOT: Wording("the quota of the disk is used up"),
-    errno.ETIMEDOUT: Wording("it did not answer in time"),
-    errno.ENODEV: Wording("the device is gone"),
-    errno.ENXIO: Wording("the device is gone"),
+    errno.EACCES: Message("permission denied"),
+    errno.EPERM: Message("the system does not permit it"),
+    errno.EROFS: Message("the disk is read-only"),
+    errno.ENOENT: Message("no such file or folder"),
+    errno.ENOTDIR: Message("a part of the path is not a folder"),
+    errno.EISDIR: Message("it is a folder"),
+    errno.EEXIST: Message("it exists already"),
+    errno.ENOTEMPTY: Message("the folder is not empty"),
+    errno.ENAMETOOLONG: Message("the name is too long"),
+    errno.EINVAL: Message("the name is not allowed there"),
+    errno.ELOOP: Message("the link leads back to itself"),
+    errno.ENOSPC: Message("the disk is full"),
+    errno.EFBIG: Message("the file would be too large"),
+    errno.EIO: Message("the disk reports a fault"),
+    errno.EBUSY: Message("another program is using it"),
+    errno.EAGAIN: Message("another program is using it"),
+    errno.EMFILE: Message("too many files are open"),
+    errno.ENFILE: Message("too many files are open"),
+    errno.ENOMEM: Message("there is not enough memory"),
+    errno.EDQUOT: Message("the quota of the disk is used up"),
+    errno.ETIMEDOUT: Message("it did not answer in time"),
+    errno.ENODEV: Message("the device is gone"),
+    errno.ENXIO: Message("the device is gone"),
 }

@@ -12,8 +12,8 @@ import pytest
 _BEGIN = """
 import logging, sys
 from pathlib import Path
-from studio.child_process import begin_child
-begin_child(Path(sys.argv[1]))
+from studio.child_process import init_child
+init_child(Path(sys.argv[1]))
 logging.debug("a detail")
 logging.info("a fact")
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.app.voices.proposal import _words_beside
+from studio.app.voices.clip_suggestion import _words_beside
 from studio.audio.files import read_audio
 from studio.disk import NotRegularFile, require_regular_file
 from studio.errors import (
@@ -27,10 +27,10 @@ from studio.project.drafts import recoverable_drafts
 from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
 from studio.project.importing.script_file import read_script
 from studio.project.project import Project
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 from studio.text.respellings import Respellings
 from studio.text.styles import load_styles
-from studio.voices.clip_intake import clip_seconds, judge_clip
+from studio.voices.clip_intake import clip_seconds, validate_clip
 from studio.voices.clip_store import ClipStore
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
@@ -142,8 +142,8 @@ def _stored_voices(path: Path) -> None:
         ("respellings.txt", Respellings.read, DamagedModelFile),
         ("styles.json", lambda path: load_styles("cosyvoice3", path.parent), DamagedModelFile),
         ("clip.wav", read_audio, UnreadableClip),
-        ("clip.wav", judge_clip, UnreadableClip),
-        ("clip.safetensors", judge_clip, UnreadableClip),
+        ("clip.wav", validate_clip, UnreadableClip),
+        ("clip.safetensors", validate_clip, UnreadableClip),
         ("clip.safetensors", read_features, UnreadableClip),
         ("clip.wav", lambda path: prompt_key(VoiceReference(path), ""), UnreadableClip),
         ("clip.wav", lambda path: ClipStore(path.parent / "clips").copy(path), UnreadableClip),

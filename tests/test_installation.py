@@ -11,22 +11,22 @@ from studio import installation, paths
 
 
 def test_a_checkout_is_set_up_again() -> None:
-    for remedy in (installation.how_to_mend(), installation.how_to_use_card(), installation.how_to_show_window()):
+    for remedy in (installation.repair_hint(), installation.how_to_use_card(), installation.how_to_show_window()):
         assert "packaging/run.py" in str(remedy)
 
 
 def test_an_installed_program_is_installed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert str(installation.how_to_mend()) == "Install the program again."
+    assert str(installation.repair_hint()) == "Install the program again."
     assert "README.txt" in str(installation.how_to_show_window())
     assert "for the processor" in str(installation.how_to_use_card())
 
 
 def test_what_pip_installed_is_installed_again_by_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its resources are inside the package; a checkout has them beside."""
-    assert str(installation.origin_words()) == "run from its source"
+    assert str(installation.origin_text()) == "run from its source"
     package = Path(installation.__file__).resolve().parent
     monkeypatch.setattr(paths, "resources", lambda: package / "resources")
-    assert str(installation.origin_words()) == "installed by pip or uv"
-    assert "pip install --force-reinstall" in str(installation.how_to_mend())
+    assert str(installation.origin_text()) == "installed by pip or uv"
+    assert "pip install --force-reinstall" in str(installation.repair_hint())
     assert "pytorch.org" in str(installation.how_to_use_card())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.audio.files import WavWriter
+from studio.audio.files import AudioWriter
 from studio.part_files import part_name, sweep_parts
 from studio.project.project import Project
 
@@ -41,6 +41,6 @@ def test_saving_another_project_removes_it(left_over: Path) -> None:
 
 
 def test_writing_sound_removes_it(left_over: Path) -> None:
-    writer = WavWriter(left_over.parent / "a.wav", 24_000)
+    writer = AudioWriter(left_over.parent / "a.wav", 24_000)
     writer.discard()
     assert not left_over.exists()

@@ -19,8 +19,8 @@ from studio.audio.encoding import ENCODINGS
 from studio.errors import CannotWrite, UnusableSetting
 from studio.export.names import DEFAULT_PATTERN, NamePattern
 from studio.export.plan import SAMPLE_RATES
-from studio.project.splitting import LineBreaks
-from studio.setting_kinds import Choice, Folder, Number, Setting, Text, Whole
+from studio.project.splitting import SplitMode
+from studio.setting_kinds import Choice, Folder, IntSetting, Number, Setting, StringSetting
 from studio.settings import (
     AUTOSAVE_MINUTES,
     COLOUR_SCHEME,
@@ -36,7 +36,7 @@ from studio.settings import (
     SHORTCUTS,
     TEXT_SPLITTING,
 )
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_every_setting_is_declared_completely(setting: Setting[Any]) -> None:
     if setting.needs is not None:
         assert setting.needs.page is setting.page
         assert SETTINGS.index(setting.needs) < SETTINGS.index(setting)
-    if isinstance(setting, Whole | Number):
+    if isinstance(setting, IntSetting | Number):
         assert setting.low < setting.high
     if isinstance(setting, Choice):
         assert all(option.title for option in setting.options)
@@ -82,15 +82,13 @@ def test_no_setting_is_without_effect() -> None:
 def test_choices_are_those_of_the_rooms_that_use_them() -> None:
     assert {option.value for option in EXPORT_ENCODING.options} == set(ENCODINGS)
     assert {option.value for option in EXPORT_SAMPLE_RATE.options} == set(SAMPLE_RATES)
-    assert {option.value for option in TEXT_SPLITTING.options} == {breaks.value for breaks in LineBreaks}
+    assert {option.value for option in TEXT_SPLITTING.options} == {breaks.value for breaks in SplitMode}
     assert EXPORT_PATTERN.default == DEFAULT_PATTERN
     NamePattern(EXPORT_PATTERN.default)
 
 
 def test_settings_know_no_qt() -> None:
-    code = (
-        "import sys, studio.settings_file; print([name for name in sys.modules if 'PySide' in name or name == 'torch'])"
-    )
+    code = "import sys, studio.settings_store; print([name for name in sys.modules if 'PySide' in name or name == 'torch'])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
 
@@ -275,4 +273,4 @@ def test_empty_texts_are_possible_where_empty_means_something() -> None:
     assert all(setting.checked("") == "" for setting in SETTINGS if isinstance(setting, Folder))
     assert not EXPORT_PATTERN.may_be_empty
     assert isinstance(EXPORT_FILES, Choice)
-    assert not isinstance(EXPORT_FILES, Text)
+    assert not isinstance(EXPORT_FILES, StringSetting)

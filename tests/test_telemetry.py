@@ -26,7 +26,7 @@ def start_working(self, path):
         if "three" in words:
             self.session.editor.undo_stack.undo()  # or it asks whether to save
             self.close()
-    self.as_spoken.ready.connect(finish)
+    self.normalized_text.ready.connect(finish)
     self.script.set_field("text", "It is 3 o'clock.", "Edit")
 
 original, MainWindow.start_working = MainWindow.start_working, start_working

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from studio.errors import CannotWrite, UnreadableScript, from_record
-from studio.wording import Wording, did_you_mean, listed, printable, wording
+from studio.wording import Message, did_you_mean, listed, printable, wording
 
 
 def test_facts_take_their_places() -> None:
@@ -36,7 +36,7 @@ def test_every_part_is_translated_with_the_rest_of_the_sentence() -> None:
         " Did you mean {names}?": "是 {names}？",
     }
     said = wording("There is no voice {name}.{did_you_mean}", name="Ana", did_you_mean=did_you_mean(["Anna"]))
-    assert said.said(lambda template: chinese.get(template, template)) == "没有声音 Ana。是 Anna？"
+    assert said.text(lambda template: chinese.get(template, template)) == "没有声音 Ana。是 Anna？"
     assert str(said) == "There is no voice Ana. Did you mean Anna?"
 
 
@@ -46,7 +46,7 @@ def test_what_may_have_been_meant() -> None:
 
 
 def test_parts_in_a_row() -> None:
-    assert str(listed([wording("missing: {names}", names="a"), Wording("late")])) == "missing: a; late"
+    assert str(listed([wording("missing: {names}", names="a"), Message("late")])) == "missing: a; late"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_error_crosses_a_pipe_with_its_facts() -> None:
     copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
     assert type(copy) is CannotWrite
     assert (copy.sentence, copy.advice) == (error.sentence, error.advice)
-    assert copy.sentence.said(lambda template: template.upper().replace("{PATH}", "{path}")) == (
+    assert copy.sentence.text(lambda template: template.upper().replace("{PATH}", "{path}")) == (
         f"{Path('a') / 'b'} CANNOT BE WRITTEN."
     )
 

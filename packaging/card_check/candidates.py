@@ -15,13 +15,13 @@ from typing import Any, cast
 import torch
 
 from card_check.fastest import fastest_in_words
-from studio.engines.candidate import AnyStage, Candidate, Subject, Unusable
-from studio.engines.extent import Extent
+from studio.engines.candidate import AnyStage, EngineBackend, EngineTarget, Unusable
 from studio.engines.machine import budget_bytes, free_bytes
-from studio.engines.recording import TOKENS_PER_SECOND, Recording, random_tokens, streamed_mel
+from studio.engines.reference_io import TOKENS_PER_SECOND, ReferenceIO, random_tokens, streamed_mel
 from studio.engines.stage import Stage
-from studio.engines.trials import TRIALS, Trial, time_alone
-from studio.engines.trying import references_of
+from studio.engines.trial_run import references_of
+from studio.engines.trial_size import TrialSize
+from studio.engines.trials import TRIALS, StageBenchmark, time_single
 from studio.model.config import Precision
 from studio.model.stages import FlowDecoder
 
@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 class Job:
     """A build that nobody cancels; what it reports goes to the log."""
 
-    subject: Subject
+    subject: EngineTarget
     workspace: Path
     timing_cache: Path
     memory_bytes: int
@@ -40,7 +40,7 @@ class Job:
     def report(self, phase: str, done: float, total: float) -> None:
         print(f"{phase} {done:.2f}/{total:g}", file=sys.stderr, flush=True)
 
-    def may_go_on(self) -> bool:
+    def should_continue(self) -> bool:
         return True
 
 
@@ -48,26 +48,26 @@ class Job:
 class Exam:
     """What every candidate of a model is put through; ``built`` keeps what was built for later."""
 
-    subject: Subject
-    candidates: tuple[Candidate, ...]
-    recording: Recording
-    extent: Extent
+    subject: EngineTarget
+    candidates: tuple[EngineBackend, ...]
+    recording: ReferenceIO
+    extent: TrialSize
     built: Path
 
-    def workspace(self, candidate: Candidate) -> Path:
+    def workspace(self, candidate: EngineBackend) -> Path:
         return self.built / f"{candidate.stage.value}-{candidate.name}"
 
-    def opened(self, candidate: Candidate) -> AnyStage:
+    def opened(self, candidate: EngineBackend) -> AnyStage:
         return candidate.open(self.workspace(candidate) if candidate.phases else None, self.subject)
 
-    def candidate(self, stage: Stage, name: str) -> Candidate:
+    def candidate(self, stage: Stage, name: str) -> EngineBackend:
         return next(candidate for candidate in self.candidates if (candidate.stage, candidate.name) == (stage, name))
 
     def opened_by_name(self, names: Mapping[Stage, str]) -> dict[Stage, AnyStage]:
         """Of each stage the candidate of that name."""
         return {stage: self.opened(self.candidate(stage, name)) for stage, name in names.items()}
 
-    def entry(self, candidate: Candidate) -> Entry:
+    def entry(self, candidate: EngineBackend) -> Entry:
         """Probe, build, verify, time; whatever goes wrong is said in the entry."""
         entry: Entry = {
             "stage": candidate.stage.value,
@@ -77,7 +77,7 @@ class Exam:
             "is_reference": references_of(self.candidates)[candidate.stage] is candidate,
         }
         forget()
-        free_before = free_bytes(self.subject.place)
+        free_before = free_bytes(self.subject.device)
         try:
             usable = candidate.probe(self.subject)
             if isinstance(usable, Unusable):
@@ -89,19 +89,19 @@ class Exam:
             trial = TRIALS[candidate.stage](self.recording, self.subject.checkpoint, self.extent)
             entry |= _timed(trial, engine)
             entry["verification"] = _verified(trial, candidate, engine)
-            entry["memory_bytes"] = free_before - free_bytes(self.subject.place)
+            entry["memory_bytes"] = free_before - free_bytes(self.subject.device)
         except Exception as error:  # noqa: BLE001 - the next candidate is tried all the same
             entry["error"] = described(error)
         return entry
 
-    def _built(self, candidate: Candidate) -> Entry:
+    def _built(self, candidate: EngineBackend) -> Entry:
         if not candidate.phases:
             return {}
         workspace = self.workspace(candidate)
         shutil.rmtree(workspace, ignore_errors=True)
         workspace.mkdir(parents=True)
         started = time.perf_counter()
-        memory_bytes = budget_bytes(self.subject.place)
+        memory_bytes = budget_bytes(self.subject.device)
         candidate.build(Job(self.subject, workspace, self.built / "timing-cache", memory_bytes))
         seconds = time.perf_counter() - started
         return {"build_seconds": seconds, "built_bytes": sum(path.stat().st_size for path in workspace.iterdir())}
@@ -121,9 +121,9 @@ class Exam:
                     return
 
 
-def _timed(trial: Trial, engine: AnyStage) -> Entry:
+def _timed(trial: StageBenchmark, engine: AnyStage) -> Entry:
     """Alone: plain float32 is timed once, as a candidate like others. Before it is known to be right: time may run out."""
-    first, total = time_alone(trial, engine)
+    first, total = time_single(trial, engine)
     seconds = total / trial.audio_seconds
     timing: Entry = {"timing": {"seconds_per_audio_second": seconds, "first_seconds": first}}
     if trial.stage is Stage.SPEECH_LM:
@@ -131,7 +131,7 @@ def _timed(trial: Trial, engine: AnyStage) -> Entry:
     return timing
 
 
-def _verified(trial: Trial, candidate: Candidate, engine: AnyStage) -> Entry:
+def _verified(trial: StageBenchmark, candidate: EngineBackend, engine: AnyStage) -> Entry:
     verification = trial.verify(engine, candidate.precision)
     complaint = verification.complaint
     return asdict(verification) | {"complaint": None if complaint is None else str(complaint)}

@@ -32,20 +32,20 @@ from card_check.our_side import OurSide, material_of
 from card_check.ratios import ROWS, compare, small
 from card_check.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests, taken_bytes
 from random_models.checkpoint import write_random_checkpoint
-from studio.engines.candidate import Candidate, Subject
-from studio.engines.extent import Extent
-from studio.engines.machine import free_bytes, place_named
-from studio.engines.recording import read_recording, record
+from studio.engines.candidate import EngineBackend, EngineTarget
+from studio.engines.machine import device_named, free_bytes
+from studio.engines.reference_io import read_recording, record
 from studio.engines.registry import MODULES, all_candidates
-from studio.engines.stage import Place, PlaceKind, Stage
-from studio.engines.trying import references_of
-from studio.model.arithmetic import compute_alike
+from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.trial_run import references_of
+from studio.engines.trial_size import TrialSize
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
-from studio.model.stream_pool import stay_on
+from studio.model.stream_pool import set_device
+from studio.model.torch_setup import configure_torch
 
-_EXTENT = Extent(num_tokens=250, num_seeds=0, num_rounds=3, timing_seconds=10.0)
-_SMALL_EXTENT = Extent(num_tokens=26, num_seeds=0, num_rounds=1, timing_seconds=5.0)
+_EXTENT = TrialSize(num_tokens=250, num_seeds=0, num_rounds=3, timing_seconds=10.0)
+_SMALL_EXTENT = TrialSize(num_tokens=26, num_seeds=0, num_rounds=1, timing_seconds=5.0)
 # E9: thirty seconds, twenty times.
 _LONG_LINES = (750, 20)
 _SMALL_LONG_LINES = (60, 2)
@@ -66,8 +66,8 @@ class ModelCheck:
 
     folder: Path
     scratch: Path
-    place: Place
-    extent: Extent
+    place: Device
+    extent: TrialSize
     modules: tuple[str, ...]
     is_small: bool
     rounds: int
@@ -151,11 +151,11 @@ class ModelCheck:
         yield found | {"precision": precision, "engines": self._names_in_words()}
 
     @cached_property
-    def _subject(self) -> Subject:
-        return Subject(open_checkpoint(self.folder), self.place)
+    def _subject(self) -> EngineTarget:
+        return EngineTarget(open_checkpoint(self.folder), self.place)
 
     @cached_property
-    def _candidates(self) -> tuple[Candidate, ...]:
+    def _candidates(self) -> tuple[EngineBackend, ...]:
         return all_candidates(self.modules)
 
     @property
@@ -234,7 +234,7 @@ class ModelCheck:
         forget()
 
 
-def machine(place: Place) -> Entry:
+def machine(place: Device) -> Entry:
     return {
         "place": asdict(place) | {"kind": place.kind.value},
         "python": platform.python_version(),
@@ -256,10 +256,10 @@ def main() -> None:
     def tell(entry: Entry) -> None:
         print(json.dumps(_finite(entry)), file=answers, flush=True)
 
-    place = place_named(asked["device"], num_threads=asked["threads"])
-    compute_alike(place.num_threads)
-    if place.kind is PlaceKind.CUDA:
-        stay_on(torch.device(place.device))
+    place = device_named(asked["device"], num_threads=asked["threads"])
+    configure_torch(place.num_threads)
+    if place.kind is DeviceKind.CUDA:
+        set_device(torch.device(place.device))
     check = _check(asked, place)
     tell(machine(place))
     for line in sys.stdin:
@@ -267,12 +267,12 @@ def main() -> None:
     check._let_go()
 
 
-def _check(asked: Entry, place: Place) -> ModelCheck:
+def _check(asked: Entry, place: Device) -> ModelCheck:
     extent = _SMALL_EXTENT if asked["small"] else _EXTENT
     official = None
     if asked["official"] is not None:
         paths = {name: Path(path) for name, path in asked["official"].items() if path is not None and name != "python"}
-        num_threads = None if place.kind is PlaceKind.CUDA else place.num_threads
+        num_threads = None if place.kind is DeviceKind.CUDA else place.num_threads
         official = Whereabouts(**paths, python=asked["official"]["python"], num_threads=num_threads)
     return ModelCheck(
         folder=Path(asked["folder"]),

@@ -13,17 +13,17 @@ import torch
 
 from card_check.material import Material, official_cuts
 from studio.engines.candidate import AnyStage
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
-from studio.pipeline.card_streams import stream_of_its_own
 from studio.pipeline.control import RequestControl
-from studio.pipeline.pacing import Pace
-from studio.pipeline.prompt_store import PreparedVoice
+from studio.pipeline.cuda_streams import cuda_stream
+from studio.pipeline.pacing import CostModel
+from studio.pipeline.prompt_cache import PreparedVoice
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.token_feed import InlineFeed, ThreadedFeed
-from studio.pipeline.utterance import Decoder, StageClock, Utterance
+from studio.pipeline.token_source import AsyncTokenSource, SyncTokenSource
+from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 from studio.voices.prompt import VoicePrompt
 
 Answer = dict[str, Any]
@@ -45,15 +45,15 @@ class OurSide:
 
     stages: Mapping[Stage, AnyStage]
     checkpoint: Checkpoint
-    place: Place
+    place: Device
     material: Material
 
     def __post_init__(self) -> None:
         self._speech_lm = cast("SpeechLM", self.stages[Stage.SPEECH_LM])
         self._flow = cast("FlowDecoder", self.stages[Stage.FLOW])
         self._vocoder = cast("Vocoder", self.stages[Stage.VOCODER])
-        self._decoder = Decoder(self._flow, self._vocoder, Pace(self.checkpoint.flow))
-        self._batch_decoder = self._decoder.in_batch(threading.Semaphore(self._flow.lines_at_once))
+        self._decoder = DecoderStages(self._flow, self._vocoder, CostModel(self.checkpoint.flow))
+        self._batch_decoder = self._decoder.in_batch(threading.Semaphore(self._flow.max_concurrent_lines))
         self._voice: PreparedVoice | None = None
 
     def measured(self, measure: str, arguments: dict[str, int]) -> Answer:
@@ -81,7 +81,7 @@ class OurSide:
         voice = self._prepared(prompt)
 
         def speak(seed: int) -> int:
-            with stream_of_its_own(self.place.device):
+            with cuda_stream(self.place.device):
                 return len(self._utterance(voice, count, seed, self._batch_decoder).whole().numpy(force=True))
 
         started = time.perf_counter()
@@ -97,7 +97,7 @@ class OurSide:
 
     def first_chunk_flow(self, prompt: int) -> Answer:
         voice, stop = self._prepared(prompt), ChunkSchedule(prompt).end_tokens
-        tokens = self.material.speech_tokens(stop + self._flow.look_ahead_tokens)
+        tokens = self.material.speech_tokens(stop + self._flow.lookahead_tokens)
         self._synchronize()
         started = time.perf_counter()
         stream = self._flow.open_stream(voice.flow_state)
@@ -130,9 +130,11 @@ class OurSide:
                 samples.numpy(force=True)
                 yield time.perf_counter() - started, len(samples)
 
-    def _utterance(self, voice: PreparedVoice, count: int, seed: int, decoder: Decoder) -> Utterance:
+    def _utterance(self, voice: PreparedVoice, count: int, seed: int, decoder: DecoderStages) -> Utterance:
         control = RequestControl()
-        make_feed = InlineFeed if self.place.kind is PlaceKind.CPU else ThreadedFeed  # as ``Synthesizer`` does
+        make_feed = (
+            SyncTokenSource if self.place.kind is DeviceKind.CPU else AsyncTokenSource
+        )  # as ``Synthesizer`` does
         feed = make_feed(self._tokens(voice, count, seed), control)
         return Utterance(feed, voice, decoder, self._vocoder.noise(seed), StageClock(), control)
 
@@ -168,5 +170,5 @@ class OurSide:
         return self._voice
 
     def _synchronize(self) -> None:
-        if self.place.kind is PlaceKind.CUDA:
+        if self.place.kind is DeviceKind.CUDA:
             torch.cuda.synchronize(self.place.device)

@@ -16,13 +16,13 @@ import psutil
 import torch
 
 from card_check.candidates import Entry, described
-from studio.bench.material import TRANSCRIPT, write_clip
+from studio.bench.inputs import TRANSCRIPT, write_clip
 from studio.bench.request_measures import run_request
 from studio.engines.candidate import AnyStage
 from studio.engines.machine import free_bytes
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
-from studio.pipeline.opening import HandedStages, open_synthesizer
+from studio.pipeline.loading import StageOverrides, load_synthesizer
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 
@@ -31,16 +31,16 @@ _SAMPLING_SECONDS = 0.005
 
 @dataclass(frozen=True)
 class Scope:
-    """How much is spoken; ``lines_at_once`` are tried one after the other."""
+    """How much is spoken; ``max_concurrent_lines`` are tried one after the other."""
 
     clip_seconds: float = 10.0
     line_seconds: float = 10.0
     export_line_seconds: float = 5.0
     num_warm: int = 5
-    lines_at_once: tuple[int, ...] = (1, 4, 16, 32)
+    max_concurrent_lines: tuple[int, ...] = (1, 4, 16, 32)
 
 
-SMALL = Scope(clip_seconds=4.0, line_seconds=1.0, export_line_seconds=1.0, num_warm=2, lines_at_once=(1, 2))
+SMALL = Scope(clip_seconds=4.0, line_seconds=1.0, export_line_seconds=1.0, num_warm=2, max_concurrent_lines=(1, 2))
 
 
 class PeakMemory:
@@ -70,9 +70,9 @@ class PeakMemory:
             self.num_bytes = max(self.num_bytes, self._taken() - self._before)
 
 
-def taken_bytes(place: Place) -> int:
+def taken_bytes(place: Device) -> int:
     """What is taken at ``place``: on a card by everybody there, as TensorRT, ONNX Runtime and vLLM count apart from torch."""
-    if place.kind is PlaceKind.CPU:
+    if place.kind is DeviceKind.CPU:
         return int(psutil.Process().memory_info().rss)
     return place.total_bytes - free_bytes(place)
 
@@ -82,13 +82,13 @@ class Spoken:
     """The model that speaks, by which opened stages; ``names`` say which engine each is."""
 
     folder: Path
-    place: Place
+    place: Device
     stages: Mapping[Stage, AnyStage]
     names: Mapping[Stage, str]
 
-    def handed(self) -> HandedStages:
+    def handed(self) -> StageOverrides:
         words = {stage.value.replace("-", "_"): name for stage, name in self.names.items()}
-        return HandedStages(
+        return StageOverrides(
             cast("SpeechLM", self.stages[Stage.SPEECH_LM]),
             cast("FlowDecoder", self.stages[Stage.FLOW]),
             cast("Vocoder", self.stages[Stage.VOCODER]),
@@ -103,8 +103,8 @@ def check_requests(spoken: Spoken, scratch: Path, scope: Scope = Scope()) -> Ite
     options = EngineOptions(
         device=place.device, num_threads=place.num_threads, speech_lm_precision="float32", engines="plain"
     )
-    synthesizer = open_synthesizer(spoken.folder, options, spoken.handed())
-    if place.kind is PlaceKind.CUDA:
+    synthesizer = load_synthesizer(spoken.folder, options, spoken.handed())
+    if place.kind is DeviceKind.CUDA:
         torch.cuda.reset_peak_memory_stats(place.device)
     found: Entry = {}
     try:
@@ -120,10 +120,10 @@ def check_requests(spoken: Spoken, scratch: Path, scope: Scope = Scope()) -> Ite
         for name, part in parts.items():
             found[name] = _or_its_error(part)
             yield found
-        if place.kind is PlaceKind.CUDA:
+        if place.kind is DeviceKind.CUDA:
             found["torch_peak_bytes"] = torch.cuda.max_memory_allocated(place.device)
         speeds: Entry = {}
-        for count in scope.lines_at_once:
+        for count in scope.max_concurrent_lines:
             speeds[str(count)] = _or_its_error(lambda count=count: _throughput(synthesizer, voice, count, scope))  # type: ignore[misc]
             yield found | {"audio_seconds_per_second": speeds}
     finally:

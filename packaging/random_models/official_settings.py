@@ -12,7 +12,7 @@ def settings_yaml(plan: CheckpointPlan) -> str:
     """The folder's ``cosyvoice2.yaml`` or ``cosyvoice3.yaml``, without what only training reads."""
     sampling, flow, generation = plan.speech_lm.sampling, plan.flow, plan.generation
     hidden_size = plan.speech_lm.backbone.hidden_size
-    version = "" if plan.vocoder.kind is VocoderKind.CENTRED else f"\n    version: {generation.name}"
+    version = "" if plan.vocoder.kind is VocoderKind.NON_CAUSAL else f"\n    version: {generation.name}"
     mel = plan.prompt_mel
     return f"""\
 sample_rate: {mel.sample_rate}
@@ -22,7 +22,7 @@ spk_embed_dim: {flow.speaker_embedding_size}
 qwen_pretrain_path: ''
 token_frame_rate: 25
 token_mel_ratio: {flow.frames_per_token}
-chunk_size: {flow.grid_tokens}
+chunk_size: {flow.chunk_tokens}
 num_decoding_left_chunks: -1
 
 llm: !new:cosyvoice.llm.llm.{generation.speech_lm_class}
@@ -49,7 +49,7 @@ flow: !new:cosyvoice.flow.flow.{generation.flow_class}
     input_frame_rate: !ref <token_frame_rate>
     only_mask_loss: True
     token_mel_ratio: !ref <token_mel_ratio>
-    pre_lookahead_len: {flow.look_ahead_tokens}
+    pre_lookahead_len: {flow.lookahead_tokens}
 {_encoder(flow)}
     decoder: !new:cosyvoice.flow.flow_matching.CausalConditionalCFM
         in_channels: {3 * flow.mel_bins}
@@ -116,12 +116,12 @@ def qwen_json(plan: CheckpointPlan) -> str:
 
 
 def _encoder(flow: FlowConfig) -> str:
-    if flow.look_ahead:
+    if flow.lookahead:
         return f"""\
     pre_lookahead_layer: !new:cosyvoice.transformer.upsample_encoder.PreLookaheadLayer
-        in_channels: {flow.look_ahead.in_channels}
-        channels: {flow.look_ahead.channels}
-        pre_lookahead_len: {flow.look_ahead_tokens}"""
+        in_channels: {flow.lookahead.in_channels}
+        channels: {flow.lookahead.channels}
+        pre_lookahead_len: {flow.lookahead_tokens}"""
     assert flow.conformer
     return f"""\
     encoder: !new:cosyvoice.transformer.upsample_encoder.UpsampleConformerEncoder

@@ -8,8 +8,8 @@ from studio.model.config import (
     ConformerConfig,
     DiTConfig,
     FlowConfig,
+    FlowSizesForNoise,
     LookAheadConfig,
-    PrecedingFlow,
     PromptMelConfig,
     QwenConfig,
     SpeechLMConfig,
@@ -66,9 +66,9 @@ def released_plan(generation_name: str) -> CheckpointPlan:
     )
 
 
-def preceding_flow(flow: FlowConfig) -> PrecedingFlow:
+def preceding_flow(flow: FlowConfig) -> FlowSizesForNoise:
     """What a vocoder has to know of the flow beside it."""
-    return PrecedingFlow(flow.num_speech_tokens, flow.input_size, flow.mel_bins, flow.speaker_embedding_size)
+    return FlowSizesForNoise(flow.num_speech_tokens, flow.input_size, flow.mel_bins, flow.speaker_embedding_size)
 
 
 def _flow2() -> FlowConfig:
@@ -84,6 +84,6 @@ def _flow3() -> FlowConfig:
     return FlowConfig(
         num_speech_tokens=_NUM_SPEECH_TOKENS,
         input_size=80,
-        look_ahead=LookAheadConfig(in_channels=80, channels=1024),
+        lookahead=LookAheadConfig(in_channels=80, channels=1024),
         dit=DiTConfig(size=1024, depth=22, num_heads=16, head_size=64, feed_forward_ratio=2),
     )

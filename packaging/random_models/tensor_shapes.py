@@ -63,8 +63,8 @@ def flow_shapes(config: FlowConfig) -> Shapes:
         shapes |= _conformer(config.conformer, config.input_size)
         shapes |= _linear("encoder_proj", config.mel_bins, config.conformer.size)
         shapes |= _unet(config.unet, config.mel_bins)
-    if config.look_ahead and config.dit:
-        shapes |= _look_ahead("pre_lookahead_layer", config.look_ahead)
+    if config.lookahead and config.dit:
+        shapes |= _look_ahead("pre_lookahead_layer", config.lookahead)
         shapes |= _dit(config.dit, config.mel_bins)
     return shapes
 

@@ -94,7 +94,7 @@ def _bias_mean(name: str, size: int) -> float | torch.Tensor:
 
 def _fan_in(name: str, shape: tuple[int, ...], vocoder: VocoderConfig | None) -> float:
     match = re.match(r"ups\.(\d+)\.", name)
-    if match and vocoder and vocoder.kind is VocoderKind.CENTRED and len(shape) == 3:
+    if match and vocoder and vocoder.kind is VocoderKind.NON_CAUSAL and len(shape) == 3:
         # Transposed: (inputs, outputs, kernel), and every stride-th tap meets an input.
         return shape[0] * shape[2] / vocoder.upsample_rates[int(match.group(1))]
     return math.prod(shape[1:])

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 from PySide6.QtWidgets import QWidget
 
-from studio.app.engines.engines_desk import EnginesDesk
+from studio.app.engines.engines_controller import EnginesController
 from studio.engines.manifest import Timing, Verification
-from studio.engines.overview import CandidateView, Overview, StageView, Standing, Work
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.engines.task import VERIFYING, Step
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
-_PLACE = Place(PlaceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")
+_PLACE = Device(DeviceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")
 _MADE_AT = "2026-11-20T10:00:00+00:00"
 _KEPT_BYTES = 450 << 20
 
 
-def engine_scenes(desk: EnginesDesk, window: QWidget) -> Iterator[tuple[str, QWidget]]:
+def engine_scenes(desk: EnginesController, window: QWidget) -> Iterator[tuple[str, QWidget]]:
     """Names and widgets; no engine is tried."""
     desk.show(_overview())
     desk.open_page()
@@ -29,7 +29,7 @@ def engine_scenes(desk: EnginesDesk, window: QWidget) -> Iterator[tuple[str, QWi
     desk.show(None)
 
 
-def _overview() -> Overview:
+def _overview() -> EngineStatus:
     flow = (
         _proven(Stage.FLOW, "torch-float32", "PyTorch", "float32", (5.4, 5.4)),
         _proven(Stage.FLOW, "onnxruntime", "ONNX Runtime", "float32", (4.1, 5.4)),
@@ -37,7 +37,7 @@ def _overview() -> Overview:
             Stage.FLOW,
             "tensorrt",
             "TensorRT",
-            Standing.RESTING,
+            Status.BACKED_OFF,
             wording(
                 "it failed {count} times and rests until you ask for it; the last time: {reason}",
                 count=2,
@@ -50,7 +50,7 @@ def _overview() -> Overview:
         _proven(Stage.SPEECH_LM, "torch-int8", "PyTorch", "int8", (1.0, 2.0)),
     )
     vocoder = (_proven(Stage.VOCODER, "torch-float32", "PyTorch", "float32", (0.9, 0.9)),)
-    return Overview(
+    return EngineStatus(
         "Fun-CosyVoice3-0.5B-2512",
         _PLACE,
         (
@@ -60,7 +60,7 @@ def _overview() -> Overview:
         ),
         kept_bytes=_KEPT_BYTES,
         limit_bytes=20 << 30,
-        work=Work(Stage.FLOW, "tensorrt", 3, 5, Step(VERIFYING, 2, 4, 1, 2), remaining_seconds=130.0),
+        work=CurrentTrial(Stage.FLOW, "tensorrt", 3, 5, Step(VERIFYING, 2, 4, 1, 2), remaining_seconds=130.0),
     )
 
 
@@ -72,7 +72,7 @@ def _proven(stage: Stage, name: str, engine: str, precision: str, times: tuple[f
         engine=engine,
         precision=precision,
         key=f"{stage.value}-{name}",
-        standing=Standing.PROVEN,
+        status=Status.PROVEN,
         is_reference=name == "torch-float32",
         verification=Verification(True, 4.2e-3, 0.1, 100, mel_distance_db=0.04),
         timing=Timing(*times, times[0] / 2, 3),
@@ -80,5 +80,5 @@ def _proven(stage: Stage, name: str, engine: str, precision: str, times: tuple[f
     )
 
 
-def _not_usable(stage: Stage, name: str, engine: str, standing: Standing, reason: Wording) -> CandidateView:
+def _not_usable(stage: Stage, name: str, engine: str, standing: Status, reason: Message) -> CandidateView:
     return CandidateView(stage, name, engine, "float16", f"{stage.value}-{name}", standing, reason=reason)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from studio.app.models.model_work import ModelTask, ModelWork, WorkKind
-from studio.app.models.models_desk import ModelsDesk
-from studio.app.models.trial import Trial
-from studio.app.speaking.sound import GrowingSound
-from studio.catalog.advice import advise
+from studio.app.models.model_preview import ModelPreview
+from studio.app.models.model_tasks import ModelTask, ModelTaskKind, ModelTasks
+from studio.app.models.models_controller import ModelsController
+from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.catalog.advice import recommend_model
 from studio.catalog.installed import ModelState, model_statuses
 from studio.catalog.known import known_models
 from studio.catalog.machine import GraphicsCard, MachineFacts
@@ -33,7 +33,7 @@ _DOWNLOAD = Progress(
 )
 
 
-def model_scenes(desk: ModelsDesk, work: ModelWork, window: QWidget) -> Iterator[tuple[str, QWidget]]:
+def model_scenes(desk: ModelsController, work: ModelTasks, window: QWidget) -> Iterator[tuple[str, QWidget]]:
     """Names and widgets; nothing is contacted, and nothing is kept."""
     _pretend(work)
     desk.open_page()
@@ -46,24 +46,24 @@ def model_scenes(desk: ModelsDesk, work: ModelWork, window: QWidget) -> Iterator
     page.hide()
     first = desk.first_run
     first._is_on, first._machine = True, _MACHINE
-    first._advice = advise(_MACHINE, known_models().values())
+    first._advice = recommend_model(_MACHINE, known_models().values())
     work._tasks.clear()
     first._show_advice()
     yield "first-steps", window
-    work._tasks.append(ModelTask(first._name, WorkKind.INSTALL, progress=_DOWNLOAD, is_running=True))
+    work._tasks.append(ModelTask(first._name, ModelTaskKind.INSTALL, progress=_DOWNLOAD, is_running=True))
     first._on_task_changed()
     yield "first-steps-download", window
     work._tasks.clear()
-    sound = GrowingSound(24_000)
+    sound = StreamingAudio(24_000)
     first._show_difference(
-        Trial("studio-mini", False, 0.31, 0.22, 24_000, 7_400.0, sound),
-        Trial(first._name, False, 0.94, 0.61, 24_000, 10_900.0, sound),
+        ModelPreview("studio-mini", False, 0.31, 0.22, 24_000, 7_400.0, sound),
+        ModelPreview(first._name, False, 0.94, 0.61, 24_000, 10_900.0, sound),
     )
     yield "first-steps-difference", window
     first._end()
 
 
-def _pretend(work: ModelWork) -> None:
+def _pretend(work: ModelTasks) -> None:
     """One model on its way, one installed."""
     statuses = []
     for status in model_statuses():
@@ -75,4 +75,4 @@ def _pretend(work: ModelWork) -> None:
             status = replace(status, state=ModelState.INSTALLED, record=record, folder=Path())  # noqa: PLW2901
         statuses.append(status)
     work.statuses = tuple(statuses)
-    work._tasks[:] = [ModelTask("Fun-CosyVoice3-0.5B-2512", WorkKind.INSTALL, progress=_DOWNLOAD, is_running=True)]
+    work._tasks[:] = [ModelTask("Fun-CosyVoice3-0.5B-2512", ModelTaskKind.INSTALL, progress=_DOWNLOAD, is_running=True)]

@@ -26,25 +26,25 @@ from screenshots.engine_scenes import engine_scenes
 from screenshots.model_scenes import model_scenes
 from studio import paths
 from studio.app.bridge import Engine, EngineState
-from studio.app.doctor_dialog import DoctorDialog
+from studio.app.diagnostics_dialog import DiagnosticsDialog
 from studio.app.documents import new_project
 from studio.app.guide_dialog import GuideDialog
 from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
 from studio.app.recovery_dialog import RecoveryDialog
-from studio.app.script.live_states import LiveState
+from studio.app.script.line_statuses import LineStatus
+from studio.app.services import Services
 from studio.app.session import Session
 from studio.app.shortcuts_dialog import ShortcutsDialog
-from studio.app.speaking.meters import Meters
-from studio.app.speaking.sound import Samples
-from studio.app.surroundings import Surroundings
-from studio.app.theme.dress import Appearance, dress
+from studio.app.speaking.playback_stats import PlaybackStats
+from studio.app.speaking.streaming_audio import Samples
+from studio.app.theme.application import Appearance, apply_theme
 from studio.app.translation import use_language
-from studio.app.voices.doctor_dialog import DoctorDialog as PromptDoctorDialog
+from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDoctorDialog
 from studio.app.window import MainWindow
-from studio.audio.files import WavWriter
-from studio.audio.output_device import Fill
+from studio.audio.files import AudioWriter
+from studio.audio.output_device import FillCallback
 from studio.health.check import Check, Verdict
 from studio.health.report import HealthReport
 from studio.installation import how_to_read_media
@@ -54,12 +54,12 @@ from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.drafts import Draft
 from studio.project.lines import Line, LineState, LineStyle, new_id
 from studio.project.project import Project
-from studio.project.takes import TakeRecipe
+from studio.project.takes import TakeParameters
 from studio.setting_kinds import Page
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 from studio.voices.library import VoiceLibrary
 from studio.wording import wording
-from studio.worker.link import Worker
+from studio.worker.connection import Worker
 from studio.worker.process import WorkerProcess
 
 _RATE = 24_000
@@ -106,7 +106,7 @@ def take_pictures(
 ) -> list[Path]:
     """All pages in one language and one set of colours; returns the files."""
     use_language(application, QLocale(language))
-    dress(application, appearance)
+    apply_theme(application, appearance)
     loop = qasync.QEventLoop(application)
     asyncio.set_event_loop(loop)
     stage = Stage(scratch, language)
@@ -140,7 +140,7 @@ class _Silence:
     def look_again(self) -> None:
         """There is nothing to be found."""
 
-    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> _Silence:  # noqa: ARG002
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> _Silence:  # noqa: ARG002
         return self
 
     def close(self) -> None:
@@ -156,18 +156,18 @@ class Stage:
         library = VoiceLibrary(scratch / "voices", built_in=scratch / "none")
         for number, name in enumerate(_VOICES[language]):
             library.add(_clip(scratch / f"{number}.wav", number), name, _TEXTS[language][0] if number < 2 else None)
-        surroundings = Surroundings(
+        services = Services(
             start_worker=start_worker,
             outputs=_Silence(),
             open_library=lambda: library,
             drafts=scratch / "drafts",
         )
-        self.session = Session(_project(surroundings.drafts, settings, language), settings, surroundings)
+        self.session = Session(_project(services.drafts, settings, language), settings, services)
         log = LogHandler()
         self.window = MainWindow(self.session, log)
         self.window.resize(*_SIZE)
         self.window.show()
-        self.window.furnish()
+        self.window.create_deferred_parts()
         self.session.wake()
         self._scratch = scratch
         self._wait_for(lambda: self.window.voices.is_loaded)
@@ -177,10 +177,10 @@ class Stage:
         window.script.view.go_to(lines[2].id)
         self._wait_for(lambda: window.inspector.spoken_words)
         window.status.show_engine(_engine(self.session.model_folder()))
-        self.session.live_states.set(lines[4].id, LiveState(LineState.SPEAKING, 0.4))
-        self.session.live_states.set(lines[5].id, LiveState(LineState.QUEUED))
-        window.status.show_meters(Meters())
-        window.take_panel.show_position(1.2)
+        self.session.line_statuses.set(lines[4].id, LineStatus(LineState.SPEAKING, 0.4))
+        self.session.line_statuses.set(lines[5].id, LineStatus(LineState.QUEUED))
+        window.status.show_meters(PlaybackStats())
+        window.waveform_panel.show_position(1.2)
         yield "main", window
         yield "compare", self._comparison()
         dialog = self._comparison()
@@ -207,13 +207,13 @@ class Stage:
             window.pages.open_settings_at(page)
             yield f"settings-{page.value}", _top_dialog(window)
         yield "pronunciation", self._pronunciation()
-        yield "health", _shown(DoctorDialog(_health, window))
+        yield "health", _shown(DiagnosticsDialog(_health, window))
         window.actions_by_id["voices.record"].trigger()
         yield "recorder", _top_dialog(window)
         yield "shortcuts", _shown(ShortcutsDialog(window.actions_by_id, window))
         yield "guide", _shown(GuideDialog(window))
         yield "recovery", _shown(RecoveryDialog(_drafts(self.language), window))
-        window.voices.new_voices.take([self._scratch / "0.wav"])
+        window.voices.voice_importer.take([self._scratch / "0.wav"])
         yield from self._doctor()
 
     def _comparison(self) -> CompareDialog:
@@ -290,7 +290,7 @@ def _project(drafts: Path, settings: Settings, language: str) -> Project:
 
 
 def _add_take(project: Project, line: Line, *, seed: int) -> None:
-    recipe = TakeRecipe(
+    recipe = TakeParameters(
         text=line.text,
         seed=seed,
         line_fingerprint=project.fingerprint_of(line.id),
@@ -323,7 +323,7 @@ def _humming(seconds: float, seed: int) -> Samples:
 
 
 def _clip(path: Path, seed: int) -> Path:
-    with WavWriter(path, _RATE) as writer:
+    with AudioWriter(path, _RATE) as writer:
         writer.write(_humming(6.0, seed))
     return path
 

@@ -2,7 +2,7 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
-    <name>DoctorDialog</name>
+    <name>DiagnosticsDialog</name>
     <message numerus="yes">
         <source>Speaking will work. %n thing(s) could be better.</source>
         <translation>
@@ -69,7 +69,7 @@
     </message>
 </context>
 <context>
-    <name>MannerForm</name>
+    <name>LineSettingsForm</name>
     <message numerus="yes">
         <source>Edits change %n line(s)</source>
         <translation>
@@ -96,26 +96,12 @@
     </message>
 </context>
 <context>
-    <name>OutcomePage</name>
+    <name>PronunciationPage</name>
     <message numerus="yes">
-        <source>%n file(s) made.</source>
+        <source>Sent to the model as {words}. In %n line(s) of this script.</source>
         <translation>
-            <numerusform>%n file made.</numerusform>
-            <numerusform>%n files made.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n file(s) were there already and have not changed.</source>
-        <translation>
-            <numerusform>%n file was there already and has not changed.</numerusform>
-            <numerusform>%n files were there already and have not changed.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s) could not be exported</source>
-        <translation>
-            <numerusform>%n line could not be exported</numerusform>
-            <numerusform>%n lines could not be exported</numerusform>
+            <numerusform>Sent to the model as {words}. In one line of this script.</numerusform>
+            <numerusform>Sent to the model as {words}. In %n lines of this script.</numerusform>
         </translation>
     </message>
 </context>
@@ -160,6 +146,30 @@
         <translation>
             <numerusform>and %n more</numerusform>
             <numerusform>and %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ResultPage</name>
+    <message numerus="yes">
+        <source>%n file(s) made.</source>
+        <translation>
+            <numerusform>%n file made.</numerusform>
+            <numerusform>%n files made.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) were there already and have not changed.</source>
+        <translation>
+            <numerusform>%n file was there already and has not changed.</numerusform>
+            <numerusform>%n files were there already and have not changed.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) could not be exported</source>
+        <translation>
+            <numerusform>%n line could not be exported</numerusform>
+            <numerusform>%n lines could not be exported</numerusform>
         </translation>
     </message>
 </context>
@@ -231,16 +241,6 @@
         <translation>
             <numerusform>%n waiting</numerusform>
             <numerusform>%n waiting</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>WordPage</name>
-    <message numerus="yes">
-        <source>Sent to the model as {words}. In %n line(s) of this script.</source>
-        <translation>
-            <numerusform>Sent to the model as {words}. In one line of this script.</numerusform>
-            <numerusform>Sent to the model as {words}. In %n lines of this script.</numerusform>
         </translation>
     </message>
 </context>

@@ -277,50 +277,22 @@
     </message>
 </context>
 <context>
-    <name>BuildPanel</name>
+    <name>AudioDeviceNotifier</name>
     <message>
-        <source>Looking for faster engines</source>
-        <translation>正在寻找更快的引擎</translation>
+        <source>{sentence} Play is tried once more.</source>
+        <translation>{sentence}正在重试播放。</translation>
     </message>
     <message>
-        <source>Stop</source>
-        <translation>停止</translation>
+        <source>The sound device {device} cannot be used now. Play goes on with the one the system chooses.</source>
+        <translation>声音设备“{device}”现在无法使用，改用系统选定的设备继续播放。</translation>
     </message>
     <message>
-        <source>It goes on at the next start, unless the settings say otherwise.</source>
-        <translation>下次启动时会继续，除非在设置中另作选择。</translation>
+        <source>Play was paused: there is no sound device. The take is kept all the same.</source>
+        <translation>播放已暂停：没有声音设备。此版本仍会保留。</translation>
     </message>
     <message>
-        <source>Details…</source>
-        <translation>详情…</translation>
-    </message>
-    <message>
-        <source>More about the engines</source>
-        <translation>关于引擎的更多内容</translation>
-    </message>
-    <message>
-        <source>Close; it goes on</source>
-        <translation>关闭；工作会继续</translation>
-    </message>
-    <message>
-        <source>Close the panel; it goes on</source>
-        <translation>关闭面板；工作会继续</translation>
-    </message>
-    <message>
-        <source>Paused</source>
-        <translation>已暂停</translation>
-    </message>
-    <message>
-        <source>You can work and speak meanwhile</source>
-        <translation>其间您可以照常工作和合成</translation>
-    </message>
-    <message>
-        <source>Go on</source>
-        <translation>继续</translation>
-    </message>
-    <message>
-        <source>Pause</source>
-        <translation>暂停</translation>
+        <source>The sound device ran dry several times. It is given more sound ahead now.</source>
+        <translation>声音设备多次断流，现在会提前给它更多声音。</translation>
     </message>
 </context>
 <context>
@@ -331,18 +303,76 @@
     </message>
 </context>
 <context>
-    <name>CodesDialog</name>
+    <name>ClipEditorDialog</name>
     <message>
-        <source>What errors mean</source>
-        <translation>错误的含义</translation>
+        <source>New voice</source>
+        <translation>新声音</translation>
     </message>
     <message>
-        <source>Find a code or a word</source>
-        <translation>查找代码或词语</translation>
+        <source>The recording, with the part that becomes the voice</source>
+        <translation>录音，以及将成为声音的片段</translation>
     </message>
     <message>
-        <source>Codes of errors</source>
-        <translation>错误代码</translation>
+        <source>Make the voice</source>
+        <translation>创建声音</translation>
+    </message>
+    <message>
+        <source>The part between the handles becomes the voice. Three to ten seconds of one person, without music, are best; the models need 16 000 samples a second and hear no more than 30 seconds.</source>
+        <translation>两个手柄之间的片段将成为声音。最好是一个人说的三到十秒，没有音乐；模型需要每秒 16 000 个采样，最多听 30 秒。</translation>
+    </message>
+    <message>
+        <source>Propose the best part again</source>
+        <translation>重新推荐最佳片段</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <translation>放大</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Show the chosen part</source>
+        <translation>显示所选片段</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>显示全部</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} s are kept, trimmed of silence, with a short silent tail</source>
+        <translation>保留 {seconds:.1f} 秒：去掉两端静音，末尾留一小段静音</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Listen to this part</source>
+        <translation>试听此片段</translation>
+    </message>
+    <message>
+        <source>What was found</source>
+        <translation>检查结果</translation>
+    </message>
+</context>
+<context>
+    <name>ClipReportView</name>
+    <message>
+        <source>{grade}: {sentence} {advice}</source>
+        <translation>{grade}：{sentence}{advice}</translation>
+    </message>
+</context>
+<context>
+    <name>CollapsiblePanel</name>
+    <message>
+        <source>More…</source>
+        <translation>更多…</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
     </message>
 </context>
 <context>
@@ -570,97 +600,7 @@
     </message>
 </context>
 <context>
-    <name>DeviceNotices</name>
-    <message>
-        <source>{sentence} Play is tried once more.</source>
-        <translation>{sentence}正在重试播放。</translation>
-    </message>
-    <message>
-        <source>The sound device {device} cannot be used now. Play goes on with the one the system chooses.</source>
-        <translation>声音设备“{device}”现在无法使用，改用系统选定的设备继续播放。</translation>
-    </message>
-    <message>
-        <source>Play was paused: there is no sound device. The take is kept all the same.</source>
-        <translation>播放已暂停：没有声音设备。此版本仍会保留。</translation>
-    </message>
-    <message>
-        <source>The sound device ran dry several times. It is given more sound ahead now.</source>
-        <translation>声音设备多次断流，现在会提前给它更多声音。</translation>
-    </message>
-</context>
-<context>
-    <name>DictionaryDialog</name>
-    <message>
-        <source>Pronunciation</source>
-        <translation>发音</translation>
-    </message>
-    <message>
-        <source>Words of this project</source>
-        <translation>本项目的词语</translation>
-    </message>
-    <message>
-        <source>Words of all projects</source>
-        <translation>所有项目的词语</translation>
-    </message>
-    <message>
-        <source>This project</source>
-        <translation>本项目</translation>
-    </message>
-    <message>
-        <source>All projects</source>
-        <translation>所有项目</translation>
-    </message>
-</context>
-<context>
-    <name>DoctorDialog</name>
-    <message>
-        <source>New voice</source>
-        <translation>新声音</translation>
-    </message>
-    <message>
-        <source>The recording, with the part that becomes the voice</source>
-        <translation>录音，以及将成为声音的片段</translation>
-    </message>
-    <message>
-        <source>Make the voice</source>
-        <translation>创建声音</translation>
-    </message>
-    <message>
-        <source>The part between the handles becomes the voice. Three to ten seconds of one person, without music, are best; the models need 16 000 samples a second and hear no more than 30 seconds.</source>
-        <translation>两个手柄之间的片段将成为声音。最好是一个人说的三到十秒，没有音乐；模型需要每秒 16 000 个采样，最多听 30 秒。</translation>
-    </message>
-    <message>
-        <source>Propose the best part again</source>
-        <translation>重新推荐最佳片段</translation>
-    </message>
-    <message>
-        <source>Zoom in</source>
-        <translation>放大</translation>
-    </message>
-    <message>
-        <source>Zoom out</source>
-        <translation>缩小</translation>
-    </message>
-    <message>
-        <source>Show the chosen part</source>
-        <translation>显示所选片段</translation>
-    </message>
-    <message>
-        <source>Show all</source>
-        <translation>显示全部</translation>
-    </message>
-    <message>
-        <source>{seconds:.1f} s are kept, trimmed of silence, with a short silent tail</source>
-        <translation>保留 {seconds:.1f} 秒：去掉两端静音，末尾留一小段静音</translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation>停止</translation>
-    </message>
-    <message>
-        <source>Listen to this part</source>
-        <translation>试听此片段</translation>
-    </message>
+    <name>DiagnosticsDialog</name>
     <message>
         <source>Doctor</source>
         <translation>诊断</translation>
@@ -726,6 +666,56 @@
     <message>
         <source>broken</source>
         <translation>有故障</translation>
+    </message>
+</context>
+<context>
+    <name>Dialogs</name>
+    <message>
+        <source>Shortcuts</source>
+        <translation>快捷键</translation>
+    </message>
+    <message>
+        <source>About Timbre Studio</source>
+        <translation>关于 Timbre Studio</translation>
+    </message>
+    <message>
+        <source>Timbre Studio {version}
+
+Reads texts aloud in any voice, on your own computer.</source>
+        <translation>Timbre Studio {version}
+
+在你自己的电脑上，用任何声音朗读文本。</translation>
+    </message>
+    <message>
+        <source>Have back a removed take</source>
+        <translation>找回删除的版本</translation>
+    </message>
+    <message>
+        <source>Take {number}, {seconds:.1f} s</source>
+        <translation>版本 {number}，{seconds:.1f} 秒</translation>
+    </message>
+</context>
+<context>
+    <name>DictionaryDialog</name>
+    <message>
+        <source>Pronunciation</source>
+        <translation>发音</translation>
+    </message>
+    <message>
+        <source>Words of this project</source>
+        <translation>本项目的词语</translation>
+    </message>
+    <message>
+        <source>Words of all projects</source>
+        <translation>所有项目的词语</translation>
+    </message>
+    <message>
+        <source>This project</source>
+        <translation>本项目</translation>
+    </message>
+    <message>
+        <source>All projects</source>
+        <translation>所有项目</translation>
     </message>
 </context>
 <context>
@@ -804,14 +794,7 @@
     </message>
 </context>
 <context>
-    <name>DropOverlay</name>
-    <message>
-        <source>Drop files here</source>
-        <translation>把文件拖放到这里</translation>
-    </message>
-</context>
-<context>
-    <name>Drops</name>
+    <name>DropHandler</name>
     <message>
         <source>Drop it to open the script</source>
         <translation>松开以打开脚本</translation>
@@ -842,10 +825,64 @@
     </message>
 </context>
 <context>
+    <name>DropOverlay</name>
+    <message>
+        <source>Drop files here</source>
+        <translation>把文件拖放到这里</translation>
+    </message>
+</context>
+<context>
     <name>EditDialog</name>
     <message>
         <source>About {name}</source>
         <translation>关于 {name}</translation>
+    </message>
+</context>
+<context>
+    <name>EngineTuningPanel</name>
+    <message>
+        <source>Looking for faster engines</source>
+        <translation>正在寻找更快的引擎</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>It goes on at the next start, unless the settings say otherwise.</source>
+        <translation>下次启动时会继续，除非在设置中另作选择。</translation>
+    </message>
+    <message>
+        <source>Details…</source>
+        <translation>详情…</translation>
+    </message>
+    <message>
+        <source>More about the engines</source>
+        <translation>关于引擎的更多内容</translation>
+    </message>
+    <message>
+        <source>Close; it goes on</source>
+        <translation>关闭；工作会继续</translation>
+    </message>
+    <message>
+        <source>Close the panel; it goes on</source>
+        <translation>关闭面板；工作会继续</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>You can work and speak meanwhile</source>
+        <translation>其间您可以照常工作和合成</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
     </message>
 </context>
 <context>
@@ -1076,6 +1113,21 @@
     <message>
         <source>Everything that was built and measured for this model is thrown away and made again. Until then plain engines speak.</source>
         <translation>为此模型构建和测量的一切都会丢弃并重新生成。在此之前由普通引擎发声。</translation>
+    </message>
+</context>
+<context>
+    <name>ErrorCodesDialog</name>
+    <message>
+        <source>What errors mean</source>
+        <translation>错误的含义</translation>
+    </message>
+    <message>
+        <source>Find a code or a word</source>
+        <translation>查找代码或词语</translation>
+    </message>
+    <message>
+        <source>Codes of errors</source>
+        <translation>错误代码</translation>
     </message>
 </context>
 <context>
@@ -4331,13 +4383,6 @@
     </message>
 </context>
 <context>
-    <name>FindingsView</name>
-    <message>
-        <source>{grade}: {sentence} {advice}</source>
-        <translation>{grade}：{sentence}{advice}</translation>
-    </message>
-</context>
-<context>
     <name>FirstRun</name>
     <message>
         <source>Go on with the download</source>
@@ -4579,17 +4624,6 @@
     <message>
         <source>Close the first steps</source>
         <translation>关闭入门面板</translation>
-    </message>
-</context>
-<context>
-    <name>FoldingPanel</name>
-    <message>
-        <source>More…</source>
-        <translation>更多…</translation>
-    </message>
-    <message>
-        <source>Progress</source>
-        <translation>进度</translation>
     </message>
 </context>
 <context>
@@ -4855,61 +4889,7 @@
     </message>
 </context>
 <context>
-    <name>LogPanel</name>
-    <message>
-        <source>Log</source>
-        <translation>日志</translation>
-    </message>
-    <message>
-        <source>For reports of faults, and therefore in English. Kept in {folder}</source>
-        <translation>供报告故障之用，因此为英文。保存在 {folder}</translation>
-    </message>
-    <message>
-        <source>Copy all</source>
-        <translation>全部复制</translation>
-    </message>
-</context>
-<context>
-    <name>MainWindow</name>
-    <message>
-        <source>Tools</source>
-        <translation>工具栏</translation>
-    </message>
-    <message>
-        <source>Voices</source>
-        <translation>声音</translation>
-    </message>
-    <message>
-        <source>Line</source>
-        <translation>行</translation>
-    </message>
-    <message>
-        <source>Take, queue and log</source>
-        <translation>版本、队列与日志</translation>
-    </message>
-    <message>
-        <source>Take</source>
-        <translation>版本</translation>
-    </message>
-    <message>
-        <source>Queue</source>
-        <translation>队列</translation>
-    </message>
-    <message>
-        <source>Log</source>
-        <translation>日志</translation>
-    </message>
-    <message>
-        <source>This line has not been spoken yet: Ctrl+Enter speaks it.</source>
-        <translation>这一行尚未朗读：按 Ctrl+Enter 朗读。</translation>
-    </message>
-    <message>
-        <source>Nothing waits to be spoken any more.</source>
-        <translation>已没有等待朗读的行。</translation>
-    </message>
-</context>
-<context>
-    <name>MannerForm</name>
+    <name>LineSettingsForm</name>
     <message>
         <source>For example: speak with great joy</source>
         <translation>例如：用非常开心的语气说</translation>
@@ -5035,6 +5015,60 @@
     <message>
         <source>(mixed)</source>
         <translation>（多个值）</translation>
+    </message>
+</context>
+<context>
+    <name>LogPanel</name>
+    <message>
+        <source>Log</source>
+        <translation>日志</translation>
+    </message>
+    <message>
+        <source>For reports of faults, and therefore in English. Kept in {folder}</source>
+        <translation>供报告故障之用，因此为英文。保存在 {folder}</translation>
+    </message>
+    <message>
+        <source>Copy all</source>
+        <translation>全部复制</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>Tools</source>
+        <translation>工具栏</translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation>声音</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>Take, queue and log</source>
+        <translation>版本、队列与日志</translation>
+    </message>
+    <message>
+        <source>Take</source>
+        <translation>版本</translation>
+    </message>
+    <message>
+        <source>Queue</source>
+        <translation>队列</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>日志</translation>
+    </message>
+    <message>
+        <source>This line has not been spoken yet: Ctrl+Enter speaks it.</source>
+        <translation>这一行尚未朗读：按 Ctrl+Enter 朗读。</translation>
+    </message>
+    <message>
+        <source>Nothing waits to be spoken any more.</source>
+        <translation>已没有等待朗读的行。</translation>
     </message>
 </context>
 <context>
@@ -5334,7 +5368,7 @@
     </message>
 </context>
 <context>
-    <name>ModelsDesk</name>
+    <name>ModelsController</name>
     <message>
         <source>Load it now</source>
         <translation>立即加载</translation>
@@ -5435,54 +5469,7 @@
     </message>
 </context>
 <context>
-    <name>NewVoices</name>
-    <message>
-        <source>Drop it to make a voice of {name}</source>
-        <translation>松开即可用 {name} 创建声音</translation>
-    </message>
-    <message>
-        <source>Drop them to make a voice of each sound</source>
-        <translation>松开即可用每段录音各创建一个声音</translation>
-    </message>
-    <message>
-        <source>New voices from files</source>
-        <translation>从文件创建声音</translation>
-    </message>
-    <message>
-        <source>Sounds and voices ({patterns})</source>
-        <translation>录音和声音文件 ({patterns})</translation>
-    </message>
-    <message>
-        <source>All files ({patterns})</source>
-        <translation>所有文件 ({patterns})</translation>
-    </message>
-    <message>
-        <source>Reading {name}…</source>
-        <translation>正在读取 {name}…</translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation>声音</translation>
-    </message>
-    <message>
-        <source>My voice</source>
-        <translation>我的声音</translation>
-    </message>
-    <message>
-        <source>Making voices: {number} of {total}…</source>
-        <translation>正在创建声音：第 {number} 个，共 {total} 个…</translation>
-    </message>
-    <message>
-        <source>{name} is a voice now.</source>
-        <translation>{name} 已成为声音。</translation>
-    </message>
-    <message>
-        <source>{count} new voices.</source>
-        <translation>新增 {count} 个声音。</translation>
-    </message>
-</context>
-<context>
-    <name>NoticeBar</name>
+    <name>NotificationBar</name>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
@@ -5508,86 +5495,6 @@
     <message>
         <source>This take is shorter than its text should take. Listen to it, or speak the line again. Keep the take if it is right.</source>
         <translation>此版本的时长明显短于文本所需。请试听，或重新朗读此行；如果没有问题，请保留此版本。</translation>
-    </message>
-</context>
-<context>
-    <name>OutcomePage</name>
-    <message>
-        <source>Lines without sound</source>
-        <translation>没有声音的行</translation>
-    </message>
-    <message>
-        <source>Open the folder</source>
-        <translation>打开文件夹</translation>
-    </message>
-    <message>
-        <source>Back</source>
-        <translation>返回</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>关闭</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n file(s) made.</source>
-        <translation>
-            <numerusform>已生成 %n 个文件。</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n file(s) were there already and have not changed.</source>
-        <translation>
-            <numerusform>%n 个文件已存在且没有变化。</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s) could not be exported</source>
-        <translation>
-            <numerusform>有 %n 行无法导出</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>The export is done</source>
-        <translation>导出完成</translation>
-    </message>
-    <message>
-        <source>Line {number}: {error}</source>
-        <translation>第 {number} 行：{error}</translation>
-    </message>
-    <message>
-        <source>The export was cancelled</source>
-        <translation>导出已取消</translation>
-    </message>
-    <message>
-        <source>What is done stays; exporting again goes on from there.</source>
-        <translation>已完成的文件会保留；再次导出时会从这里继续。</translation>
-    </message>
-</context>
-<context>
-    <name>Pages</name>
-    <message>
-        <source>Shortcuts</source>
-        <translation>快捷键</translation>
-    </message>
-    <message>
-        <source>About Timbre Studio</source>
-        <translation>关于 Timbre Studio</translation>
-    </message>
-    <message>
-        <source>Timbre Studio {version}
-
-Reads texts aloud in any voice, on your own computer.</source>
-        <translation>Timbre Studio {version}
-
-在你自己的电脑上，用任何声音朗读文本。</translation>
-    </message>
-    <message>
-        <source>Have back a removed take</source>
-        <translation>找回删除的版本</translation>
-    </message>
-    <message>
-        <source>Take {number}, {seconds:.1f} s</source>
-        <translation>版本 {number}，{seconds:.1f} 秒</translation>
     </message>
 </context>
 <context>
@@ -5835,6 +5742,35 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>PronunciationPage</name>
+    <message>
+        <source>Add word</source>
+        <translation>添加词语</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Hear</source>
+        <translation>试听</translation>
+    </message>
+    <message>
+        <source>Speak this word in the voice of the current line</source>
+        <translation>用当前行的声音朗读这个词</translation>
+    </message>
+    <message>
+        <source>A word that is read wrongly: write how it should be said.</source>
+        <translation>读错的词：请写下它应该怎么读。</translation>
+    </message>
+    <message numerus="yes">
+        <source>Sent to the model as {words}. In %n line(s) of this script.</source>
+        <translation>
+            <numerusform>以 {words} 发送给模型。本脚本中有 %n 行用到。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>QueuePanel</name>
     <message>
         <source>Queue</source>
@@ -6003,21 +5939,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
-    <name>Recordings</name>
-    <message>
-        <source>A recording to be said in the voice of {voice}</source>
-        <translation>选择要用“{voice}”的声音说出的录音</translation>
-    </message>
-    <message>
-        <source>Sounds ({patterns})</source>
-        <translation>声音文件 ({patterns})</translation>
-    </message>
-    <message>
-        <source>All files ({patterns})</source>
-        <translation>所有文件 ({patterns})</translation>
-    </message>
-</context>
-<context>
     <name>RecoveryDialog</name>
     <message>
         <source>Unsaved work was found</source>
@@ -6104,7 +6025,60 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
-    <name>SamplingBox</name>
+    <name>ResultPage</name>
+    <message>
+        <source>Lines without sound</source>
+        <translation>没有声音的行</translation>
+    </message>
+    <message>
+        <source>Open the folder</source>
+        <translation>打开文件夹</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>返回</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) made.</source>
+        <translation>
+            <numerusform>已生成 %n 个文件。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) were there already and have not changed.</source>
+        <translation>
+            <numerusform>%n 个文件已存在且没有变化。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) could not be exported</source>
+        <translation>
+            <numerusform>有 %n 行无法导出</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The export is done</source>
+        <translation>导出完成</translation>
+    </message>
+    <message>
+        <source>Line {number}: {error}</source>
+        <translation>第 {number} 行：{error}</translation>
+    </message>
+    <message>
+        <source>The export was cancelled</source>
+        <translation>导出已取消</translation>
+    </message>
+    <message>
+        <source>What is done stays; exporting again goes on from there.</source>
+        <translation>已完成的文件会保留；再次导出时会从这里继续。</translation>
+    </message>
+</context>
+<context>
+    <name>SamplingOptionsBox</name>
     <message>
         <source>Sampling of its own</source>
         <translation>单独的采样设置</translation>
@@ -6751,7 +6725,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
-    <name>StatusStrip</name>
+    <name>StatusBar</name>
     <message>
         <source>Engine</source>
         <translation>引擎</translation>
@@ -6896,38 +6870,7 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     </message>
 </context>
 <context>
-    <name>TakePanel</name>
-    <message>
-        <source>Place in the take</source>
-        <translation>播放位置</translation>
-    </message>
-    <message>
-        <source>The chosen line has no take yet</source>
-        <translation>选中的行还没有版本</translation>
-    </message>
-    <message>
-        <source>Zoom out</source>
-        <translation>缩小</translation>
-    </message>
-    <message>
-        <source>Zoom in</source>
-        <translation>放大</translation>
-    </message>
-    <message>
-        <source>Show all</source>
-        <translation>显示全部</translation>
-    </message>
-    <message>
-        <source>Line {number}: {text}</source>
-        <translation>第 {number} 行：{text}</translation>
-    </message>
-    <message>
-        <source>Line {number}</source>
-        <translation>第 {number} 行</translation>
-    </message>
-</context>
-<context>
-    <name>TakesDesk</name>
+    <name>TakesController</name>
     <message>
         <source>Choose take</source>
         <translation>选择版本</translation>
@@ -7085,6 +7028,21 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     </message>
 </context>
 <context>
+    <name>VoiceConversionController</name>
+    <message>
+        <source>A recording to be said in the voice of {voice}</source>
+        <translation>选择要用“{voice}”的声音说出的录音</translation>
+    </message>
+    <message>
+        <source>Sounds ({patterns})</source>
+        <translation>声音文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>All files ({patterns})</source>
+        <translation>所有文件 ({patterns})</translation>
+    </message>
+</context>
+<context>
     <name>VoiceDelegate</name>
     <message>
         <source>There is no voice called {name} here: choose another, or add one of this name.</source>
@@ -7124,6 +7082,53 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     <message>
         <source>Change {name}</source>
         <translation>修改 {name}</translation>
+    </message>
+</context>
+<context>
+    <name>VoiceImporter</name>
+    <message>
+        <source>Drop it to make a voice of {name}</source>
+        <translation>松开即可用 {name} 创建声音</translation>
+    </message>
+    <message>
+        <source>Drop them to make a voice of each sound</source>
+        <translation>松开即可用每段录音各创建一个声音</translation>
+    </message>
+    <message>
+        <source>New voices from files</source>
+        <translation>从文件创建声音</translation>
+    </message>
+    <message>
+        <source>Sounds and voices ({patterns})</source>
+        <translation>录音和声音文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>All files ({patterns})</source>
+        <translation>所有文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>Reading {name}…</source>
+        <translation>正在读取 {name}…</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>声音</translation>
+    </message>
+    <message>
+        <source>My voice</source>
+        <translation>我的声音</translation>
+    </message>
+    <message>
+        <source>Making voices: {number} of {total}…</source>
+        <translation>正在创建声音：第 {number} 个，共 {total} 个…</translation>
+    </message>
+    <message>
+        <source>{name} is a voice now.</source>
+        <translation>{name} 已成为声音。</translation>
+    </message>
+    <message>
+        <source>{count} new voices.</source>
+        <translation>新增 {count} 个声音。</translation>
     </message>
 </context>
 <context>
@@ -7280,6 +7285,37 @@ Drop a recording of somebody speaking here: three to ten seconds are enough.</so
     </message>
 </context>
 <context>
+    <name>WaveformPanel</name>
+    <message>
+        <source>Place in the take</source>
+        <translation>播放位置</translation>
+    </message>
+    <message>
+        <source>The chosen line has no take yet</source>
+        <translation>选中的行还没有版本</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <translation>放大</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>显示全部</translation>
+    </message>
+    <message>
+        <source>Line {number}: {text}</source>
+        <translation>第 {number} 行：{text}</translation>
+    </message>
+    <message>
+        <source>Line {number}</source>
+        <translation>第 {number} 行</translation>
+    </message>
+</context>
+<context>
     <name>WordModel</name>
     <message>
         <source>Word</source>
@@ -7315,36 +7351,7 @@ Drop a recording of somebody speaking here: three to ten seconds are enough.</so
     </message>
 </context>
 <context>
-    <name>WordPage</name>
-    <message>
-        <source>Add word</source>
-        <translation>添加词语</translation>
-    </message>
-    <message>
-        <source>Remove</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Hear</source>
-        <translation>试听</translation>
-    </message>
-    <message>
-        <source>Speak this word in the voice of the current line</source>
-        <translation>用当前行的声音朗读这个词</translation>
-    </message>
-    <message>
-        <source>A word that is read wrongly: write how it should be said.</source>
-        <translation>读错的词：请写下它应该怎么读。</translation>
-    </message>
-    <message numerus="yes">
-        <source>Sent to the model as {words}. In %n line(s) of this script.</source>
-        <translation>
-            <numerusform>以 {words} 发送给模型。本脚本中有 %n 行用到。</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>_HintingView</name>
+    <name>_PlaceholderView</name>
     <message>
         <source>Write a line and press Ctrl+Enter to hear it.
 

@@ -26,7 +26,7 @@ _threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="background")
 _Result = TypeVar("_Result")
 
 
-def in_background(
+def run_in_background(
     owner: QObject,
     work: Callable[[], _Result],
     *,

@@ -1,6 +1,6 @@
 """The only place where asyncio and Qt's signals meet: the worker's client on one side, the window on the other.
 
-Sound does not come through here: whoever speaks hands in ``Hooks`` whose ``on_audio`` is called on the
+Sound does not come through here: whoever speaks hands in ``Callbacks`` whose ``on_audio`` is called on the
 worker's reading thread.
 """
 
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.surroundings import Surroundings
+from studio.app.services import Services
 from studio.errors import InternalError, StudioError, WorkerDied
 
 if TYPE_CHECKING:
-    from studio.engines.overview import EngineAction, Overview
+    from studio.engines.overview import EngineAction, EngineStatus
     from studio.pipeline.request import (
         ConversionRequest,
         EngineDescription,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from studio.worker.client import WorkerClient
     from studio.worker.protocol import StoredVoicesWritten
-    from studio.worker.running import Hooks, RunningRequest
+    from studio.worker.request_handle import Callbacks, RequestHandle
 
 _log = logging.getLogger(__name__)
 
@@ -57,18 +57,18 @@ class WorkerBridge(QObject):
     """One worker at a time, with one model. Belongs to the thread of the window."""
 
     engine_changed = Signal(object)  # Engine
-    engines_changed = Signal(object)  # studio.engines.overview.Overview, or None: no model is loaded
+    engines_changed = Signal(object)  # studio.engines.overview.EngineStatus, or None: no model is loaded
     failed = Signal(object)  # StudioError: of work nobody waits for
 
     def __init__(
         self,
-        surroundings: Surroundings,
+        services: Services,
         folder: Path,
         options: EngineOptions | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._surroundings = surroundings
+        self._services = services
         self._engine = Engine(folder)
         self._options = options
         self._client: WorkerClient | None = None
@@ -81,7 +81,7 @@ class WorkerBridge(QObject):
         return self._engine
 
     @property
-    def lines_at_once(self) -> int:
+    def max_concurrent_lines(self) -> int:
         """So many lines are sooner spoken together than one after the other; 1 while no model is there."""
         return self._lines_at_once if self._engine.state is EngineState.READY else 1
 
@@ -116,16 +116,16 @@ class WorkerBridge(QObject):
                 self._show(replace(self._engine, state=EngineState.FAILED, description=None, error=error))
             raise
         if client is self._client and self._engine.description is not description:
-            self._lines_at_once = description.lines_at_once
+            self._lines_at_once = description.max_concurrent_lines
             self._show(Engine(self._engine.folder, EngineState.READY, description))
         return description
 
-    async def speak(self, request: SynthesisRequest, hooks: Hooks, *, in_batch: bool = False) -> RunningRequest:
+    async def speak(self, request: SynthesisRequest, hooks: Callbacks, *, in_batch: bool = False) -> RequestHandle:
         """Begins to speak once the model is there; ``in_batch`` beside others, and after what is to be heard now."""
         await self.ready()
         return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch)
 
-    async def convert(self, request: ConversionRequest, hooks: Hooks) -> RunningRequest:
+    async def convert(self, request: ConversionRequest, hooks: Callbacks) -> RequestHandle:
         """Begins to say a recording in another voice, once the model is there."""
         await self.ready()
         return self._open_client().convert(request, hooks=hooks)
@@ -175,14 +175,12 @@ class WorkerBridge(QObject):
         if self._client is None:
             from studio.worker.client import WorkerClient  # noqa: PLC0415 - after the first paint
 
-            self._client = WorkerClient(
-                self._engine.folder, self._options, start_worker=self._surroundings.start_worker
-            )
+            self._client = WorkerClient(self._engine.folder, self._options, start_worker=self._services.start_worker)
             self._client.watch_engines(self._on_engine_news)
         return self._client
 
-    def _on_engine_news(self, overview: Overview) -> None:
-        self._lines_at_once = overview.lines_at_once
+    def _on_engine_news(self, overview: EngineStatus) -> None:
+        self._lines_at_once = overview.max_concurrent_lines
         self.engines_changed.emit(overview)
 
     def _show(self, engine: Engine) -> None:

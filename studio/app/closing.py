@@ -7,7 +7,7 @@ import logging
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.documents import Documents, Wish
+from studio.app.documents import Documents, UnsavedChangesChoice
 from studio.app.session import Session
 
 _log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class Closing(QObject):
             self._task = self._session.bridge.run(self._close())
 
     async def _close(self) -> None:
-        if await self._documents.may_close() is Wish.CANCEL:
+        if await self._documents.confirm_close() is UnsavedChangesChoice.CANCEL:
             return
         self.leaving.emit()
         try:

@@ -10,10 +10,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from studio.app.error_words import remedy_of, sentence_of, words_of
+from studio.app.default_folders import default_folder
+from studio.app.error_text import error_hint, error_message, words_of
 from studio.app.session import Session
 from studio.app.translation import language
-from studio.app.usual_folders import usual_folder
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.health.log_file import note_shown
@@ -21,14 +21,14 @@ from studio.project.changes import InsertLines, RenameProject
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
-from studio.project.splitting import LineBreaks
+from studio.project.splitting import SplitMode
 from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS, TEXT_SPLITTING
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 PROJECT_SUFFIX = ".timbre"
 
 
-class Wish(Enum):
+class UnsavedChangesChoice(Enum):
     """What to do with changes that are not in a file."""
 
     SAVE = "save"
@@ -83,7 +83,7 @@ class Documents(QObject):
         return path.stem if path else self.tr("Untitled")
 
     @property
-    def holds_unsaved_work(self) -> bool:
+    def has_unsaved_changes(self) -> bool:
         """An empty script that was never saved is nothing to ask about."""
         project = self._session.editor.project
         if not project.is_modified:
@@ -128,10 +128,10 @@ class Documents(QObject):
         if path.suffix.lower() != PROJECT_SUFFIX:
             await self.import_path(path)
             return
-        if not await self._may_leave():
+        if not await self._confirm_discard():
             return
         self.task_changed.emit(self.tr("Opening {name}").format(name=path.name))
-        project = await asyncio.to_thread(Project.open, path, self._session.surroundings.drafts)
+        project = await asyncio.to_thread(Project.open, path, self._session.services.drafts)
         await self._session.replace_project(project)
 
     async def _open_in_order(self, paths: Sequence[Path]) -> None:
@@ -145,11 +145,11 @@ class Documents(QObject):
         from studio.project.importing.script_file import read_script  # noqa: PLC0415 - after the first paint
 
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
-        breaks = LineBreaks(self._session.settings[TEXT_SPLITTING])
+        breaks = SplitMode(self._session.settings[TEXT_SPLITTING])
         lines = await asyncio.to_thread(read_script, path, breaks)
         self.task_changed.emit(None)  # else the word of how many there are would make way for it
         editor = self._session.editor
-        if editor.project.path is None and not editor.project.name and not self.holds_unsaved_work:
+        if editor.project.path is None and not editor.project.name and not self.has_unsaved_changes:
             editor.apply(RenameProject(path.stem))  # what its exports are called
         self.lines_read.emit(lines)
 
@@ -157,7 +157,7 @@ class Documents(QObject):
         """What a program that died left behind; it may be of the script that is being opened, which would take its place."""
         if self._opening is not None:
             await asyncio.wait([self._opening])
-        folder = self._session.surroundings.drafts
+        folder = self._session.services.drafts
         damages: list[StudioError] = []
         drafts = await asyncio.to_thread(lambda: recoverable_drafts(folder, on_damage=damages.append))
         for damage in damages:
@@ -171,21 +171,21 @@ class Documents(QObject):
             dialog.open()
 
     async def recover(self, draft: Draft) -> None:
-        if not await self._may_leave():
+        if not await self._confirm_discard():
             return
         self.task_changed.emit(self.tr("Recovering"))
         project = await asyncio.to_thread(Project.recover, draft)
         await self._session.replace_project(project)
 
-    async def may_close(self) -> Wish:
+    async def confirm_close(self) -> UnsavedChangesChoice:
         """Ask where something would be lost, and save where that is wanted; ask again where it cannot be saved."""
-        if not self.holds_unsaved_work:
-            return Wish.DISCARD
+        if not self.has_unsaved_changes:
+            return UnsavedChangesChoice.DISCARD
         wish = await self._ask_wish()
-        while wish in (Wish.SAVE, Wish.SAVE_ELSEWHERE):
-            save = self._save_as if wish is Wish.SAVE_ELSEWHERE else self._save_as_needed
+        while wish in (UnsavedChangesChoice.SAVE, UnsavedChangesChoice.SAVE_ELSEWHERE):
+            save = self._save_as if wish is UnsavedChangesChoice.SAVE_ELSEWHERE else self._save_as_needed
             try:
-                return Wish.SAVE if await save() else Wish.CANCEL
+                return UnsavedChangesChoice.SAVE if await save() else UnsavedChangesChoice.CANCEL
             except StudioError as error:
                 wish = await self._ask_after_failure(error)
             finally:
@@ -193,12 +193,12 @@ class Documents(QObject):
         return wish
 
     async def _new(self) -> None:
-        if await self._may_leave():
-            drafts, settings = self._session.surroundings.drafts, self._session.settings
+        if await self._confirm_discard():
+            drafts, settings = self._session.services.drafts, self._session.settings
             await self._session.replace_project(await asyncio.to_thread(new_project, drafts, settings))
 
-    async def _may_leave(self) -> bool:
-        return await self.may_close() is not Wish.CANCEL
+    async def _confirm_discard(self) -> bool:
+        return await self.confirm_close() is not UnsavedChangesChoice.CANCEL
 
     async def _save_as_needed(self) -> bool:
         return await (self._save_as() if self._session.editor.project.path is None else self._save(None))
@@ -216,7 +216,7 @@ class Documents(QObject):
             if not await self._ask_to_replace(error):
                 return False
             await asyncio.to_thread(lambda: project.save(path, replaces_foreign=True))
-        self._session.editor.noticed(project.script)
+        self._session.editor.refresh(project.script)
         self.title_changed.emit()
         return True
 
@@ -247,7 +247,7 @@ class Documents(QObject):
 
     def _usual_folder(self) -> str:
         path = self._session.editor.project.path
-        return str(path.parent) if path else usual_folder(QStandardPaths.StandardLocation.DocumentsLocation)
+        return str(path.parent) if path else default_folder(QStandardPaths.StandardLocation.DocumentsLocation)
 
     async def _ask_where(self) -> Path | None:
         kinds = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)
@@ -258,7 +258,7 @@ class Documents(QObject):
         accepted = await _answer(dialog)
         return Path(dialog.selectedFiles()[0]) if accepted else None
 
-    async def _ask_wish(self) -> Wish:
+    async def _ask_wish(self) -> UnsavedChangesChoice:
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(self.tr("“{name}” has changes that are not saved.").format(name=self.name))
@@ -269,15 +269,21 @@ class Documents(QObject):
         box.setDefaultButton(save)
         await _answer(box)
         clicked = box.clickedButton()
-        return Wish.SAVE if clicked is save else Wish.DISCARD if clicked is discard else Wish.CANCEL
+        return (
+            UnsavedChangesChoice.SAVE
+            if clicked is save
+            else UnsavedChangesChoice.DISCARD
+            if clicked is discard
+            else UnsavedChangesChoice.CANCEL
+        )
 
-    async def _ask_after_failure(self, error: StudioError) -> Wish:
+    async def _ask_after_failure(self, error: StudioError) -> UnsavedChangesChoice:
         """What to do about changes that could not be saved."""
         note_shown(error)
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(sentence_of(error))
-        box.setInformativeText(remedy_of(error))
+        box.setText(error_message(error))
+        box.setInformativeText(error_hint(error))
         again = box.addButton(self.tr("Try again"), QMessageBox.ButtonRole.AcceptRole)
         elsewhere = box.addButton(self.tr("Save elsewhere…"), QMessageBox.ButtonRole.AcceptRole)
         discard = box.addButton(self.tr("Do not save"), QMessageBox.ButtonRole.DestructiveRole)
@@ -285,14 +291,20 @@ class Documents(QObject):
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(again)
         await _answer(box)
-        wishes = {again: Wish.SAVE, elsewhere: Wish.SAVE_ELSEWHERE, discard: Wish.DISCARD}
-        return next((wish for button, wish in wishes.items() if button is box.clickedButton()), Wish.CANCEL)
+        wishes = {
+            again: UnsavedChangesChoice.SAVE,
+            elsewhere: UnsavedChangesChoice.SAVE_ELSEWHERE,
+            discard: UnsavedChangesChoice.DISCARD,
+        }
+        return next(
+            (wish for button, wish in wishes.items() if button is box.clickedButton()), UnsavedChangesChoice.CANCEL
+        )
 
     async def _ask_to_replace(self, error: StudioError) -> bool:
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(sentence_of(error))
-        box.setInformativeText(remedy_of(error))
+        box.setText(error_message(error))
+        box.setInformativeText(error_hint(error))
         replace = box.addButton(self.tr("Replace it"), QMessageBox.ButtonRole.DestructiveRole)
         CopyReportButton(box).join(box, error)
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)

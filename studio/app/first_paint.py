@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 _LATEST_MILLISECONDS = 3_000
 
 
-def once_painted(window: QWidget, call: Callable[[], object]) -> None:
+def after_first_paint(window: QWidget, call: Callable[[], object]) -> None:
     """``call`` is called once, from the event loop. To be asked before the window is shown."""
     _FirstPaint(window, call)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 
 
 class GuideDialog(QDialog):
@@ -15,7 +15,7 @@ class GuideDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Guide"))
-        self.resize(fitting(560, 600))
+        self.resize(fit_to_screen(560, 600))
         text = QTextBrowser()
         text.setAccessibleName(self.tr("Guide"))
         text.setMarkdown("\n\n".join(self._paragraphs()))

@@ -8,10 +8,10 @@ from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QToolBar, QWidget
 
 from studio.app.actions import EDIT, FILE, GROUPS, HELP, PLAY, SPEAK, VIEW, VOICES, Actions
-from studio.app.widgets.room import fitting, room_on_screen
+from studio.app.widgets.screen_fit import available_size, fit_to_screen
 from studio.errors import StudioError
 from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 # Counts up when docks or toolbars are added: an older arrangement is then not taken over.
 _LAYOUT_VERSION = 1
@@ -113,13 +113,13 @@ class Docks:
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
             dock.show()
-        room = room_on_screen()
+        room = available_size()
         if room.width() < _NARROW_SCREEN_PIXELS:
             self._window.tabifyDockWidget(self.voices, self.inspector)
         if room.height() < _SHORT_SCREEN_PIXELS:
             self._window.tabifyDockWidget(self.voices, self.bottom)
         self.voices.raise_()
-        share_out(self._window)
+        distribute(self._window)
 
     def _dock(self, name: str, title: str) -> QDockWidget:
         dock = QDockWidget(title, self._window)
@@ -128,7 +128,7 @@ class Docks:
         return dock
 
 
-def share_out(window: QMainWindow) -> None:
+def distribute(window: QMainWindow) -> None:
     """The docks get what they need, but most of the window belongs to the script."""
     found = (window.findChild(QDockWidget, name) for name in ("voices", "inspector", "bottom"))
     voices, inspector, bottom = (cast("QDockWidget", dock) for dock in found)
@@ -142,17 +142,17 @@ def restore_layout(window: QMainWindow, docks: Docks, settings: Settings) -> Non
     """As the person left it; as the program came where that does not fit on this screen."""
     geometry = QByteArray.fromBase64(settings[WINDOW_GEOMETRY].encode())
     if geometry.isEmpty() or not window.restoreGeometry(geometry):
-        window.resize(fitting(*_SIZE))
+        window.resize(fit_to_screen(*_SIZE))
     layout = QByteArray.fromBase64(settings[WINDOW_LAYOUT].encode())
     if layout.isEmpty() or not window.restoreState(layout, _LAYOUT_VERSION):
-        share_out(window)
+        distribute(window)
         return
     least = window.minimumSizeHint()
-    if least.boundedTo(room_on_screen()) != least:
+    if least.boundedTo(available_size()) != least:
         docks.reset()
 
 
-def keep_layout(window: QMainWindow, settings: Settings) -> None:
+def save_layout(window: QMainWindow, settings: Settings) -> None:
     """For the next start; a disk that is full is no reason not to close."""
     geometry = bytes(window.saveGeometry().toBase64().data()).decode()
     layout = bytes(window.saveState(_LAYOUT_VERSION).toBase64().data()).decode()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio import paths
-from studio.app.widgets.room import LEAST_LIST_PIXELS
+from studio.app.widgets.screen_fit import LEAST_LIST_PIXELS
 
 _MOST_LINES = 2_000
 

@@ -16,24 +16,24 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 import studio
 from studio.app.application import Application
 from studio.app.documents import new_project
-from studio.app.error_words import error_words
-from studio.app.first_paint import once_painted
-from studio.app.garbage import collected_here
+from studio.app.error_text import format_error
+from studio.app.exception_hook import ExceptionHook
+from studio.app.first_paint import after_first_paint
+from studio.app.garbage_collection import gui_thread_collection
 from studio.app.log_panel import LogHandler
+from studio.app.services import Services
 from studio.app.session import Session
-from studio.app.surroundings import Surroundings
-from studio.app.theme.dress import Appearance, dress
+from studio.app.theme.application import Appearance, apply_theme
 from studio.app.translation import use_language
-from studio.app.unexpected import UnexpectedErrors
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.window import MainWindow
 from studio.errors import StudioError
 from studio.health.log_file import note_shown, write_log
 from studio.settings import COLOUR_SCHEME, LANGUAGE
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 
-def run_app(file: str | None = None, *, surroundings: Surroundings | None = None) -> int:
+def run_app(file: str | None = None, *, services: Services | None = None) -> int:
     """Shows the window, with ``file`` if one is given, until it is closed; returns the exit status."""
     application = make_application()
     log = LogHandler()
@@ -41,20 +41,20 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
     logging.getLogger("studio").setLevel(logging.INFO)
     write_log("window")
     settings = Settings()
-    put_on(application, settings)
+    apply_appearance(application, settings)
     loop = qasync.QEventLoop(application)
     asyncio.set_event_loop(loop)
-    surroundings = surroundings or Surroundings()
+    services = services or Services()
     with loop:
         try:
-            project = new_project(surroundings.drafts, settings)
+            project = new_project(services.drafts, settings)
         except StudioError as error:  # without a place for drafts nothing would be safe
-            tell(error)
+            show_fatal_error(error)
             return error.exit_status
-        session = Session(project, settings, surroundings)
+        session = Session(project, settings, services)
         window = MainWindow(session, log)
         follow_settings(application, settings)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: put_on(application, settings))
+        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: apply_appearance(application, settings))
         closed = loop.create_future()
         window.closed.connect(lambda: closed.done() or closed.set_result(None))
 
@@ -65,20 +65,20 @@ def run_app(file: str | None = None, *, surroundings: Surroundings | None = None
             if isinstance(application, Application):
                 application.hand_files_to(window.drops.open)
 
-        once_painted(window, start_working)
+        after_first_paint(window, start_working)
         window.show()
-        unexpected = UnexpectedErrors()
+        unexpected = ExceptionHook()
         unexpected.failed.connect(window.notices.show_error)
         loop.set_exception_handler(unexpected.on_loop_error)
-        with unexpected.caught(), collected_here():
+        with unexpected.caught(), gui_thread_collection():
             loop.run_until_complete(closed)
     return 0
 
 
-def tell(error: StudioError) -> None:
+def show_fatal_error(error: StudioError) -> None:
     """Where there is no window to tell it."""
     note_shown(error)
-    box = QMessageBox(QMessageBox.Icon.Critical, "Timbre Studio", error_words(error), QMessageBox.StandardButton.Ok)
+    box = QMessageBox(QMessageBox.Icon.Critical, "Timbre Studio", format_error(error), QMessageBox.StandardButton.Ok)
     CopyReportButton(box).join(box, error)
     box.exec()
 
@@ -101,19 +101,19 @@ def follow_settings(application: QApplication, settings: Settings) -> None:
 
     def follow(changed: Container[object]) -> None:
         if LANGUAGE in changed:
-            speak_as_asked(application, settings)
+            apply_language(application, settings)
         if COLOUR_SCHEME in changed:
-            dress(application, Appearance(settings[COLOUR_SCHEME]))
+            apply_theme(application, Appearance(settings[COLOUR_SCHEME]))
 
     settings.watch(follow)
 
 
-def put_on(application: QApplication, settings: Settings) -> None:
+def apply_appearance(application: QApplication, settings: Settings) -> None:
     """Colours and language as the settings say."""
-    speak_as_asked(application, settings)
-    dress(application, Appearance(settings[COLOUR_SCHEME]))
+    apply_language(application, settings)
+    apply_theme(application, Appearance(settings[COLOUR_SCHEME]))
 
 
-def speak_as_asked(application: QApplication, settings: Settings) -> None:
+def apply_language(application: QApplication, settings: Settings) -> None:
     choice = settings[LANGUAGE]
     use_language(application, QLocale.system() if choice == "system" else QLocale(choice))

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 from studio.project.drafts import Draft
 
 
@@ -47,7 +47,7 @@ class RecoveryDialog(QDialog):
         layout.addWidget(words)
         layout.addWidget(self._list)
         layout.addWidget(buttons)
-        self.resize(fitting(520, self.sizeHint().height()))
+        self.resize(fit_to_screen(520, self.sizeHint().height()))
         self._recover.clicked.connect(self._on_recover)
         self._discard.clicked.connect(self._on_discard)
         self._list.itemDoubleClicked.connect(self._on_recover)

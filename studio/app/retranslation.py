@@ -71,7 +71,7 @@ def _all_texts() -> tuple[Key, ...]:
     )
 
 
-class Texts:
+class TextSources:
     """All texts as they are said now, to be found again after the language has changed."""
 
     def __init__(self) -> None:
@@ -86,13 +86,13 @@ class Texts:
                     self._plain.setdefault(context, {}).setdefault(said, (context, source))
                     self._anywhere.setdefault(said, (context, source))
 
-    def said_anew(self, shown: str, contexts: tuple[str, ...]) -> str:
+    def retranslated(self, shown: str, contexts: tuple[str, ...]) -> str:
         """``shown`` in the language of now; as it is where it is none of our texts. ``contexts``: where it stands."""
         if not any(letter.isalpha() for letter in shown):
             return shown
         words = shown.strip()
         if words != shown:
-            return shown.replace(words, self.said_anew(words, contexts))
+            return shown.replace(words, self.retranslated(words, contexts))
         return (
             self._word_for_word(shown, contexts)
             or self._in_pieces(shown, contexts)
@@ -112,10 +112,10 @@ class Texts:
 
     def _in_pieces(self, shown: str, contexts: tuple[str, ...]) -> str | None:
         if match := _KEYS_AT_END.match(shown):
-            return f"{self.said_anew(match['tip'], contexts)} ({match['keys']})"
+            return f"{self.retranslated(match['tip'], contexts)} ({match['keys']})"
         for separator in _SEPARATORS:
             if separator in shown:
-                return separator.join(self.said_anew(part, contexts) for part in shown.split(separator))
+                return separator.join(self.retranslated(part, contexts) for part in shown.split(separator))
         return None
 
     def _with_facts(self, shown: str, contexts: tuple[str, ...]) -> str | None:
@@ -132,7 +132,7 @@ class Texts:
     def _as_a_list(self, shown: str, contexts: tuple[str, ...]) -> str:
         if _WEAK_SEPARATOR not in shown:
             return shown
-        return _WEAK_SEPARATOR.join(self.said_anew(part, contexts) for part in shown.split(_WEAK_SEPARATOR))
+        return _WEAK_SEPARATOR.join(self.retranslated(part, contexts) for part in shown.split(_WEAK_SEPARATOR))
 
     def _filled(self, key: Key, match: re.Match[str]) -> str:
         """What stood in the places is written as it is shown already; only steps of the undo stack are our words too."""
@@ -144,16 +144,16 @@ class Texts:
         return _PLACE.sub(lambda place: found.get(place[1], place[0]), said)
 
 
-def retranslate(texts: Texts) -> None:
+def retranslate(texts: TextSources) -> None:
     """Everything there is, open or hidden, after the translators were exchanged. ``texts`` from before."""
     for window in QApplication.topLevelWidgets():
         for part in (window, *window.findChildren(QObject)):
             if isinstance(part, QWidget | QAction):
-                _say_anew(part, texts)
+                _retranslate(part, texts)
         window.update()
 
 
-def _say_anew(part: QWidget | QAction, texts: Texts) -> None:
+def _retranslate(part: QWidget | QAction, texts: TextSources) -> None:
     contexts = _contexts_of(part)
     holds_user_text = bool(part.property(USER_TEXT_PROPERTY))
     if holds_user_text and isinstance(part, ElidedLabel):  # its tip and its accessible name are its text
@@ -161,7 +161,7 @@ def _say_anew(part: QWidget | QAction, texts: Texts) -> None:
 
     def change(now: Callable[[], str], to: Callable[[str], object]) -> None:
         shown = now()
-        said = texts.said_anew(shown, contexts)
+        said = texts.retranslated(shown, contexts)
         if said != shown:
             to(said)
 

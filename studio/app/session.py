@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState, WorkerBridge
-from studio.app.inspector.take_pictures import TakePictures
-from studio.app.script.live_states import LiveStates
+from studio.app.inspector.waveform_thumbnails import WaveformThumbnails
+from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.style_list import StyleList
-from studio.app.speaking.meters import Meters
-from studio.app.speaking.play_all import PlayAll
-from studio.app.speaking.queue import Order, SpeakQueue
-from studio.app.speaking.sound import GrowingSound, Samples
-from studio.app.speaking.take_making import TakeMaking, VoiceToUse
-from studio.app.speaking.transport import Heard, Transport
-from studio.app.surroundings import Surroundings
+from studio.app.services import Services
+from studio.app.speaking.playback_stats import PlaybackStats
+from studio.app.speaking.queue import SynthesisJob, SynthesisQueue
+from studio.app.speaking.script_player import ScriptPlayer
+from studio.app.speaking.streaming_audio import Samples, StreamingAudio
+from studio.app.speaking.take_synthesis import ResolvedVoice, TakeSynthesis
+from studio.app.speaking.transport import NowPlaying, Transport
 from studio.app.voices.clip_player import ClipPlayer
-from studio.app.voices.new_voices import VoiceSources
+from studio.app.voices.voice_importer import VoiceImportServices
 from studio.audio.portaudio import device_names
 from studio.audio.waveform import Waveform
 from studio.catalog.installed import DEFAULT_MODEL
@@ -45,11 +45,11 @@ from studio.settings import (
     SPEECH_LM_PRECISION,
     VOICE_CACHE_GIBIBYTES,
 )
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
-    from studio.app.models.model_work import ModelWork
+    from studio.app.models.model_tasks import ModelTasks
     from studio.health.report import HealthReport
 
 _METER_MILLISECONDS = 200
@@ -68,26 +68,26 @@ class Session(QObject):
 
     failed = Signal(object)  # StudioError
     meters_changed = Signal(object)  # Meters
-    sound_shown = Signal(object, str)  # GrowingSound or None, line id
+    sound_shown = Signal(object, str)  # StreamingAudio or None, line id
 
-    def __init__(
-        self, project: Project, settings: Settings, surroundings: Surroundings, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, project: Project, settings: Settings, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.settings = settings
-        self.surroundings = surroundings
+        self.services = services
         self.editor = ProjectEditor(project, self)
         self.styles = StyleList(self)
-        self.live_states = LiveStates(self)
-        self.library: VoiceLibrary = surroundings.open_library()
-        self.bridge = WorkerBridge(surroundings, self.model_folder(), self.engine_options(), self)
-        self.queue = SpeakQueue(self.bridge, self.editor, self.live_states, self.find_voice, self, settings=settings)
-        self.transport = Transport(surroundings.outputs, self)
-        self.play_all = PlayAll(self.editor, self.queue, self.transport, self.bridge.run, self)
-        self.pictures = TakePictures(self.editor, self.bridge.run, self)
+        self.line_statuses = LineStatusStore(self)
+        self.library: VoiceLibrary = services.open_library()
+        self.bridge = WorkerBridge(services, self.model_folder(), self.engine_options(), self)
+        self.queue = SynthesisQueue(
+            self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
+        )
+        self.transport = Transport(services.outputs, self)
+        self.script_player = ScriptPlayer(self.editor, self.queue, self.transport, self.bridge.run, self)
+        self.pictures = WaveformThumbnails(self.editor, self.bridge.run, self)
         # The order that is to be heard while it is being made, until it is over.
-        self._heard_order: Order | None = None
-        self._last_order: Order | None = None
+        self._heard_order: SynthesisJob | None = None
+        self._last_order: SynthesisJob | None = None
         self._num_takes = 0
         self._meter_timer = QTimer(self)
         self._meter_timer.setInterval(_METER_MILLISECONDS)
@@ -97,8 +97,8 @@ class Session(QObject):
 
     def _connect(self) -> None:
         # lines being spoken
-        self.queue.making_started.connect(self._on_making_started)
-        self.queue.order_ended.connect(self._on_order_ended)
+        self.queue.making_started.connect(self._on_synthesis_started)
+        self.queue.job_finished.connect(self._on_job_finished)
         self.queue.became_idle.connect(self._measure)
         # sound being heard
         self.transport.started.connect(lambda heard: self.sound_shown.emit(heard.sound, heard.line_id))
@@ -106,22 +106,22 @@ class Session(QObject):
         self.transport.ended.connect(lambda _: self._measure())
         # what goes wrong without anybody waiting for it
         self.bridge.failed.connect(self.failed)
-        self.play_all.failed.connect(self.failed)
+        self.script_player.failed.connect(self.failed)
         self.editor.failed.connect(self.failed)
 
     # The model.
 
     @cached_property
-    def models(self) -> ModelWork:
+    def models(self) -> ModelTasks:
         """Installing, checking and removing; nobody asks before the window stands."""
-        from studio.app.models.model_work import ModelWork  # noqa: PLC0415 - after the first paint
+        from studio.app.models.model_tasks import ModelTasks  # noqa: PLC0415 - after the first paint
 
-        return ModelWork(self.settings, self.bridge.run, self)
+        return ModelTasks(self.settings, self.bridge.run, self)
 
     def model_folder(self) -> Path:
         """The chosen one, or the one that comes with the program."""
         choice = self.settings[MODEL]
-        models = self.surroundings.find_models()
+        models = self.services.find_models()
         if choice and Path(choice).is_dir():
             return Path(choice)
         found = models.get(choice) or models.get(DEFAULT_MODEL) or next(iter(models.values()), None)
@@ -141,7 +141,7 @@ class Session(QObject):
 
     def use_model(self, choice: str) -> None:
         """By its name or folder; what the old one was saying ends. Raises ``ModelNotFound``."""
-        models = self.surroundings.find_models()
+        models = self.services.find_models()
         if choice not in models and not Path(choice).is_dir():
             raise ModelNotFound("There is no model {choice}.", remedy="Choose one that is installed.", choice=choice)
         self.settings[MODEL] = choice
@@ -163,8 +163,8 @@ class Session(QObject):
 
     def device_names(self, kind: str) -> tuple[str, ...]:
         """Looks for what was plugged in; takes a moment, may be called from any thread."""
-        self.surroundings.outputs.look_again()
-        return self.surroundings.outputs.names() if kind == "output" else device_names("input")
+        self.services.outputs.look_again()
+        return self.services.outputs.names() if kind == "output" else device_names("input")
 
     def examine(self) -> HealthReport:
         """Everything the program needs; takes seconds, from any thread."""
@@ -172,26 +172,26 @@ class Session(QObject):
 
         def require_sound_card() -> None:
             device = self.settings[OUTPUT_DEVICE] or None
-            self.surroundings.outputs.open(device, _DOCTOR_RATE, _silence, _DOCTOR_BUFFER_SECONDS).close()
+            self.services.outputs.open(device, _DOCTOR_RATE, _silence, _DOCTOR_BUFFER_SECONDS).close()
 
         return examine(require_sound_card, lambda: self.library)
 
     # Voices.
 
-    def voice_sources(self) -> VoiceSources:
+    def voice_sources(self) -> VoiceImportServices:
         """For the dock of voices: the same devices, the same worker."""
-        return VoiceSources(
+        return VoiceImportServices(
             make_player=lambda parent: ClipPlayer(
-                self.surroundings.outputs, device=lambda: self.settings[OUTPUT_DEVICE] or None, parent=parent
+                self.services.outputs, device=lambda: self.settings[OUTPUT_DEVICE] or None, parent=parent
             ),
-            start_worker=self.surroundings.start_worker,
+            start_worker=self.services.start_worker,
             model_folder=self.model_folder,
         )
 
-    def find_voice(self, name: str) -> VoiceToUse:
+    def find_voice(self, name: str) -> ResolvedVoice:
         """From any thread. Raises ``VoiceNotFound``."""
         voice = self.library.get(name)
-        return VoiceToUse(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256, voice_key(voice))
+        return ResolvedVoice(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256, voice_key(voice))
 
     # Speaking and hearing.
 
@@ -200,20 +200,20 @@ class Session(QObject):
         speakable = [line_id for line_id in line_ids if not self.editor.project.line(line_id).is_locked]
         if not speakable:
             return
-        orders = self.queue.speak(speakable, num_takes=num_takes, goes_first=is_heard)
-        if is_heard and not self.play_all.is_active:
-            self._heard_order = orders[0]
+        jobs = self.queue.speak(speakable, num_takes=num_takes, goes_first=is_heard)
+        if is_heard and not self.script_player.is_active:
+            self._heard_order = jobs[0]
 
     def speak_recording(self, line_id: str, recording: Path) -> None:
         """A take of the line that says, in its voice, what is said in ``recording``; heard while it is being made."""
         order = self.queue.convert(line_id, recording)
-        if not self.play_all.is_active:
+        if not self.script_player.is_active:
             self._heard_order = order
 
-    def speak_stale(self) -> None:
+    def speak_changed_lines(self) -> None:
         """Every line that has something to say and no fresh take of a plausible length."""
         editor = self.editor
-        waiting = {order.line_id for order in self.queue.orders if not order.state.is_over}
+        waiting = {order.line_id for order in self.queue.jobs if not order.state.is_over}
         ids = [
             line.id
             for line in editor.project.lines
@@ -226,22 +226,22 @@ class Session(QObject):
 
     def play_take(self, take_id: str, *, start_seconds: float = 0.0) -> None:
         """A take of the project."""
-        self.play_all.stop()
+        self.script_player.stop()
         self.bridge.run(self._play_take(take_id, start_seconds))
 
     async def _play_take(self, take_id: str, start_seconds: float) -> None:
         sound = await self.sound_of(take_id)
         line_id = self.editor.project.take(take_id).line_id
-        self.transport.play(Heard(line_id, take_id, sound), start_seconds=start_seconds)
+        self.transport.play(NowPlaying(line_id, take_id, sound), start_seconds=start_seconds)
 
-    async def sound_of(self, take_id: str) -> GrowingSound:
+    async def sound_of(self, take_id: str) -> StreamingAudio:
         """Raises ``TakeNotFound``."""
         heard = self.transport.heard
         if heard is not None and heard.take_id == take_id and heard.sound.is_complete:
             return heard.sound
         project = self.editor.project
         samples = await asyncio.to_thread(project.samples_of, take_id)
-        return GrowingSound.of(samples, project.take(take_id).sample_rate)
+        return StreamingAudio.of(samples, project.take(take_id).sample_rate)
 
     def waveform_of(self, take: Take) -> Waveform:
         """The sound of a stored take, from any thread. Raises ``TakeNotFound``."""
@@ -249,16 +249,16 @@ class Session(QObject):
 
     def stop(self) -> bool:
         """Silence at once, and no more of the take that is being heard; whether there was anything to stop."""
-        was_busy = self.transport.is_playing or self.play_all.is_active
+        was_busy = self.transport.is_playing or self.script_player.is_active
         heard = self.transport.heard
-        self.play_all.stop()
+        self.script_player.stop()
         self.transport.stop()
-        for order in self.queue.orders:
+        for order in self.queue.jobs:
             # Also one that the worker's death has interrupted, and that waits to be spoken once more.
             # What was stopped before is about to end: to stop it again would be nothing, though it were reported as done.
-            if order.state.is_over or order.making is None or order.making.is_stopped:
+            if order.state.is_over or order.synthesis is None or order.synthesis.is_stopped:
                 continue
-            if order is self._heard_order or (heard is not None and order.making.take_id == heard.take_id):
+            if order is self._heard_order or (heard is not None and order.synthesis.take_id == heard.take_id):
                 self.queue.cancel(order)
                 was_busy = True
         return was_busy
@@ -288,14 +288,14 @@ class Session(QObject):
 
     # Inside.
 
-    def _on_making_started(self, making: TakeMaking) -> None:
+    def _on_synthesis_started(self, making: TakeSynthesis) -> None:
         self._meter_timer.start()
-        if self._heard_order is not None and self._heard_order.making is making:
+        if self._heard_order is not None and self._heard_order.synthesis is making:
             self.transport.follow(making)
 
-    def _on_order_ended(self, order: Order) -> None:
-        if order.making is not None:
-            self.transport.making_ended(order.making)
+    def _on_job_finished(self, order: SynthesisJob) -> None:
+        if order.synthesis is not None:
+            self.transport.synthesis_ended(order.synthesis)
         if order.take is not None:
             self._num_takes += 1
         if order is self._heard_order:
@@ -306,11 +306,11 @@ class Session(QObject):
 
     def _measure(self) -> None:
         order = self.queue.current or self._last_order
-        making = order.making if order else None
+        making = order.synthesis if order else None
         report = making.report if making else None
         first = report.first_audio_seconds if report else making.first_audio_seconds if making else None
         self.meters_changed.emit(
-            Meters(
+            PlaybackStats(
                 first_audio_seconds=first,
                 real_time_factor=report.real_time_factor if report else making.pace_so_far if making else None,
                 buffered_seconds=self.transport.buffered_seconds,

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.actions import GROUPS, Actions
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 
 _ACTION_ROLE = Qt.ItemDataRole.UserRole
 
@@ -157,7 +157,7 @@ class ShortcutsDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
-        self.resize(fitting(640, 620))
+        self.resize(fit_to_screen(640, 620))
         self.page = ShortcutsPage(actions)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

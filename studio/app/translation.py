@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from studio import paths
 
 if TYPE_CHECKING:
-    from studio.app.retranslation import Texts
+    from studio.app.retranslation import TextSources
 
 _installed: list[QTranslator] = []
 _Part = TypeVar("_Part", bound=QObject)
@@ -69,13 +69,13 @@ def use_language(application: QApplication, locale: QLocale) -> None:
         language.changed.emit(before)
 
 
-def _texts_of_now() -> Texts:
-    from studio.app.retranslation import Texts  # noqa: PLC0415 - the first picture needs none of it
+def _texts_of_now() -> TextSources:
+    from studio.app.retranslation import TextSources  # noqa: PLC0415 - the first picture needs none of it
 
-    return Texts()
+    return TextSources()
 
 
-def _retranslate(texts: Texts) -> None:
+def _retranslate(texts: TextSources) -> None:
     from studio.app.retranslation import retranslate  # noqa: PLC0415
 
     retranslate(texts)

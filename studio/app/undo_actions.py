@@ -10,11 +10,11 @@ from PySide6.QtGui import QAction, QUndoStack
 from studio.app.translation import language
 
 if TYPE_CHECKING:
-    from studio.app.retranslation import Texts
+    from studio.app.retranslation import TextSources
 
 
 class UndoActions(QObject):
-    told = Signal(str)  # what was undone or done again, for the status bar
+    status_message = Signal(str)  # what was undone or done again, for the status bar
 
     def __init__(self, stack: QUndoStack, undo: QAction, redo: QAction, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -25,26 +25,26 @@ class UndoActions(QObject):
         redo.triggered.connect(self._on_redo)
         for changed in (stack.canUndoChanged, stack.canRedoChanged, stack.indexChanged):
             changed.connect(self._show)
-        language.changed.connect(self._say_anew)
+        language.changed.connect(self._retranslate)
         self._show()
 
     def _on_undo(self) -> None:
         if self._stack.canUndo():
             words = self.tr("Undone: {step}").format(step=self._stack.undoText())
             self._stack.undo()
-            self.told.emit(words)
+            self.status_message.emit(words)
 
     def _on_redo(self) -> None:
         if self._stack.canRedo():
             words = self.tr("Done again: {step}").format(step=self._stack.redoText())
             self._stack.redo()
-            self.told.emit(words)
+            self.status_message.emit(words)
 
-    def _say_anew(self, texts: Texts) -> None:
+    def _retranslate(self, texts: TextSources) -> None:
         """Steps are named when they are done, and taken back in another language."""
         for number in range(self._stack.count()):
             step = self._stack.command(number)
-            step.setText(texts.said_anew(step.text(), ()))
+            step.setText(texts.retranslated(step.text(), ()))
         self._show()
 
     def _show(self) -> None:

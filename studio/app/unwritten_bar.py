@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QTimer, Signal
 
-from studio.app.background import in_background
-from studio.app.notices import NoticeBar
+from studio.app.background import run_in_background
+from studio.app.notifications import NotificationBar
 from studio.app.script.project_editor import ProjectEditor
 from studio.errors import StudioError
 from studio.project.draft_writer import Unwritten
@@ -15,7 +15,7 @@ from studio.project.draft_writer import Unwritten
 _RETRY_MILLISECONDS = 3_000
 
 
-class UnwrittenBar(NoticeBar):
+class UnwrittenBar(NotificationBar):
     """Watches the project; until all is written it tries again every few seconds, in the background.
 
     A notice that is closed comes back with the next change that cannot be written.
@@ -52,9 +52,9 @@ class UnwrittenBar(NoticeBar):
 
         def done(_: object) -> None:
             if project is self._editor.project:
-                self._editor.noticed(before)
+                self._editor.refresh(before)
 
         def failed(error: StudioError) -> None:
             self._editor.failed.emit(error)
 
-        in_background(self, project.write_again, done=done, failed=failed)
+        run_in_background(self, project.write_again, done=done, failed=failed)

@@ -12,37 +12,37 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from studio.app.actions import EDIT, FILE, NUM_VOICE_KEYS, SPEAK, VIEW, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
 from studio.app.closing import Closing
+from studio.app.dialogs import Dialogs
 from studio.app.documents import Documents
-from studio.app.inspector.as_spoken import AsSpoken
 from studio.app.inspector.inspector import Inspector
-from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, keep_layout, make_toolbar, restore_layout
+from studio.app.inspector.normalized_text import NormalizedTextPreview
+from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, make_toolbar, restore_layout, save_layout
 from studio.app.log_panel import LogHandler, LogPanel
-from studio.app.notices import NoticeBar
-from studio.app.pages import Pages
+from studio.app.notifications import NotificationBar
 from studio.app.script.script_page import ScriptPage
-from studio.app.script.voice_following import VoiceFollowing
+from studio.app.script.voice_rename_tracker import VoiceRenameTracker
 from studio.app.session import Session
-from studio.app.speaking.device_notices import DeviceNotices
+from studio.app.speaking.audio_device_notifier import AudioDeviceNotifier
 from studio.app.speaking.queue_panel import QueuePanel
-from studio.app.speaking.sound import GrowingSound
-from studio.app.speaking.take_panel import TakePanel
-from studio.app.speaking.takes_desk import TakesDesk
+from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.speaking.takes_controller import TakesController
 from studio.app.speaking.task_reporter import TaskReporter
-from studio.app.status_strip import StatusStrip
+from studio.app.speaking.waveform_panel import WaveformPanel
+from studio.app.status_bar import StatusBar
 from studio.app.theme.icons import icon
 from studio.app.undo_actions import UndoActions
 from studio.app.unwritten_bar import UnwrittenBar
 from studio.app.voices.panel import VoicesPanel
-from studio.project.splitting import LineBreaks, split_text
+from studio.project.splitting import SplitMode, split_text
 from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 from studio.voices.voice import name_key
 
 if TYPE_CHECKING:
     from studio.app.dictionary.pronunciation import Pronunciation
-    from studio.app.drops import Drops
-    from studio.app.engines.engines_desk import EnginesDesk
-    from studio.app.models.models_desk import ModelsDesk
-    from studio.app.speaking.recordings import Recordings
+    from studio.app.drop_handler import DropHandler
+    from studio.app.engines.engines_controller import EnginesController
+    from studio.app.models.models_controller import ModelsController
+    from studio.app.speaking.voice_conversion import VoiceConversionController
 
 
 class MainWindow(QMainWindow):
@@ -50,10 +50,10 @@ class MainWindow(QMainWindow):
 
     closed = Signal()
     pronunciation: Pronunciation
-    models: ModelsDesk
-    engines: EnginesDesk
-    recordings: Recordings
-    drops: Drops
+    models: ModelsController
+    engines: EnginesController
+    recordings: VoiceConversionController
+    drops: DropHandler
     _settings_changed = Signal(object)  # they may be changed on any thread
 
     def __init__(self, session: Session, log: LogHandler) -> None:
@@ -61,24 +61,24 @@ class MainWindow(QMainWindow):
         self.session = session
         self.actions_by_id = Actions(self, session.settings[SHORTCUTS])
         self.documents = Documents(session, self)
-        self.pages = Pages(session, self.actions_by_id, self)
-        self.notices = NoticeBar()
+        self.pages = Dialogs(session, self.actions_by_id, self)
+        self.notices = NotificationBar()
         self._unwritten = UnwrittenBar(session.editor, self.documents.save_as)
-        self._device_notices = DeviceNotices(session.transport, self.notices, self)
-        self.script = ScriptPage(session.editor, session.live_states, session.styles, self._split_text)
+        self._device_notices = AudioDeviceNotifier(session.transport, self.notices, self)
+        self.script = ScriptPage(session.editor, session.line_statuses, session.styles, self._split_text)
         self.inspector = Inspector(session.styles, session.pictures.outline)
-        self.as_spoken = AsSpoken(session.bridge, self)
-        self.take_panel = TakePanel()
+        self.normalized_text = NormalizedTextPreview(session.bridge, self)
+        self.waveform_panel = WaveformPanel()
         self.queue_panel = QueuePanel(session.queue)
-        self.desk = TakesDesk(session, self)
+        self.desk = TakesController(session, self)
         self.tasks = TaskReporter(session, self)
-        self.status = StatusStrip()
+        self.status = StatusBar()
         self.voices = VoicesPanel(session.library, session.editor.undo_stack, session.voice_sources())
         self.actions_by_id.begin_with(self._commit_typing, FILE, EDIT, SPEAK)
         self._undo_actions = UndoActions(
             session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
         )
-        self._voice_following = VoiceFollowing(session.editor, self)
+        self._voice_following = VoiceRenameTracker(session.editor, self)
         self._closing = Closing(session, self.documents, self)
         self._may_close = False
         self._unwatch = session.settings.watch(self._settings_changed.emit)
@@ -89,17 +89,17 @@ class MainWindow(QMainWindow):
         self.script.view.go_to(session.editor.script.lines[0].id)
         self._show_line()
 
-    def furnish(self) -> None:
+    def create_deferred_parts(self) -> None:
         """After the first paint: all that it does without."""
-        from studio.app.furnishing import Furnishing  # noqa: PLC0415 - see there
+        from studio.app.deferred_parts import DeferredParts  # noqa: PLC0415 - see there
 
-        made = Furnishing(self)
+        made = DeferredParts(self)
         self.models, self.engines, self.drops = made.models, made.engines, made.drops
         self.pronunciation, self.recordings = made.pronunciation, made.recordings
 
     def start_working(self, path: Path | None) -> None:
         """After the first paint: the model, what was left behind, and the file that was asked for."""
-        self.furnish()
+        self.create_deferred_parts()
         self.session.wake()
         self.pronunciation.load()
         self.session.bridge.load()
@@ -125,7 +125,7 @@ class MainWindow(QMainWindow):
         self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Take, queue and log")))
         self.docks.fill(self.voices, self.inspector)
         for widget, words, icon_name in (
-            (self.take_panel, self.tr("Take"), "speak"),
+            (self.waveform_panel, self.tr("Take"), "speak"),
             (self.queue_panel, self.tr("Queue"), "queue"),
             (LogPanel(log), self.tr("Log"), "log"),
         ):
@@ -167,11 +167,11 @@ class MainWindow(QMainWindow):
         actions["edit.lock"].triggered.connect(script.toggle_lock)
         actions["edit.find"].triggered.connect(lambda: script.open_find(replaces=False))
         actions["edit.replace"].triggered.connect(lambda: script.open_find(replaces=True))
-        self._undo_actions.told.connect(self.tasks.tell)
+        self._undo_actions.status_message.connect(self.tasks.show_message)
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=session.settings[TAKES_AT_ONCE]))
-        actions["speak.stale"].triggered.connect(session.speak_stale)
+        actions["speak.stale"].triggered.connect(session.speak_changed_lines)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
         session.queue.making_started.connect(lambda _: self.voices.set_busy(True))
@@ -189,12 +189,12 @@ class MainWindow(QMainWindow):
         actions["play.keep"].triggered.connect(self.desk.toggle_kept)
         actions["play.remove_take"].triggered.connect(self.desk.remove_chosen)
         actions["play.restore_take"].triggered.connect(self.desk.restore_last)
-        self.desk.told.connect(self.tasks.tell)
-        session.play_all.line_changed.connect(script.view.go_to)
+        self.desk.status_message.connect(self.tasks.show_message)
+        session.script_player.line_changed.connect(script.view.go_to)
         session.sound_shown.connect(self._show_sound)
         session.transport.moved.connect(self._on_moved)
-        session.transport.ended.connect(lambda _: self.take_panel.show_position(None))
-        self.take_panel.seek_requested.connect(self.desk.play_from)
+        session.transport.ended.connect(lambda _: self.waveform_panel.show_position(None))
+        self.waveform_panel.seek_requested.connect(self.desk.play_from)
         # the chosen line
         script.current_line_changed.connect(lambda _: self._show_line())
         script.selection_changed.connect(self._show_form)
@@ -205,17 +205,17 @@ class MainWindow(QMainWindow):
         self.inspector.take_chosen.connect(self.desk.choose)
         self.inspector.play_requested.connect(session.play_take)
         self.inspector.take_menu_requested.connect(lambda place: self.pages.open_take_menu(self.desk, place))
-        self.as_spoken.ready.connect(self.inspector.show_spoken)
+        self.normalized_text.ready.connect(self.inspector.show_spoken)
         session.pictures.ready.connect(lambda _: self.inspector.picture_ready())
         # voices
-        actions["voices.new"].triggered.connect(self.voices.new_voices.choose_files)
-        actions["voices.record"].triggered.connect(self.voices.new_voices.record)
+        actions["voices.new"].triggered.connect(self.voices.voice_importer.choose_files)
+        actions["voices.record"].triggered.connect(self.voices.voice_importer.record)
         for number in range(1, NUM_VOICE_KEYS + 1):
             actions[voice_action_id(number)].triggered.connect(lambda _=False, n=number: self._assign_voice(n))
         self.voices.voice_chosen.connect(script.assign_voice)
         self.voices.voices_changed.connect(self._on_voices_changed)
         self.voices.voice_renamed.connect(self._voice_following.on_renamed)
-        self.voices.told.connect(self.tasks.tell)
+        self.voices.status_message.connect(self.tasks.show_message)
         self.voices.failed.connect(self.notices.show_error)
         self.notices.focus_left.connect(script.view.setFocus)
         # the window and its status
@@ -227,14 +227,14 @@ class MainWindow(QMainWindow):
         actions["help.doctor"].triggered.connect(self.pages.open_doctor)
         actions["help.about"].triggered.connect(self.pages.open_about)
         actions.keys_changed.connect(self._keep_keys)
-        script.message.connect(self.tasks.tell)
+        script.message.connect(self.tasks.show_message)
         script.view.set_stop_sound(session.stop)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)
         self.documents.failed.connect(self.notices.show_error)
         self.documents.noticed.connect(self.notices.show_hint)
-        self._unwritten.written.connect(self.tasks.tell)
+        self._unwritten.written.connect(self.tasks.show_message)
         self._closing.leaving.connect(self._leave)
         self._closing.ended.connect(self._end)
         self.tasks.task_changed.connect(self.status.show_task)
@@ -253,31 +253,31 @@ class MainWindow(QMainWindow):
         if line is not None and line.chosen_take is not None:
             self.session.play_take(line.chosen_take)
         elif line is not None:
-            self.tasks.tell(self.tr("This line has not been spoken yet: Ctrl+Enter speaks it."))
+            self.tasks.show_message(self.tr("This line has not been spoken yet: Ctrl+Enter speaks it."))
 
     def _play_from_here(self) -> None:
         self.session.stop()
         line = self.script.current_line
         if line is not None:
-            self.session.play_all.start(line.id)
+            self.session.script_player.start(line.id)
 
     def _stop(self) -> None:
         """The first Esc is for the sound, the second for what waits."""
         if not self.session.stop() and self.session.queue.waiting:
             self.session.queue.cancel_waiting()
-            self.tasks.tell(self.tr("Nothing waits to be spoken any more."))
+            self.tasks.show_message(self.tr("Nothing waits to be spoken any more."))
 
     def _on_moved(self, seconds: float) -> None:
         heard = self.session.transport.heard
-        if heard is not None and heard.sound is self.take_panel.sound:  # and not that of another line
-            self.take_panel.show_position(seconds)
-        self.take_panel.show_level(self.session.transport.level)
+        if heard is not None and heard.sound is self.waveform_panel.sound:  # and not that of another line
+            self.waveform_panel.show_position(seconds)
+        self.waveform_panel.show_level(self.session.transport.level)
 
     # The chosen line.
 
     def _show_line(self) -> None:
         line = self.script.current_line
-        self.as_spoken.show(line, self.session.editor.project.dictionary_in_force)
+        self.normalized_text.show(line, self.session.editor.project.dictionary_in_force)
         self.desk.show_line(line)
         self._show_form()
 
@@ -296,10 +296,10 @@ class MainWindow(QMainWindow):
         self.script.view.commit_writing()
         self.inspector.form.commit()
 
-    def _show_sound(self, sound: GrowingSound | None, line_id: str) -> None:
+    def _show_sound(self, sound: StreamingAudio | None, line_id: str) -> None:
         script = self.session.editor.script
         row = script.index_of.get(line_id)
-        self.take_panel.show_sound(sound, *(() if row is None else (row + 1, script.lines[row].text)))
+        self.waveform_panel.show_sound(sound, *(() if row is None else (row + 1, script.lines[row].text)))
 
     def _show_actions(self) -> None:
         line = self.script.current_line
@@ -319,7 +319,7 @@ class MainWindow(QMainWindow):
 
     def _show_title(self) -> None:
         self.setWindowTitle(f"{self.documents.name}[*] – Timbre Studio")
-        self.setWindowModified(self.documents.holds_unsaved_work)
+        self.setWindowModified(self.documents.has_unsaved_changes)
 
     def _on_project_replaced(self) -> None:
         lines = self.session.editor.script.lines
@@ -330,7 +330,7 @@ class MainWindow(QMainWindow):
     # Editing.
 
     def _split_text(self, text: str) -> list[str]:
-        return split_text(text, LineBreaks(self.session.settings[TEXT_SPLITTING]))
+        return split_text(text, SplitMode(self.session.settings[TEXT_SPLITTING]))
 
     # Voices.
 
@@ -385,11 +385,11 @@ class MainWindow(QMainWindow):
         self._closing.begin()
 
     def _leave(self) -> None:
-        keep_layout(self, self.session.settings)
+        save_layout(self, self.session.settings)
         self.hide()
         self._unwatch()
         self.voices.use_model(None)
-        self.as_spoken.stop()
+        self.normalized_text.stop()
 
     def _end(self) -> None:
         self._may_close = True

@@ -176,7 +176,7 @@ def _truncated(path: Path) -> UnreadableClip:
 _ENCODING_OF_SUFFIX = {each.suffix: each for each in (WAV_16, FLAC_16, OGG_VORBIS, MP3)}
 
 
-class WavWriter:
+class AudioWriter:
     """A mono sound file that grows as speech is made, and appears under its name only when complete.
 
     The format follows the suffix: .wav, .flac, .ogg or .mp3. As a context manager it closes the file,
@@ -208,7 +208,7 @@ class WavWriter:
         preface = id3_tag(tags) if encoding.file_format == "MP3" else b""
         try:
             self._require_place()
-            self._file = _WatchedFile(self._part, preface)
+            self._file = _ErrorTrackingFile(self._part, preface)
         except OSError as error:
             raise self._sentence(error) from error
         self._is_open = True
@@ -269,7 +269,7 @@ class WavWriter:
                 self._sound.close()
             self._discard_part()
 
-    def __enter__(self) -> WavWriter:
+    def __enter__(self) -> AudioWriter:
         return self
 
     def __exit__(
@@ -338,7 +338,7 @@ class WavWriter:
         )
 
 
-class _WatchedFile:
+class _ErrorTrackingFile:
     """A new file for libsndfile, which swallows what its callbacks raise: remembers why a write failed.
 
     Once abandoned it is deaf: libsndfile goes on writing when it closes, and must not notice. Of

@@ -17,12 +17,12 @@ from studio.errors import NoAudioDevice
 _log = logging.getLogger(__name__)
 
 # Fills all of the samples it is given; is told whether the device ran dry since the last time.
-Fill = Callable[[Samples, bool], None]
+FillCallback = Callable[[Samples, bool], None]
 LONGEST_BUFFER_SECONDS = 1.2
 
 
 class OutputStream(Protocol):
-    """A running device, on its own thread calling the ``Fill`` it was opened with."""
+    """A running device, on its own thread calling the ``FillCallback`` it was opened with."""
 
     @property
     def sample_rate(self) -> int: ...
@@ -43,7 +43,7 @@ class OutputStream(Protocol):
 
 
 @dataclass(slots=True)
-class DeviceBuffer:
+class LatencyPolicy:
     """How much sound the device is asked to hold. Lasts as long as a session: what a device once needed, it needs again.
 
     With ALSA on PulseAudio each time the device ran dry cost one to two seconds in which it took nothing,
@@ -61,16 +61,16 @@ class DeviceBuffer:
 
 
 # The rate that is wanted, what fills, and how many seconds the device is to hold.
-OpenOutput = Callable[[int, Fill, float], OutputStream]
+OpenOutput = Callable[[int, FillCallback, float], OutputStream]
 
 
-def open_default_output(sample_rate: int, fill: Fill, buffer_seconds: float = LATENCY_SECONDS) -> OutputStream:
+def open_default_output(sample_rate: int, fill: FillCallback, buffer_seconds: float = LATENCY_SECONDS) -> OutputStream:
     """The default device at ``sample_rate`` and mono if it can do that, else as it can. Raises ``NoAudioDevice``."""
     return open_output_on(None, sample_rate, fill, buffer_seconds)
 
 
 def open_output_on(
-    device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float = LATENCY_SECONDS
+    device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float = LATENCY_SECONDS
 ) -> OutputStream:
     """The same on the device of that name (``portaudio.device_names``); None is the default one."""
     sounddevice = load_portaudio()
@@ -95,7 +95,9 @@ def open_output_on(
 class _PortAudioStream(RunningStream):
     sample_rate: int
 
-    def __init__(self, sounddevice: Any, device: str | None, sample_rate: int, fill: Fill, buffer: float) -> None:
+    def __init__(
+        self, sounddevice: Any, device: str | None, sample_rate: int, fill: FillCallback, buffer: float
+    ) -> None:
         self._fill = fill
         self._buffer_seconds = buffer
         super().__init__(lambda: self._open(sounddevice, device, sample_rate))

@@ -11,11 +11,11 @@ from types import TracebackType
 import numpy as np
 import soxr
 
-from studio.audio.output_device import DeviceBuffer, OpenOutput, OutputStream, open_default_output
+from studio.audio.output_device import LatencyPolicy, OpenOutput, OutputStream, open_default_output
 from studio.audio.resampling import Samples
 from studio.audio.sample_ring import SampleRing
 from studio.errors import NoAudioDevice
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Player:
         start_after_seconds: float = 0.0,
         capacity_seconds: float = 600.0,
         open_output: OpenOutput = open_default_output,
-        buffer: DeviceBuffer | None = None,
+        buffer: LatencyPolicy | None = None,
     ) -> None:
         """``capacity_seconds``: how far the player may lag behind before ``play`` waits for it.
 
@@ -76,7 +76,7 @@ class Player:
         self._dry_at: int | None = None  # samples into the sound
         self._dry_again_samples = 0
         self._needs_longer_buffer = False
-        self._buffer = buffer or DeviceBuffer()
+        self._buffer = buffer or LatencyPolicy()
         self._consumed = threading.Event()
         self._silenced = threading.Event()
         # The device may ask for sound before it says which rate it has chosen.
@@ -106,7 +106,7 @@ class Player:
         return self._ring.num_read / self._output.sample_rate
 
     @property
-    def waiting_seconds(self) -> float:
+    def buffered_seconds(self) -> float:
         """How much has been given and not yet reached the device."""
         return self._ring.num_waiting / self._output.sample_rate
 
@@ -117,7 +117,7 @@ class Player:
 
     def play(self, samples: Samples) -> None:
         """Adds ``samples`` (n,) in -1..1; waits only while ``capacity_seconds`` are full."""
-        self.tend()
+        self.service()
         if self._to_device_rate is not None:
             samples = self._to_device_rate.resample_chunk(samples)
         self._enqueue(samples)
@@ -126,7 +126,7 @@ class Player:
         """Returns when all that was given has been heard, and closes the device."""
         if not self._is_open:
             return
-        self.tend()
+        self.service()
         if self._to_device_rate is not None:
             self._enqueue(self._to_device_rate.resample_chunk(np.zeros(0, np.float32), last=True))
         self._is_complete = True
@@ -137,7 +137,7 @@ class Player:
         finally:
             self._close()
 
-    def tend(self) -> None:
+    def service(self) -> None:
         """Sees to the device: to be called now and then while there is nothing to ``play``."""
         self._require_device()
         if self._needs_longer_buffer and self._is_open:
@@ -174,11 +174,11 @@ class Player:
                 self._wait_for_device()
 
     def _wait_until_silent(self, num_samples: int) -> None:
-        patience = max(_MOST_PATIENCE * self.waiting_seconds, _LEAST_PATIENCE_SECONDS)
+        patience = max(_MOST_PATIENCE * self.buffered_seconds, _LEAST_PATIENCE_SECONDS)
         deadline = time.monotonic() + patience
         while self._num_silent_after_end < num_samples and self._is_open:
             self._wait_for_device()
-            self.tend()
+            self.service()
             if time.monotonic() > deadline:
                 self._vanished(wording("The sound device takes the sound far too slowly."))
 
@@ -196,7 +196,7 @@ class Player:
         if self._is_open and not self._output.is_running and self._state is not _State.SILENT:
             self._vanished(wording("The sound device vanished while it was playing."))
 
-    def _vanished(self, what: Wording) -> None:
+    def _vanished(self, what: Message) -> None:
         self._close()
         raise NoAudioDevice(what, remedy="Check that it is connected and play again, or write to a file instead.")
 

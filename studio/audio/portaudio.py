@@ -101,7 +101,7 @@ class RunningStream:
             _open_streams.discard(id(self))
 
 
-def look_for_devices_again() -> bool:
+def rescan_devices() -> bool:
     """False, and nothing done, while a stream is open. May take half a second."""
     try:
         sounddevice = load_portaudio()

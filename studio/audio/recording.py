@@ -67,7 +67,7 @@ def open_input(device: str | None, take: Take) -> InputStream:
 
 
 @dataclass(frozen=True, slots=True)
-class NewSound:
+class InputBlock:
     """What came in since one last looked: all of it (for a meter), and what of it is being kept."""
 
     heard: Samples = field(repr=False)
@@ -117,7 +117,7 @@ class Recorder:
         self._kept, self._num_kept, self._has_gaps = [], 0, False
         self._is_recording = True
 
-    def read_new(self) -> NewSound:
+    def read_new(self) -> InputBlock:
         """To be called several times a second."""
         if self._is_open and not self._blocks and not self._input.is_running:
             self.close()
@@ -130,7 +130,7 @@ class Recorder:
             heard.append(samples)
             if self._is_recording:
                 kept.append(self._keep(samples, has_lost_some))
-        return NewSound(np.concatenate(heard), np.concatenate(kept))
+        return InputBlock(np.concatenate(heard), np.concatenate(kept))
 
     def stop(self) -> Waveform:
         """What was recorded, to the last sample that has come in; also after the microphone vanished."""

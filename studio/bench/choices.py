@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import psutil
 import torch
 
-from studio.bench.figures import Choice, Figure
-from studio.bench.material import random_mel, random_tokens
+from studio.bench.inputs import random_mel, random_tokens
+from studio.bench.measurements import Decision, Measurement
 from studio.bench.stage_measures import flow_prompt, good_prompt_tokens, speech_lm_request, stream_flow, time_speech_lm
 from studio.bench.timing import best_seconds
 from studio.errors import UnsupportedPrecision
@@ -23,7 +23,7 @@ _COMPARED_TOKENS = 40
 
 def choose_threads(
     speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, *, asked: int | None = None
-) -> Choice:
+) -> Decision:
     """Each stage with one thread up to one a logical core, by halves; the present count is put back.
 
     ``asked``: the count a person asked for, where the program did not choose.
@@ -31,7 +31,7 @@ def choose_threads(
     present = torch.get_num_threads()
     candidates = sorted({1, present, *_halves(psutil.cpu_count() or 1)})
     work = _work(speech_lm, flow, vocoder, num_speech_tokens)
-    measured: list[Figure] = []
+    measured: list[Measurement] = []
     costs: dict[tuple[str, int], float] = {}
     try:
         for num_threads in candidates:
@@ -39,7 +39,7 @@ def choose_threads(
             for name, task in work.items():
                 costs[name, num_threads] = best_seconds(task)
                 measured.append(
-                    Figure(
+                    Measurement(
                         f"threads.{name}_with_{num_threads}",
                         costs[name, num_threads],
                         "s",
@@ -50,7 +50,7 @@ def choose_threads(
         torch.set_num_threads(present)
     gains = ", ".join(f"{name} {costs[name, 1] / costs[name, present]:.1f} times" for name in work)
     reason = "that many were asked for" if asked else "there are that many physical cores, and stages take turns"
-    return Choice(
+    return Decision(
         "threads",
         str(present),
         f"{reason}; against one thread this makes {gains} as fast",
@@ -58,13 +58,13 @@ def choose_threads(
     )
 
 
-def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Figure]:
+def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Measurement]:
     """Speed of the speech LM in each precision that runs here, and how far its distributions are from float32's."""
     path = checkpoint.speech_lm_path(None)
     num_speech_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     request = speech_lm_request(num_speech_tokens, _COMPARED_TOKENS)
     tokens = random_tokens(_COMPARED_TOKENS, num_speech_tokens)
-    figures: list[Figure] = []
+    figures: list[Measurement] = []
     for precision in Precision:
         try:
             speech_lm = checkpoint.load_speech_lm(precision, device)
@@ -78,16 +78,16 @@ def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Figure]:
     return figures
 
 
-def _precision_figures(precision: Precision, per_token: float, quality: QualityReport) -> Iterator[Figure]:
+def _precision_figures(precision: Precision, per_token: float, quality: QualityReport) -> Iterator[Measurement]:
     name = f"precision.{precision.value}"
-    yield Figure(f"{name}_speed", 1 / per_token, "tokens/s", f"{_COMPARED_TOKENS} steps, the first left out.")
-    yield Figure(
+    yield Measurement(f"{name}_speed", 1 / per_token, "tokens/s", f"{_COMPARED_TOKENS} steps, the first left out.")
+    yield Measurement(
         f"{name}_agreement",
         100 * quality.top_agreement,
         "%",
         f"Steps of {quality.num_tokens} at which its likeliest token is float32's, with the same history.",
     )
-    yield Figure(
+    yield Measurement(
         f"{name}_divergence",
         quality.divergence_nats,
         "nats",

@@ -10,14 +10,14 @@ import sys
 import psutil
 import torch
 
-from studio.processor import processor_name
+from studio.processor import cpu_name
 
 
 def describe_machine() -> dict[str, str]:
     """What a reader needs beside a number: processor, cores, memory, versions, and whether others were working."""
     memory = psutil.virtual_memory().total / 2**30
     described = {
-        "processor": processor_name(),
+        "processor": cpu_name(),
         "cores": f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count()} logical",
         "memory": f"{memory:.0f} GiB",
         "system": platform.platform(terse=True),

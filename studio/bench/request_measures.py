@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.bench.extent import Extent
-from studio.bench.figures import Figure
-from studio.bench.material import SENTENCE, TOKENS_PER_SECOND, TRANSCRIPT, write_clip
+from studio.bench.bench_size import BenchSize
+from studio.bench.inputs import SENTENCE, TOKENS_PER_SECOND, TRANSCRIPT, write_clip
+from studio.bench.measurements import Measurement
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
@@ -33,7 +33,7 @@ class Course:
     announced_start_seconds: float | None
 
     @property
-    def gapless_start_seconds(self) -> float:
+    def earliest_gapless_start(self) -> float:
         """The earliest start of play from which no chunk would have come too late."""
         start, position = 0.0, 0.0
         for arrived, audio_seconds in self.chunks:
@@ -70,9 +70,9 @@ def run_request(
         chunks.append((time.perf_counter() - started, chunk.seconds))
 
 
-def measure_requests(synthesizer: Synthesizer, extent: Extent, folder: Path) -> list[Figure]:
+def measure_requests(synthesizer: Synthesizer, extent: BenchSize, folder: Path) -> list[Measurement]:
     """First sound with a new and a known voice, and real-time factors; ``folder`` takes the clips."""
-    figures: list[Figure] = []
+    figures: list[Measurement] = []
     for seconds in extent.prompt_seconds:
         clip = folder / f"clip-{seconds:.0f}s.wav"
         write_clip(clip, seconds)
@@ -84,28 +84,28 @@ def measure_requests(synthesizer: Synthesizer, extent: Extent, folder: Path) -> 
     whole = run_request(synthesizer, voice, extent.speech_seconds, is_streaming=False)
     length = f"one sentence of {extent.speech_seconds:.0f} s, its number of tokens forced, known voice"
     figures += [
-        Figure(
+        Measurement(
             "request.real_time_factor_streaming",
             streamed.report.real_time_factor,
             "s/s",
             f"Seconds from request to last sample over seconds of sound; {length}.",
         ),
-        Figure(
+        Measurement(
             "request.real_time_factor_whole",
             whole.report.real_time_factor,
             "s/s",
             f"The same in whole-utterance mode, where sound comes only at the end; {length}.",
         ),
-        Figure(
+        Measurement(
             "request.needed_start",
-            streamed.gapless_start_seconds,
+            streamed.earliest_gapless_start,
             "s",
             "When play of that streamed sentence could have begun without ever waiting for a chunk.",
         ),
     ]
     if streamed.announced_start_seconds is not None:
         figures.append(
-            Figure(
+            Measurement(
                 "request.announced_start",
                 streamed.announced_start_seconds,
                 "s",
@@ -113,31 +113,31 @@ def measure_requests(synthesizer: Synthesizer, extent: Extent, folder: Path) -> 
             )
         )
     return figures + [
-        Figure(
+        Measurement(
             f"request.in_{stage}", seconds, "s", f"Of that streamed request: seconds in {_STAGES.get(stage, stage)}."
         )
         for stage, seconds in streamed.report.stages.items()
     ]
 
 
-def _first_sound(prompt_seconds: float, cold: Course, warm: Sequence[Course]) -> list[Figure]:
+def _first_sound(prompt_seconds: float, cold: Course, warm: Sequence[Course]) -> list[Measurement]:
     name = f"{prompt_seconds:.0f}_s_prompt"
     first = [course.report.first_audio_seconds for course in warm]
     return [
-        Figure(
+        Measurement(
             f"request.first_sound_new_voice_{name}",
             cold.report.first_audio_seconds,
             "s",
             f"Request to first samples with a clip of {prompt_seconds:.0f} s never seen before: read, checked, "
             "turned into features, and the flow's state built.",
         ),
-        Figure(
+        Measurement(
             f"request.first_sound_known_voice_{name}",
             statistics.median(first),
             "s",
             f"The same with a voice used before; median of {len(first)}.",
         ),
-        Figure(
+        Measurement(
             f"request.last_over_first_{name}",
             first[-1] / first[0],
             "",

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.bench.bench_size import BenchSize
 from studio.bench.choices import choose_threads, compare_precisions
-from studio.bench.extent import Extent
-from studio.bench.figures import BenchReport, Choice, Figure
 from studio.bench.machine import describe_machine, peak_memory_bytes
+from studio.bench.measurements import BenchReport, Decision, Measurement
 from studio.bench.request_measures import measure_requests
 from studio.bench.stage_measures import measure_flow, measure_lengths, measure_speech_lm, measure_vocoder
-from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions
 from studio.pipeline.synthesizer import Synthesizer
 
@@ -27,7 +27,7 @@ class BenchRequest:
 
     folder: Path
     options: EngineOptions
-    extent: Extent
+    extent: BenchSize
     progress: Callable[[str], None]
 
 
@@ -52,16 +52,16 @@ def run_bench(request: BenchRequest) -> BenchReport:
     num_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     weights = sum((request.folder / name).stat().st_size for name in ("llm.pt", "flow.pt", "hift.pt"))
     report.figures += [
-        Figure("loading.time", load_seconds, "s", "From a started process to a model ready to speak."),
-        Figure(
+        Measurement("loading.time", load_seconds, "s", "From a started process to a model ready to speak."),
+        Measurement(
             "loading.first_time",
             first_seconds,
             "s",
             "The same where the model is new to this machine, and a precision of its language model is chosen for good.",
         ),
-        Figure("loading.weight_files", weights / _GIB, "GiB", "Size of llm.pt, flow.pt and hift.pt."),
-        Figure("loading.memory_before", memory_before / _GIB, "GiB", "The most memory taken by libraries alone."),
-        Figure("loading.peak_memory", peak_loading / _GIB, "GiB", "The most memory taken until it was ready."),
+        Measurement("loading.weight_files", weights / _GIB, "GiB", "Size of llm.pt, flow.pt and hift.pt."),
+        Measurement("loading.memory_before", memory_before / _GIB, "GiB", "The most memory taken by libraries alone."),
+        Measurement("loading.peak_memory", peak_loading / _GIB, "GiB", "The most memory taken until it was ready."),
     ]
     progress("the speech language model")
     report.figures += measure_speech_lm(stages.speech_lm, num_tokens, extent)
@@ -76,12 +76,12 @@ def run_bench(request: BenchRequest) -> BenchReport:
     report.choices.append(
         choose_threads(stages.speech_lm, stages.flow, stages.vocoder, num_tokens, asked=request.options.num_threads)
     )
-    compared: list[Figure] = []
+    compared: list[Measurement] = []
     if extent.compares_choices:
         progress("precisions of the speech language model")
         compared = compare_precisions(checkpoint, request.options.device)
     report.choices.append(
-        Choice("speech LM", description.stages["speech_lm"], "; ".join(description.notes), tuple(compared))
+        Decision("speech LM", description.stages["speech_lm"], "; ".join(description.notes), tuple(compared))
     )
     for seconds, figures in zip(
         extent.cost_seconds, measure_lengths(stages.flow, stages.vocoder, num_tokens, extent), strict=True
@@ -89,7 +89,7 @@ def run_bench(request: BenchRequest) -> BenchReport:
         progress(f"measured a line of {seconds:.0f} s")
         report.figures += figures
     report.figures.append(
-        Figure("memory.peak", peak_memory_bytes() / _GIB, "GiB", "The most memory the whole benchmark has taken.")
+        Measurement("memory.peak", peak_memory_bytes() / _GIB, "GiB", "The most memory the whole benchmark has taken.")
     )
     synthesizer.close()
     return report
@@ -97,5 +97,5 @@ def run_bench(request: BenchRequest) -> BenchReport:
 
 def _open(request: BenchRequest) -> tuple[Synthesizer, float]:
     started = time.perf_counter()
-    synthesizer = open_synthesizer(request.folder, request.options)
+    synthesizer = load_synthesizer(request.folder, request.options)
     return synthesizer, time.perf_counter() - started

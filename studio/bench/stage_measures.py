@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from studio.bench.extent import Extent
-from studio.bench.figures import Figure
-from studio.bench.material import TOKENS_PER_SECOND, ForcedTokens, random_mel, random_prompt, random_tokens
+from studio.bench.bench_size import BenchSize
+from studio.bench.inputs import TOKENS_PER_SECOND, ForcedTokens, random_mel, random_prompt, random_tokens
+from studio.bench.measurements import Measurement
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState, SpeechLM, SpeechTokenRequest, Vocoder
 from studio.pipeline.schedule import ChunkSchedule
 
@@ -18,7 +18,7 @@ _TEXT_TOKENS, _PROMPT_TEXT_TOKENS, _PROMPT_SPEECH_TOKENS = 30, 20, 75
 _ORDINARY_TEXT_TOKENS = 200  # below every special one, in vocabularies of any size
 
 
-def measure_speech_lm(speech_lm: SpeechLM, num_speech_tokens: int, extent: Extent) -> list[Figure]:
+def measure_speech_lm(speech_lm: SpeechLM, num_speech_tokens: int, extent: BenchSize) -> list[Measurement]:
     """Prefill with a new and a known voice, and steps after it."""
     count = extent.num_speech_tokens
     tokens = random_tokens(count, num_speech_tokens)
@@ -29,20 +29,22 @@ def measure_speech_lm(speech_lm: SpeechLM, num_speech_tokens: int, extent: Exten
     known_voice, _ = time_speech_lm(speech_lm, speech_lm_request(num_speech_tokens, 3), tokens)
     prefix = f"{_PROMPT_TEXT_TOKENS} + {_TEXT_TOKENS} text and {_PROMPT_SPEECH_TOKENS} speech tokens"
     return [
-        Figure("speech_lm.prefill_new_voice", new_voice, "s", f"From the request to the first token, after {prefix}."),
-        Figure(
+        Measurement(
+            "speech_lm.prefill_new_voice", new_voice, "s", f"From the request to the first token, after {prefix}."
+        ),
+        Measurement(
             "speech_lm.prefill_known_voice",
             known_voice,
             "s",
             f"The same for a voice whose {_PROMPT_TEXT_TOKENS} tokens of prompt text have been read before.",
         ),
-        Figure(
+        Measurement(
             "speech_lm.tokens_per_second",
             1 / per_token,
             "tokens/s",
             f"{count} tokens decided beforehand, sampling included, the first one left out.",
         ),
-        Figure(
+        Measurement(
             "speech_lm.real_time_factor",
             TOKENS_PER_SECOND * per_token,
             "s/s",
@@ -71,24 +73,24 @@ def time_speech_lm(speech_lm: SpeechLM, request: SpeechTokenRequest, tokens: Seq
     return marks[1] - marks[0], (marks[-1] - marks[1]) / (len(marks) - 2)
 
 
-def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: Extent) -> list[Figure]:
+def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: BenchSize) -> list[Measurement]:
     """Each prompt's state, the first chunk after it, and a whole stream."""
-    figures: list[Figure] = []
+    figures: list[Measurement] = []
     for seconds in extent.prompt_seconds:
         prompt_tokens = good_prompt_tokens(seconds)
         state, prepare_seconds = _prepare(flow, prompt_tokens, num_speech_tokens)
-        hop = ChunkSchedule(prompt_tokens, grid_tokens=flow.grid_tokens).end_tokens
+        hop = ChunkSchedule(prompt_tokens, chunk_tokens=flow.chunk_tokens).end_tokens
         first = statistics.median(_first_chunk(flow, state, hop) for _ in range(extent.num_repeats))
         name = f"{seconds:.0f}_s_prompt"
         figures += [
-            Figure(
+            Measurement(
                 f"flow.prepare_{name}",
                 prepare_seconds,
                 "s",
                 f"Once per voice: the state of every layer and step after a prompt of {prompt_tokens} tokens.",
             ),
-            Figure(f"flow.state_of_{name}", state.num_bytes / 2**20, "MiB", "Memory of that state."),
-            Figure(
+            Measurement(f"flow.state_of_{name}", state.num_bytes / 2**20, "MiB", "Memory of that state."),
+            Measurement(
                 f"flow.first_chunk_{name}",
                 first,
                 "s",
@@ -98,7 +100,7 @@ def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: Extent) -> l
     tokens = random_tokens(round(extent.speech_seconds * TOKENS_PER_SECOND), num_speech_tokens)
     cost = sum(seconds for seconds, _ in stream_flow(flow, state, prompt_tokens, tokens))
     figures.append(
-        Figure(
+        Measurement(
             "flow.per_audio_second",
             cost / extent.speech_seconds,
             "s/s",
@@ -123,20 +125,20 @@ def stream_flow(
     flow: FlowDecoder, state: FlowPromptState, prompt_tokens: int, tokens: Sequence[int]
 ) -> Iterator[tuple[float, torch.Tensor]]:
     """Seconds and mel of each chunk of the usual schedule, all ``tokens`` being there."""
-    schedule = ChunkSchedule(prompt_tokens, grid_tokens=flow.grid_tokens)
+    schedule = ChunkSchedule(prompt_tokens, chunk_tokens=flow.chunk_tokens)
     stream = flow.open_stream(state)
     try:
-        cuts = list(schedule.coming(0, len(tokens), flow.look_ahead_tokens))
+        cuts = list(schedule.remaining_chunks(0, len(tokens), flow.lookahead_tokens))
         for start, end in cuts:
-            look_ahead = () if end == len(tokens) else tokens[end : end + flow.look_ahead_tokens]
+            lookahead = () if end == len(tokens) else tokens[end : end + flow.lookahead_tokens]
             started = time.perf_counter()
-            mel = stream.decode(tokens[start:end], look_ahead)
+            mel = stream.decode(tokens[start:end], lookahead)
             yield time.perf_counter() - started, mel
     finally:
         stream.close()
 
 
-def measure_vocoder(vocoder: Vocoder, extent: Extent) -> list[Figure]:
+def measure_vocoder(vocoder: Vocoder, extent: BenchSize) -> list[Measurement]:
     """Chunks of a second, from the first to the last of the longest speech measured."""
     seconds = max(2.0, *extent.cost_seconds)
     frames_per_second = vocoder.sample_rate // vocoder.samples_per_frame
@@ -152,10 +154,10 @@ def measure_vocoder(vocoder: Vocoder, extent: Extent) -> list[Figure]:
     inner = costs[1:-1] or costs
     middle = max(1, len(inner) // 3)
     return [
-        Figure(
+        Measurement(
             "vocoder.per_audio_second", statistics.median(costs), "s/s", "Median of chunks of a second, as streamed."
         ),
-        Figure(
+        Measurement(
             "vocoder.late_over_early",
             statistics.median(inner[-middle:]) / statistics.median(inner[:middle]),
             "",
@@ -165,8 +167,8 @@ def measure_vocoder(vocoder: Vocoder, extent: Extent) -> list[Figure]:
 
 
 def measure_lengths(
-    flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, extent: Extent
-) -> Iterator[list[Figure]]:
+    flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, extent: BenchSize
+) -> Iterator[list[Measurement]]:
     """Flow and vocoder per second of speech, for short and long lines; one list a length."""
     prompt_tokens = good_prompt_tokens(extent.prompt_seconds[0])
     state, _ = _prepare(flow, prompt_tokens, num_speech_tokens)
@@ -181,7 +183,7 @@ def measure_lengths(
             num_samples += len(voice.synthesize(mel, is_last=is_last))
         cost = time.perf_counter() - started
         yield [
-            Figure(
+            Measurement(
                 f"length.{seconds:.0f}_s",
                 cost * vocoder.sample_rate / num_samples,
                 "s/s",
@@ -198,7 +200,7 @@ def _prepare(flow: FlowDecoder, prompt_tokens: int, num_speech_tokens: int) -> t
 
 
 def _first_chunk(flow: FlowDecoder, state: FlowPromptState, hop: int) -> float:
-    tokens = random_tokens(hop + flow.look_ahead_tokens, 16)
+    tokens = random_tokens(hop + flow.lookahead_tokens, 16)
     stream = flow.open_stream(state)
     started = time.perf_counter()
     stream.decode(tokens[:hop], tokens[hop:])

@@ -29,7 +29,7 @@ class Advice:
     lacks_disk: bool
 
 
-def advise(machine: MachineFacts, models: Iterable[KnownModel]) -> Advice | None:
+def recommend_model(machine: MachineFacts, models: Iterable[KnownModel]) -> Advice | None:
     """Among those that clone voices, can be used and are to be had; None where there is none."""
     usable = [
         model for model in models if model.is_usable and model.can_be_downloaded and Ability.CLONE in model.abilities

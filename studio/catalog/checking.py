@@ -6,14 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.catalog.bytes_counted import ByteCounter
+from studio.catalog.cancellation import CancelToken
 from studio.catalog.contents import require_complete
-from studio.catalog.folders import bundled_folder, incoming_folder, models_folder, throw_away, work_on
+from studio.catalog.folders import bundled_folder, delete_model, lock_model, models_folder, staging_folder
 from studio.catalog.installed import not_here
 from studio.catalog.known import known_models
-from studio.catalog.progress import OnProgress, Phase, nobody_looks
+from studio.catalog.progress import OnProgress, Phase, ignore_progress
+from studio.catalog.progress_reader import ProgressReader
 from studio.catalog.record import InstallRecord, RecordedFile, read_record, write_record
-from studio.catalog.stopping import StopSwitch
 from studio.errors import ModelNotFound
 
 _BLOCK_BYTES = 1 << 20
@@ -33,13 +33,15 @@ class CheckResult:
         return not self.damaged
 
 
-def check_model(name: str, *, stop: StopSwitch | None = None, on_progress: OnProgress = nobody_looks) -> CheckResult:
+def check_model(
+    name: str, *, stop: CancelToken | None = None, on_progress: OnProgress = ignore_progress
+) -> CheckResult:
     """Reads all of it, and remembers what is broken: such a model is not loaded any more.
 
     A folder that somebody put there is compared with the release of its name, if there is one; else its sums are
     learned, so that the next check can tell. Raises ``Stopped``, ``ModelNotFound``, ``ModelBusy``, ``MissingModelFile``.
     """
-    stop = stop or StopSwitch()
+    stop = stop or CancelToken()
     own = models_folder() / name
     if not own.is_dir() and (bundled_folder() / name).is_dir():
         require_complete(bundled_folder() / name)
@@ -47,7 +49,7 @@ def check_model(name: str, *, stop: StopSwitch | None = None, on_progress: OnPro
         return CheckResult(name, len(files), (), is_learned=True)
     if not own.is_dir():
         raise not_here(name)
-    with work_on(name):
+    with lock_model(name):
         record = read_record(own)
         expected = _expected(name, own, record)
         sums = _sums(own, tuple(expected), stop, on_progress)
@@ -72,17 +74,17 @@ def remove_model(name: str) -> bool:
         raise ModelNotFound(
             "{name} comes with the program and stays.", remedy="Choose one that was installed.", name=name
         )
-    with work_on(name):
-        found = [folder for folder in (own, incoming_folder(name)) if folder.is_dir()]
+    with lock_model(name):
+        found = [folder for folder in (own, staging_folder(name)) if folder.is_dir()]
         for folder in found:
-            throw_away(folder)
+            delete_model(folder)
     return bool(found)
 
 
 def discard_download(name: str) -> None:
     """What has arrived of it, and is not complete. Raises ``ModelBusy``, ``CannotWrite``."""
-    with work_on(name):
-        throw_away(incoming_folder(name))
+    with lock_model(name):
+        delete_model(staging_folder(name))
 
 
 def _expected(name: str, folder: Path, record: InstallRecord | None) -> dict[str, str | None]:
@@ -101,10 +103,10 @@ def _files_of(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
 
 
-def _sums(folder: Path, paths: tuple[str, ...], stop: StopSwitch, on_progress: OnProgress) -> dict[str, RecordedFile]:
+def _sums(folder: Path, paths: tuple[str, ...], stop: CancelToken, on_progress: OnProgress) -> dict[str, RecordedFile]:
     """Of those that can be read."""
     sizes = {path: (folder / path).stat().st_size for path in paths if (folder / path).is_file()}
-    counter = ByteCounter(Phase.CHECKING, sum(sizes.values()), stop, on_progress)
+    counter = ProgressReader(Phase.CHECKING, sum(sizes.values()), stop, on_progress)
     sums: dict[str, RecordedFile] = {}
     for path, size in sizes.items():
         counter.begin(path, size)
@@ -115,7 +117,7 @@ def _sums(folder: Path, paths: tuple[str, ...], stop: StopSwitch, on_progress: O
     return sums
 
 
-def _sha256_of(path: Path, counter: ByteCounter) -> str:
+def _sha256_of(path: Path, counter: ProgressReader) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK_BYTES):

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from studio.errors import MissingModelFile
-from studio.model.recognition import recognise
+from studio.model.detection import detect_generation
 
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _NEEDED = ("llm.pt", "flow.pt", "hift.pt", "campplus.onnx")
@@ -21,14 +21,14 @@ _WELCOME = (
 )  # fmt: skip
 
 
-def is_welcome(path: str) -> bool:
+def is_allowed_file(path: str) -> bool:
     """``path`` within the model, with slashes."""
     return any(fnmatchcase(path, pattern) and path.count("/") == pattern.count("/") for pattern in _WELCOME)
 
 
 def require_complete(folder: Path) -> str:
-    """The name of its generation. Raises ``MissingModelFile``, and what ``recognise`` raises."""
-    generation, _ = recognise(folder)
+    """The name of its generation. Raises ``MissingModelFile``, and what ``detect_generation`` raises."""
+    generation, _ = detect_generation(folder)
     needed = (*_NEEDED, generation.speech_tokenizer_file, *_NEEDED_TEXT)
     missing = [path for path in needed if not (folder / path).is_file()]
     if missing:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from studio import disk
 from studio.errors import DiskFull
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _SPARE_BYTES = 256 << 20  # the rest of the system wants to go on, too
 _MEGABYTE, _GIGABYTE = 1e6, 1e9  # as hubs and shops count
@@ -30,7 +30,7 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(place).free if place else 0
 
 
-def require_room(folder: Path, num_bytes: int, *, what: str, remedy: Wording = _KEEP_ELSEWHERE) -> None:
+def require_room(folder: Path, num_bytes: int, *, what: str, remedy: Message = _KEEP_ELSEWHERE) -> None:
     """Raises ``DiskFull`` now rather than after hours of downloading."""
     free = free_bytes(folder)
     if num_bytes and num_bytes + _SPARE_BYTES > free:
@@ -46,7 +46,7 @@ def require_room(folder: Path, num_bytes: int, *, what: str, remedy: Wording = _
 
 def writing(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
-    return disk.writing(
+    return disk.disk_errors(
         path,
         if_full=wording("Free some space and start it again: what is there stays."),
         if_refused=wording("Check the permissions of its folder."),

@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from studio.catalog.cancellation import CancelToken, DownloadCancelled
+from studio.catalog.network_errors import is_permanent, is_transient, refused, unreachable
 from studio.catalog.partial_file import PartialFile
+from studio.catalog.retry_policy import RetryPolicy
 from studio.catalog.sources import Address, RefusedError, RemoteFile, is_page
-from studio.catalog.stopping import Stopped, StopSwitch
-from studio.catalog.troubles import is_passing, is_permanent, refused, unreachable
-from studio.catalog.waiting import Patience
 from studio.errors import StudioError, WrongDownload
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 # A connection that brought this much was worth its while: patience is new.
@@ -32,7 +32,7 @@ _MOST_WRONG_COPIES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Ear:
+class DownloadCallbacks:
     """Who is told how it goes: bytes that were here and have been read; bytes that are here; waiting, how long and why."""
 
     on_checked: Callable[[int], None]
@@ -53,7 +53,7 @@ class FileDownload:
     """``get_address`` is asked before every attempt: addresses expire."""
 
     def __init__(
-        self, client: httpx2.Client, get_address: Callable[[], Address], wanted: RemoteFile, patience: Patience
+        self, client: httpx2.Client, get_address: Callable[[], Address], wanted: RemoteFile, patience: RetryPolicy
     ) -> None:
         self._client = client
         self._get_address = get_address
@@ -62,10 +62,10 @@ class FileDownload:
         self._num_wrong_copies = 0
         self._has_expired = False
 
-    def run(self, target: Path, stop: StopSwitch, ear: Ear) -> str:
+    def run(self, target: Path, stop: CancelToken, ear: DownloadCallbacks) -> str:
         """Leaves the complete file under ``target`` and returns its SHA-256.
 
-        Raises ``Stopped``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``, ``DiskFull``, ``CannotWrite``;
+        Raises ``DownloadCancelled``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``, ``DiskFull``, ``CannotWrite``;
         what had arrived is kept, unless it was wrong.
         """
         with PartialFile(target) as part:
@@ -80,14 +80,14 @@ class FileDownload:
                     _log.info("%s: %s", self._wanted.path, trouble)
                     self._wait(trouble, stop, ear)
 
-    def _wait(self, trouble: _Interrupted, stop: StopSwitch, ear: Ear) -> None:
+    def _wait(self, trouble: _Interrupted, stop: CancelToken, ear: DownloadCallbacks) -> None:
         seconds = self._patience.next_wait_seconds(trouble.wait_seconds)
         if seconds is None:
             raise trouble.error from trouble
         ear.on_waiting(seconds, trouble.error)
         stop.sleep(seconds)
 
-    def _receive(self, part: PartialFile, stop: StopSwitch, ear: Ear) -> None:
+    def _receive(self, part: PartialFile, stop: CancelToken, ear: DownloadCallbacks) -> None:
         address = self._get_address()
         # Compressed on the way, a range would be one of other bytes.
         headers = {**address.headers, "Accept-Encoding": "identity", "Range": f"bytes={part.num_bytes}-"}
@@ -112,7 +112,7 @@ class FileDownload:
                         self._has_expired = False
         except httpx2.HTTPError as error:
             if stop.is_thrown:
-                raise Stopped from error
+                raise DownloadCancelled from error
             if is_permanent(error):
                 raise unreachable(host, error) from error
             raise _Interrupted(unreachable(host, error)) from error
@@ -148,7 +148,7 @@ class FileDownload:
                     # The signed address behind a redirect is valid for a while only; a new one is refused for good.
                     self._has_expired = True
                     raise _Interrupted(refused(host, error))
-                if is_passing(error):
+                if is_transient(error):
                     raise _Interrupted(refused(host, error), error.wait_seconds)
                 raise refused(host, error)
 
@@ -166,13 +166,13 @@ class FileDownload:
         part.restart()
         raise self._wrong_copy(wording("its size or checksum is another one"))
 
-    def _wrong_copy(self, why: Wording) -> WrongDownload | _Interrupted:
+    def _wrong_copy(self, why: Message) -> WrongDownload | _Interrupted:
         """Return what to raise: a wrong copy may be an accident, a second one is not."""
         self._num_wrong_copies += 1
         error = self._wrong(why)
         return error if self._num_wrong_copies >= _MOST_WRONG_COPIES else _Interrupted(error)
 
-    def _wrong(self, why: Wording) -> WrongDownload:
+    def _wrong(self, why: Message) -> WrongDownload:
         return WrongDownload(
             "What arrived for {file} is not what was published: {why}.",
             remedy="Try again later, or choose another source (Settings, Models).",

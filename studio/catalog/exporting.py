@@ -9,13 +9,13 @@ import secrets
 import zipfile
 from pathlib import Path
 
-from studio.catalog.bytes_counted import ByteCounter
-from studio.catalog.contents import is_welcome, require_complete
+from studio.catalog.cancellation import CancelToken
+from studio.catalog.contents import is_allowed_file, require_complete
 from studio.catalog.disk import require_room, writing
 from studio.catalog.installed import why_not_loadable
-from studio.catalog.progress import OnProgress, Phase, nobody_looks
+from studio.catalog.progress import OnProgress, Phase, ignore_progress
+from studio.catalog.progress_reader import ProgressReader
 from studio.catalog.record import RECORD_NAME, read_record
-from studio.catalog.stopping import StopSwitch
 from studio.errors import CannotWrite, DamagedModelFile
 from studio.wording import wording
 
@@ -24,7 +24,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 def export_model(
-    name: str, folder: Path, target: Path, *, stop: StopSwitch | None = None, on_progress: OnProgress = nobody_looks
+    name: str, folder: Path, target: Path, *, stop: CancelToken | None = None, on_progress: OnProgress = ignore_progress
 ) -> None:
     """Writes ``target``, complete or not at all; every file is checked on the way.
 
@@ -36,12 +36,12 @@ def export_model(
     record = read_record(folder)
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     paths = [path.relative_to(folder).as_posix() for path in found]
-    taken = [path for path in paths if is_welcome(path) or path == RECORD_NAME]
+    taken = [path for path in paths if is_allowed_file(path) or path == RECORD_NAME]
     size = sum((folder / path).stat().st_size for path in taken)
     _require_place(target)
     remedy = wording("Free some space, or name another folder.")
     require_room(target.absolute().parent, size, what=target.name, remedy=remedy)
-    counter = ByteCounter(Phase.COPYING, size, stop or StopSwitch(), on_progress)
+    counter = ProgressReader(Phase.COPYING, size, stop or CancelToken(), on_progress)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with writing(target), zipfile.ZipFile(part, "x", zipfile.ZIP_STORED) as archive:
@@ -67,7 +67,7 @@ def _require_place(target: Path) -> None:
         raise CannotWrite("There is no folder {folder}.", remedy="Make it, or choose another.", folder=target.parent)
 
 
-def _add(archive: zipfile.ZipFile, source: Path, inside: str, counter: ByteCounter) -> str:
+def _add(archive: zipfile.ZipFile, source: Path, inside: str, counter: ProgressReader) -> str:
     """The SHA-256 of what was packed."""
     info = zipfile.ZipInfo(inside)  # without a date: the same model makes the same file
     info.file_size = source.stat().st_size  # so that large files get the long form of a header

@@ -18,7 +18,7 @@ from studio.catalog.file_names import check_model_name
 from studio.errors import ModelBusy
 from studio.file_lock import FileLock
 from studio.settings import MODELS_FOLDER
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 _INCOMING = ".incoming"
 
@@ -33,13 +33,13 @@ def models_folder() -> Path:
     return Path(chosen) if chosen else paths.data_folder() / "models"
 
 
-def incoming_folder(name: str) -> Path:
+def staging_folder(name: str) -> Path:
     """What has arrived of ``name`` so far."""
     return models_folder() / _INCOMING / name
 
 
 @contextlib.contextmanager
-def work_on(name: str) -> Iterator[None]:
+def lock_model(name: str) -> Iterator[None]:
     """Nobody else installs, repairs or removes ``name`` meanwhile. Raises ``ModelBusy``, ``CannotWrite``, ``BadModelName``."""
     check_model_name(name)
     place = models_folder() / _INCOMING / ".locks"
@@ -59,9 +59,9 @@ def work_on(name: str) -> Iterator[None]:
         lock.release(removes_file=True)
 
 
-def put_in_place(name: str, paths_in_order: Sequence[str]) -> Path:
-    """What arrived becomes the model, or mends it: whole files only, each by renaming. Held under ``work_on``."""
-    incoming, place = incoming_folder(name), models_folder() / name
+def install_files(name: str, paths_in_order: Sequence[str]) -> Path:
+    """What arrived becomes the model, or mends it: whole files only, each by renaming. Held under ``lock_model``."""
+    incoming, place = staging_folder(name), models_folder() / name
     with writing(place):
         for path in paths_in_order:
             if (incoming / path).is_file():
@@ -79,7 +79,7 @@ def put_in_place(name: str, paths_in_order: Sequence[str]) -> Path:
     return place
 
 
-def throw_away(folder: Path) -> None:
+def delete_model(folder: Path) -> None:
     """All of it, in one step as others see it. Raises ``CannotWrite``."""
     if not folder.exists():
         return

@@ -15,7 +15,7 @@ from huggingface_hub.hf_api import RepoSibling
 
 from studio.catalog.connection import open_client
 from studio.catalog.known import SourceKind
-from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile, is_the_place_itself, not_a_listing
+from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile, is_default_endpoint, not_a_listing
 
 _MAIN = "main"
 # What the library raises for an answer of another form.
@@ -32,7 +32,7 @@ class HuggingFace:
         # Before the first header is built: the library asks the hub for a list of programs while it does that.
         constants.HF_HUB_OFFLINE = True
         # A mirror is none of the token's business.
-        self._token = None if is_the_place_itself(self.kind, endpoint) else False
+        self._token = None if is_default_endpoint(self.kind, endpoint) else False
         self._api = HfApi(endpoint=endpoint, token=self._token, library_name="timbre-studio")
 
     def list_files(self, repository: str, revision: str | None) -> Listing:

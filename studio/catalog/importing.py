@@ -6,16 +6,23 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from studio.catalog.boxes import OpenedBox
-from studio.catalog.bytes_counted import ByteCounter
-from studio.catalog.contents import is_welcome, require_complete
+from studio.catalog.archives import OpenArchive
+from studio.catalog.cancellation import CancelToken
+from studio.catalog.contents import is_allowed_file, require_complete
 from studio.catalog.disk import require_room, writing
 from studio.catalog.file_names import check_model_name
-from studio.catalog.folders import bundled_folder, incoming_folder, models_folder, put_in_place, throw_away, work_on
+from studio.catalog.folders import (
+    bundled_folder,
+    delete_model,
+    install_files,
+    lock_model,
+    models_folder,
+    staging_folder,
+)
 from studio.catalog.known import KnownModel, known_models
-from studio.catalog.progress import OnProgress, Phase, nobody_looks
+from studio.catalog.progress import OnProgress, Phase, ignore_progress
+from studio.catalog.progress_reader import ProgressReader
 from studio.catalog.record import RECORD_NAME, InstallRecord, RecordedFile, parse_record, write_record
-from studio.catalog.stopping import StopSwitch
 from studio.errors import BadModelArchive, BadModelName, DamagedModelFile
 
 _BLOCK_BYTES = 1 << 20
@@ -23,7 +30,7 @@ _LARGEST_RECORD_BYTES = 1 << 20
 
 
 def import_model(
-    path: Path, *, name: str | None = None, stop: StopSwitch | None = None, on_progress: OnProgress = nobody_looks
+    path: Path, *, name: str | None = None, stop: CancelToken | None = None, on_progress: OnProgress = ignore_progress
 ) -> Path:
     """Copies the model in ``path`` to the user's own and returns its folder; ``path`` stays as it is.
 
@@ -32,28 +39,28 @@ def import_model(
     ``UnknownGeneration``, ``BadModelSettings``, ``ModelBusy``, ``DiskFull``, ``CannotWrite``. Only a whole, sound model
     comes into being.
     """
-    stop = stop or StopSwitch()
-    with OpenedBox(path, stop) as box:
+    stop = stop or CancelToken()
+    with OpenArchive(path, stop) as box:
         root = _root_of(box.sizes, path)
         inside = {name_in: name_in.removeprefix(root) for name_in in box.sizes if name_in.startswith(root)}
-        taken = {name_in: short for name_in, short in inside.items() if is_welcome(short)}
+        taken = {name_in: short for name_in, short in inside.items() if is_allowed_file(short)}
         record = _record_in(box, root)
         chosen = check_model_name(name or _name_of(record, {taken[n]: box.sizes[n] for n in taken}, root, path))
         _require_free(chosen)
-        with work_on(chosen):
-            throw_away(incoming_folder(chosen))
+        with lock_model(chosen):
+            delete_model(staging_folder(chosen))
             size = sum(box.sizes[name_in] for name_in in taken)
             require_room(models_folder(), size, what=chosen)
             try:
-                sums = _copy(box, taken, incoming_folder(chosen), ByteCounter(Phase.COPYING, size, stop, on_progress))
-                require_complete(incoming_folder(chosen))
+                sums = _copy(box, taken, staging_folder(chosen), ProgressReader(Phase.COPYING, size, stop, on_progress))
+                require_complete(staging_folder(chosen))
                 _compare(sums, record, known_models().get(chosen))
                 origin = record.origin if record else str(path)
                 revision = record.revision if record else ""
-                write_record(incoming_folder(chosen), InstallRecord(chosen, origin, revision, tuple(sums.values())))
-                return put_in_place(chosen, [*sums, RECORD_NAME])
+                write_record(staging_folder(chosen), InstallRecord(chosen, origin, revision, tuple(sums.values())))
+                return install_files(chosen, [*sums, RECORD_NAME])
             except BaseException:
-                throw_away(incoming_folder(chosen))
+                delete_model(staging_folder(chosen))
                 raise
 
 
@@ -70,7 +77,7 @@ def _root_of(sizes: Mapping[str, int], path: Path) -> str:
     return shallowest[: shallowest.rfind("/") + 1]
 
 
-def _record_in(box: OpenedBox, root: str) -> InstallRecord | None:
+def _record_in(box: OpenArchive, root: str) -> InstallRecord | None:
     name = root + RECORD_NAME
     if box.sizes.get(name, _LARGEST_RECORD_BYTES + 1) > _LARGEST_RECORD_BYTES:
         return None
@@ -97,7 +104,7 @@ def _require_free(name: str) -> None:
         )
 
 
-def _copy(box: OpenedBox, taken: Mapping[str, str], folder: Path, counter: ByteCounter) -> dict[str, RecordedFile]:
+def _copy(box: OpenArchive, taken: Mapping[str, str], folder: Path, counter: ProgressReader) -> dict[str, RecordedFile]:
     sums: dict[str, RecordedFile] = {}
     for name_in, short in taken.items():
         counter.begin(short, box.sizes[name_in])
@@ -105,7 +112,7 @@ def _copy(box: OpenedBox, taken: Mapping[str, str], folder: Path, counter: ByteC
     return sums
 
 
-def _copy_file(box: OpenedBox, name_in: str, short: str, folder: Path, counter: ByteCounter) -> RecordedFile:
+def _copy_file(box: OpenArchive, name_in: str, short: str, folder: Path, counter: ProgressReader) -> RecordedFile:
     digest, copied, size = hashlib.sha256(), 0, box.sizes[name_in]
     with writing(folder / short):
         (folder / short).parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +135,7 @@ def _copy_file(box: OpenedBox, name_in: str, short: str, folder: Path, counter: 
 def _compare(sums: Mapping[str, RecordedFile], record: InstallRecord | None, release: KnownModel | None) -> None:
     """With what an export says of itself, and with the release whose name it takes."""
     for file in record.files if record else ():
-        if is_welcome(file.path) and (file.path not in sums or sums[file.path].sha256 != file.sha256):
+        if is_allowed_file(file.path) and (file.path not in sums or sums[file.path].sha256 != file.sha256):
             raise DamagedModelFile(
                 "{file} was damaged on its way here.", remedy="Export the model again there.", file=file.path
             )

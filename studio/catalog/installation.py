@@ -13,29 +13,29 @@ from pathlib import Path
 
 import httpx2
 
+from studio.catalog.cancellation import CancelToken
 from studio.catalog.connection import open_client
 from studio.catalog.disk import require_room
-from studio.catalog.download import Ear, FileDownload
-from studio.catalog.folders import incoming_folder, models_folder, put_in_place, work_on
+from studio.catalog.download import DownloadCallbacks, FileDownload
+from studio.catalog.folders import install_files, lock_model, models_folder, staging_folder
 from studio.catalog.installed import unsupported
 from studio.catalog.known import KnownModel
+from studio.catalog.network_errors import is_permanent, is_transient, refused, unreachable
 from studio.catalog.partial_file import num_bytes_kept
 from studio.catalog.plan import (
     InstallPlan,
     forget_plan,
     keep_only,
+    load_completed,
     make_plan,
-    read_arrived,
     read_plan,
-    write_arrived,
+    save_completed,
     write_plan,
 )
-from studio.catalog.progress import OnProgress, Phase, Progress, SpeedMeter, nobody_looks
+from studio.catalog.progress import OnProgress, Phase, Progress, SpeedMeter, ignore_progress
 from studio.catalog.record import RECORD_NAME, InstallRecord, RecordedFile, read_record, write_record
+from studio.catalog.retry_policy import RetryPolicy
 from studio.catalog.sources import Address, Listing, ModelSource, RefusedError, RemoteFile
-from studio.catalog.stopping import StopSwitch
-from studio.catalog.troubles import is_passing, is_permanent, refused, unreachable
-from studio.catalog.waiting import Patience
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 
 
@@ -48,17 +48,17 @@ class Installation:
         source: ModelSource,
         *,
         variants: frozenset[str] = frozenset(),
-        stop: StopSwitch | None = None,
-        on_progress: OnProgress = nobody_looks,
+        stop: CancelToken | None = None,
+        on_progress: OnProgress = ignore_progress,
         first_wait_seconds: float = 1.0,
     ) -> None:
-        self.stop = stop or StopSwitch()
+        self.stop = stop or CancelToken()
         self._model = model
         self._source = source
         self._on_progress = on_progress
         self._first_wait_seconds = first_wait_seconds
         self._place = models_folder() / model.name
-        self._incoming = incoming_folder(model.name)
+        self._incoming = staging_folder(model.name)
         self._record = read_record(self._place)
         # What is installed is mended whole, and what was begun goes on whole.
         begun = read_plan(self._incoming)
@@ -76,7 +76,7 @@ class Installation:
         """
         if not self._model.is_usable:
             raise unsupported(self._model.name)
-        with work_on(self._model.name):
+        with lock_model(self._model.name):
             plan = read_plan(self._incoming)
             if plan is not None and plan.is_for(self._model, self._source, self._variants):
                 try:
@@ -105,7 +105,7 @@ class Installation:
         return make_plan(self._model, self._variants, self._source, listing)
 
     def _ask(self, revision: str | None) -> Listing:
-        patience = Patience(self._first_wait_seconds)
+        patience = RetryPolicy(self._first_wait_seconds)
         host = httpx2.URL(self._source.endpoint).host
         repository = self._model.repositories[self._source.kind]
         while True:
@@ -120,7 +120,7 @@ class Installation:
                     raise trouble from error
             except RefusedError as error:
                 trouble, wished = refused(host, error), error.wait_seconds
-                if not is_passing(error):
+                if not is_transient(error):
                     raise trouble from error
             seconds = patience.next_wait_seconds(wished)
             if seconds is None:
@@ -141,7 +141,7 @@ class Installation:
         with open_client() as client:
             for file in missing:
                 arrived[file.path] = self._fetch(client, plan, file)
-                write_arrived(self._incoming, arrived)
+                save_completed(self._incoming, arrived)
                 self._done_bytes += file.size_bytes
         return self._finish(plan, {**sums, **arrived})
 
@@ -159,7 +159,7 @@ class Installation:
 
     def _sums_arrived(self, plan: InstallPlan, in_place: Mapping[str, str]) -> dict[str, str]:
         """Files that earlier attempts brought, from wherever: what counts is that they are the same."""
-        sums = read_arrived(self._incoming)
+        sums = load_completed(self._incoming)
         return {
             file.path: sums[file.path]
             for file in plan.files
@@ -187,8 +187,8 @@ class Installation:
             self._tell(Phase.WAITING, file, present, trouble, seconds)
             self._speed.restart()
 
-        download = FileDownload(client, self._address_of(plan, file), file, Patience(self._first_wait_seconds))
-        return download.run(self._incoming / file.path, self.stop, Ear(on_checked, on_bytes, on_waiting))
+        download = FileDownload(client, self._address_of(plan, file), file, RetryPolicy(self._first_wait_seconds))
+        return download.run(self._incoming / file.path, self.stop, DownloadCallbacks(on_checked, on_bytes, on_waiting))
 
     def _address_of(self, plan: InstallPlan, file: RemoteFile) -> Callable[[], Address]:
         return lambda: self._source.address(plan.repository, plan.revision, file.path)
@@ -221,7 +221,7 @@ class Installation:
         write_record(self._incoming, InstallRecord(self._model.name, origin, plan.revision, files))
         keep_only(self._incoming, {*planned, RECORD_NAME})
         # The record last: until then the old one says what is broken.
-        return put_in_place(self._model.name, [*planned, RECORD_NAME])
+        return install_files(self._model.name, [*planned, RECORD_NAME])
 
 
 def _is_same(file: RemoteFile, size_bytes: int, sha256: str) -> bool:

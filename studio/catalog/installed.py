@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from studio.catalog.folders import bundled_folder, incoming_folder, models_folder
+from studio.catalog.folders import bundled_folder, models_folder, staging_folder
 from studio.catalog.record import InstallRecord, read_record
 from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownGeneration
 
@@ -150,7 +150,7 @@ def _status_elsewhere(known: KnownModel) -> ModelStatus:
     state = ModelState.PARTIAL if arrived else ModelState.AVAILABLE
     if not known.is_usable:
         state = ModelState.UNSUPPORTED
-    plan = read_plan(incoming_folder(known.name))
+    plan = read_plan(staging_folder(known.name))
     size = plan.size_bytes if plan else known.size_bytes()
     return ModelStatus(known.name, state, known, size_bytes=size, arrived_bytes=arrived)
 
@@ -159,6 +159,6 @@ def _arrived_bytes(name: str) -> int:
     from studio.catalog.partial_file import num_bytes_kept  # noqa: PLC0415 - as above
     from studio.catalog.plan import read_plan  # noqa: PLC0415
 
-    incoming = incoming_folder(name)
+    incoming = staging_folder(name)
     plan = read_plan(incoming)
     return sum(num_bytes_kept(incoming / file.path) for file in plan.files) if plan else 0

@@ -10,7 +10,7 @@ import psutil
 
 from studio.catalog.disk import free_bytes
 from studio.catalog.folders import models_folder
-from studio.processor import processor_name
+from studio.processor import cpu_name
 
 _ASK_SECONDS = 10.0
 _MEBIBYTE = 1 << 20
@@ -33,11 +33,11 @@ class MachineFacts:
     card: GraphicsCard | None
 
 
-def look_at_machine() -> MachineFacts:
+def probe_machine() -> MachineFacts:
     """Takes up to some seconds: the driver of a card is asked."""
     memory = psutil.virtual_memory()
     return MachineFacts(
-        processor=processor_name(),
+        processor=cpu_name(),
         num_cores=psutil.cpu_count(logical=False) or psutil.cpu_count() or 1,
         memory_bytes=memory.total,
         free_memory_bytes=memory.available,

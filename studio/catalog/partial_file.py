@@ -16,10 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from studio.atomic_file import atomic_write
+from studio.catalog.cancellation import CancelToken
 from studio.catalog.disk import writing
-from studio.catalog.stopping import StopSwitch
 from studio.json_input import read_json
-from studio.whole_file import write_whole
 
 _SYNC_SECONDS = 3.0
 _READ_BYTES = 1 << 20
@@ -53,7 +53,7 @@ class PartialFile:
                 self._sync()
             self._file.close()
 
-    def read_what_is_there(self, stop: StopSwitch, on_bytes: Callable[[int], None]) -> None:
+    def read_what_is_there(self, stop: CancelToken, on_bytes: Callable[[int], None]) -> None:
         """Its sum is needed at the end. Raises ``Stopped``."""
         self._sha256 = hashlib.sha256()
         self._file.seek(0)
@@ -116,7 +116,7 @@ class PartialFile:
     def _sync(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
-        write_whole(self._state_path, json.dumps({"num_bytes": self.num_bytes, "etag": self.etag}).encode())
+        atomic_write(self._state_path, json.dumps({"num_bytes": self.num_bytes, "etag": self.etag}).encode())
         self._synced = time.monotonic()
 
 

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from studio.atomic_file import atomic_write
 from studio.catalog.file_names import is_safe_path
 from studio.catalog.known import KnownModel, ModelFile
 from studio.catalog.sources import Listing, ModelSource, RemoteFile
 from studio.errors import SourceRefused, WrongDownload
 from studio.json_input import read_json
-from studio.whole_file import write_whole
 
 _PLAN_NAME = "timbre-plan.json"
 _ARRIVED_NAME = "timbre-arrived.json"
@@ -67,7 +67,7 @@ def _checked(model: KnownModel, file: ModelFile, source: ModelSource, listing: L
 
 def write_plan(folder: Path, plan: InstallPlan) -> None:
     """Raises ``DiskFull``, ``CannotWrite``."""
-    write_whole(folder / _PLAN_NAME, json.dumps(asdict(plan), indent=2).encode())
+    atomic_write(folder / _PLAN_NAME, json.dumps(asdict(plan), indent=2).encode())
 
 
 def read_plan(folder: Path) -> InstallPlan | None:
@@ -96,12 +96,12 @@ def forget_plan(folder: Path) -> None:
     (folder / _PLAN_NAME).unlink(missing_ok=True)
 
 
-def write_arrived(folder: Path, sums: Mapping[str, str]) -> None:
+def save_completed(folder: Path, sums: Mapping[str, str]) -> None:
     """The SHA-256 of each complete file: worked out while it arrived. Raises ``DiskFull``, ``CannotWrite``."""
-    write_whole(folder / _ARRIVED_NAME, json.dumps(dict(sums), indent=2).encode())
+    atomic_write(folder / _ARRIVED_NAME, json.dumps(dict(sums), indent=2).encode())
 
 
-def read_arrived(folder: Path) -> dict[str, str]:
+def load_completed(folder: Path) -> dict[str, str]:
     try:
         sums = read_json(folder / _ARRIVED_NAME)
         return {str(path): str(sha256) for path, sha256 in sums.items()}

@@ -46,7 +46,7 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
-def nobody_looks(_progress: Progress) -> None:
+def ignore_progress(_progress: Progress) -> None:
     """For work whose progress is shown nowhere."""
 
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from studio.atomic_file import atomic_write
 from studio.catalog.file_names import is_safe_path
 from studio.json_input import parse_json, read_json
-from studio.whole_file import write_whole
 
 RECORD_NAME = "timbre-model.json"
 _FORMAT = 1
@@ -50,7 +50,7 @@ class InstallRecord:
 def write_record(folder: Path, record: InstallRecord) -> None:
     """Raises ``DiskFull`` and ``CannotWrite``."""
     values = {"format": _FORMAT, **asdict(record)}
-    write_whole(folder / RECORD_NAME, json.dumps(values, ensure_ascii=False, indent=2).encode() + b"\n")
+    atomic_write(folder / RECORD_NAME, json.dumps(values, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
 def read_record(folder: Path) -> InstallRecord | None:

@@ -17,7 +17,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from studio.catalog.known import SourceKind
-from studio.catalog.waiting import wait_wished_by
+from studio.catalog.retry_policy import retry_after
 from studio.errors import SourceRefused, UnusableSetting
 
 _ENDPOINTS = {
@@ -72,7 +72,7 @@ class RefusedError(Exception):
     def __init__(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
         self.status = status
-        self.wait_seconds = wait_wished_by(headers or {})
+        self.wait_seconds = retry_after(headers or {})
         self.is_page = is_page(headers or {})
 
 
@@ -111,7 +111,7 @@ def _is_address(endpoint: str) -> bool:
     return is_whole and endpoint.isprintable() and " " not in endpoint
 
 
-def is_the_place_itself(kind: SourceKind, endpoint: str) -> bool:
+def is_default_endpoint(kind: SourceKind, endpoint: str) -> bool:
     return endpoint == _ENDPOINTS[kind][1]
 
 

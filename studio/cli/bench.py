@@ -7,7 +7,7 @@ import contextlib
 import subprocess
 import sys
 
-from studio.cli.surroundings import Surroundings
+from studio.cli.command_context import CommandContext
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -15,7 +15,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     """``arguments.rest`` goes to the benchmark as it is, ``--help`` included."""
     command = [sys.executable, "-m", "studio.bench", *arguments.rest]
     with subprocess.Popen(command) as bench:  # noqa: S603 - our own program, with what the person typed

@@ -6,10 +6,10 @@ import argparse
 import os
 from pathlib import Path
 
+from studio.cli.command_context import CommandContext
 from studio.cli.destination import add_destination_options, choose_destination
 from studio.cli.model_choice import add_engine_options, add_model_option, model_folder
-from studio.cli.speaking import add_manner_options, speak
-from studio.cli.surroundings import Surroundings
+from studio.cli.speaking import add_speech_options, speak
 from studio.cli.voice_choice import add_voice_options, voice_reference
 from studio.errors import UnreadableClip
 from studio.pipeline.request import ConversionRequest
@@ -35,13 +35,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(run=run)
     parser.add_argument("source", type=Path, metavar="RECORDING", help="a sound file with one person speaking")
     add_voice_options(parser)
-    add_manner_options(parser)
+    add_speech_options(parser)
     add_destination_options(parser)
     add_model_option(parser)
     add_engine_options(parser)
 
 
-def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
+def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     if not os.path.isfile(arguments.source):
         raise UnreadableClip(
             "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=arguments.source
@@ -49,17 +49,17 @@ def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     folder = model_folder(arguments.model)
     request = ConversionRequest(
         source=arguments.source,
-        voice=voice_reference(arguments.voice, arguments.transcript, surroundings.open_library(), folder),
+        voice=voice_reference(arguments.voice, arguments.transcript, command_context.open_library(), folder),
         speed=arguments.speed,
         seed=arguments.seed,
         is_streaming=not arguments.whole,
     )
-    destination = choose_destination(arguments, surroundings)
+    destination = choose_destination(arguments, command_context)
     return speak(
         arguments,
         folder,
         destination,
-        surroundings,
+        command_context,
         lambda client, hooks: client.convert(request, hooks=hooks),
         needs_speech_lm=False,
     )

@@ -8,20 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.cli.command_context import CommandContext
 from studio.cli.destination import Destination
 from studio.cli.loudspeaker import Loudspeaker
 from studio.cli.progress import ProgressLine
 from studio.cli.recording import Recording
-from studio.cli.surroundings import Surroundings
 from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport
-from studio.worker.running import Hooks, RunningRequest, StartTime
+from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
 # Shorter waits are not worth a sentence.
 _NOTICEABLE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class OutputResult:
     """What became of a request. Seconds count from when it was made, the model being loaded.
 
     ``promised_start_seconds``: when, after the first chunk, play was said to be able to begin.
@@ -34,26 +34,30 @@ class Delivered:
     num_underruns: int | None = None
 
 
-class Delivery:
+class OutputSink:
     """Lasts as long as one request."""
 
     def __init__(
-        self, destination: Destination, description: EngineDescription, surroundings: Surroundings, line: ProgressLine
+        self,
+        destination: Destination,
+        description: EngineDescription,
+        command_context: CommandContext,
+        line: ProgressLine,
     ) -> None:
         self._destination = destination
         self._line = line
         rate = description.sample_rate
-        self._loudspeaker = Loudspeaker(rate, surroundings.open_output) if destination.is_played else None
+        self._loudspeaker = Loudspeaker(rate, command_context.open_output) if destination.is_played else None
         self._recording = Recording(destination.path, rate) if destination.path else None
         self._audio_seconds = 0.0
         self._promise: StartTime | None = None
         self._start_timer: asyncio.TimerHandle | None = None
 
-    async def deliver(self, begin: Callable[[Hooks], RunningRequest]) -> Delivered:
+    async def deliver(self, begin: Callable[[Callbacks], RequestHandle]) -> OutputResult:
         """Begins the request and sees it through. Whatever goes wrong leaves silence and no half file."""
         begun = time.monotonic()
         listening = asyncio.create_task(self._loudspeaker.listen()) if self._loudspeaker else None
-        speech = begin(Hooks(self._take, self._line.stage, self._announce))
+        speech = begin(Callbacks(self._take, self._line.stage, self._announce))
         if listening:
             # A loudspeaker that fails need not wait for the rest of the speech.
             listening.add_done_callback(lambda _: speech.cancel())
@@ -75,7 +79,7 @@ class Delivery:
                 self._loudspeaker.stop()
                 await asyncio.wait([listening])
         started = self._loudspeaker.started if self._loudspeaker else None
-        return Delivered(
+        return OutputResult(
             report=report,
             output=self._destination.path,
             promised_start_seconds=self._promise.seconds_after_start if self._promise else None,

@@ -6,19 +6,19 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.cli.command_context import CommandContext
 from studio.cli.recording import free_path, require_writable
-from studio.cli.surroundings import Surroundings
 
 _UNASKED_FILE = Path("timbre.wav")
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """``is_unasked``: the person chose no place, and is told the one we chose."""
+    """``is_fallback``: the person chose no place, and is told the one we chose."""
 
     path: Path | None
     is_played: bool
-    is_unasked: bool = False
+    is_fallback: bool = False
 
 
 def add_destination_options(parser: argparse.ArgumentParser) -> None:
@@ -34,16 +34,16 @@ def add_destination_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON object with all that was measured")
 
 
-def choose_destination(arguments: argparse.Namespace, surroundings: Surroundings) -> Destination:
+def choose_destination(arguments: argparse.Namespace, command_context: CommandContext) -> Destination:
     """Checked before any work is done. Raises ``NoAudioDevice``, ``CannotWrite``, ``DiskFull``."""
     if arguments.output is not None:
         require_writable(arguments.output)
     if arguments.play:
-        surroundings.require_sound_card()
+        command_context.require_sound_card()
     if arguments.output is not None or arguments.play:
         return Destination(arguments.output, arguments.play)
-    if surroundings.has_sound_card():
+    if command_context.has_sound_card():
         return Destination(None, is_played=True)
     path = free_path(_UNASKED_FILE)
     require_writable(path)
-    return Destination(path, is_played=False, is_unasked=True)
+    return Destination(path, is_played=False, is_fallback=True)

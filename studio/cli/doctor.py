@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from studio.cli.surroundings import Surroundings
-from studio.health.error_guide import code_meanings
+from studio.cli.command_context import CommandContext
+from studio.health.error_reference import code_meanings
 from studio.health.report import examine
 
 EXAMPLES = """\
@@ -32,10 +32,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--codes", action="store_true", help="explain the codes of errors instead")
 
 
-def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
+def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     if arguments.codes:
         return _explain_codes(as_json=arguments.json)
-    report = examine(surroundings.require_sound_card, surroundings.open_library)
+    report = examine(command_context.require_sound_card, command_context.open_library)
     print(json.dumps(report.as_json(), ensure_ascii=False) if arguments.json else report.as_text())
     return 0 if report.can_speak else 1
 

@@ -7,8 +7,8 @@ import contextlib
 import subprocess
 import sys
 
+from studio.cli.command_context import CommandContext
 from studio.cli.model_choice import add_model_option, model_folder, num_threads
-from studio.cli.surroundings import Surroundings
 from studio.engines.stage import Stage
 
 _ACTIONS = {
@@ -63,7 +63,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def run(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     """Raises ``ModelNotFound``; other errors are told by the process itself."""
     command = [sys.executable, "-m", "studio.engines", arguments.action]
     command += ["--model", str(model_folder(arguments.model)), "--device", arguments.device]

@@ -12,16 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
+from studio.cli.command_context import CommandContext
 from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, line_numbers, open_script
 from studio.cli.model_choice import add_engine_options, add_model_option, engine_options, model_folder
 from studio.cli.progress import ProgressLine
-from studio.cli.speaking import add_manner_options, add_silence_option, until_told_to_stop
+from studio.cli.speaking import add_silence_option, add_speech_options, run_until_cancelled
 from studio.cli.summary import IMPLAUSIBLE_LENGTH, odd_length_words
-from studio.cli.surroundings import Surroundings
 from studio.cli.voice_choice import add_voice_options
 from studio.errors import StudioError
+from studio.export.cached_source import CachedSource
 from studio.export.exporter import Exporter, ExportResult, LineFailure
-from studio.export.kept_speech import KeptSpeech
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
@@ -29,10 +29,10 @@ from studio.export.progress import ExportProgress
 from studio.export.project_lines import TakeSpeech, origin_of_file, origin_of_project
 from studio.export.provenance import Provenance, licence_of_model
 from studio.export.subtitles import SubtitleFormat
-from studio.export.worker_speech import WorkerSpeech
+from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineDescription, LengthFinding
-from studio.project.splitting import LineBreaks
+from studio.project.splitting import SplitMode
 from studio.worker.client import WorkerClient
 
 EXAMPLES = f"""\
@@ -68,8 +68,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--lines", type=line_numbers, metavar="3,5-8", help="only these lines")
     parser.add_argument(
         "--split",
-        type=LineBreaks,
-        default=LineBreaks.SENTENCE,
+        type=SplitMode,
+        default=SplitMode.SENTENCE,
         metavar="sentence|paragraph",
         help="what becomes a line of a text without lines of its own (default sentence)",
     )
@@ -79,7 +79,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     style = parser.add_mutually_exclusive_group()
     style.add_argument("--instruct", metavar="WORDS", help="how to say lines that have no style of their own")
     style.add_argument("--preset", metavar="NAME", help="the same by the name of a style: see `timbre styles`")
-    add_manner_options(parser)
+    add_speech_options(parser)
     add_silence_option(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object with what was made")
     add_model_option(parser)
@@ -123,18 +123,20 @@ def _add_sound_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--pause", type=float, metavar="SECONDS", help="between lines, instead of their own pauses")
 
 
-def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
+def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     folder = model_folder(arguments.model)
-    with open_script(arguments.script, arguments.lines, surroundings.open_library(), arguments.split) as script:
+    with open_script(arguments.script, arguments.lines, command_context.open_library(), arguments.split) as script:
         if script.project is not None and script.project.notice is not None:
             print(f"timbre: {script.project.notice}", file=sys.stderr)
-        asyncio.run(until_told_to_stop(_export(arguments, surroundings, script, folder)))
+        asyncio.run(run_until_cancelled(_export(arguments, command_context, script, folder)))
     return 0
 
 
-async def _export(arguments: argparse.Namespace, surroundings: Surroundings, script: OpenScript, folder: Path) -> None:
+async def _export(
+    arguments: argparse.Namespace, command_context: CommandContext, script: OpenScript, folder: Path
+) -> None:
     options = engine_options(arguments)
-    speaking = Speaking(arguments, script, surroundings.open_library(), folder, options)
+    speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
     items, requests, taken = speaking.items()
     provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
     part = "" if arguments.lines is None else ",".join(str(number) for number, _ in script.lines)
@@ -145,11 +147,11 @@ async def _export(arguments: argparse.Namespace, surroundings: Surroundings, scr
     plan = ExportPlan.make(items, arguments.out, settings)
     told = _Told()
     control = RequestControl()
-    async with WorkerClient(folder, options, start_worker=surroundings.start_worker) as client:
-        worker = WorkerSpeech(
+    async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
+        worker = WorkerSource(
             client, asyncio.get_running_loop(), requests, control, on_loaded=told.loaded, on_spoken=told.spoken
         )
-        kept = KeptSpeech(worker)
+        kept = CachedSource(worker)
         source = TakeSpeech(script.project, taken, others=kept) if script.project else kept
         exporter = Exporter(plan, source, control=control, on_progress=told.progress)
         result = await _run(exporter, control, told)

@@ -14,16 +14,16 @@ from studio.cli.voice_choice import voice_reference
 from studio.errors import NothingToSpeak
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem
-from studio.export.unspoken import key_of_request
-from studio.model.recognition import recognise
+from studio.export.unspoken import request_cache_key
+from studio.model.detection import detect_generation
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.global_dictionary import load_global_dictionary
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
-from studio.project.speaking import synthesis_request
-from studio.project.splitting import LineBreaks
+from studio.project.requests import synthesis_request
+from studio.project.splitting import SplitMode
 from studio.project.voice_keys import keys_of
 from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
@@ -46,7 +46,7 @@ class OpenScript:
 
 @contextlib.contextmanager
 def open_script(
-    path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, breaks: LineBreaks = LineBreaks.SENTENCE
+    path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, breaks: SplitMode = SplitMode.SENTENCE
 ) -> Iterator[OpenScript]:
     """``breaks``: how a text is cut into lines. Raises ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``. ``wanted`` counts lines from 1."""
     dictionary = load_global_dictionary()
@@ -117,7 +117,7 @@ class Speaking:
                 items.append(of_take[number])
                 continue
             request = self._request(line)
-            key = key_of_request(request, self._folder, self._options)
+            key = request_cache_key(request, self._folder, self._options)
             requests[key] = request
             item = item_of_line(line, number, key)
             style = request.instruct or request.preset or ""
@@ -150,7 +150,7 @@ class Speaking:
 
     @property
     def _generation(self) -> str:
-        return recognise(self._folder)[0].name
+        return detect_generation(self._folder)[0].name
 
     def _voice(self, name: str | None) -> VoiceReference:
         choice = name or self._arguments.voice

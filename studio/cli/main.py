@@ -17,10 +17,10 @@ from collections.abc import Sequence
 
 import studio
 from studio.cli import bench, convert, doctor, engines, export, models, say, styles, voices
-from studio.cli.surroundings import Surroundings
+from studio.cli.command_context import CommandContext
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 from studio.wording import printable
 
 _DESCRIPTION = "Says texts in any voice, from a few seconds of it."
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 _COMMANDS = (say, convert, export, voices, models, styles, doctor, engines, bench)
 
 
-def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, command_context: CommandContext | None = None) -> int:
     """Runs the command line ``argv`` (by default this process's) and returns its exit status."""
     _speak_utf8()
     parser = _build_parser()
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None
     for complaint in Settings().complaints:
         print(printable(f"timbre: {complaint}"), file=sys.stderr)
     try:
-        return _run(arguments, surroundings or Surroundings())
+        return _run(arguments, command_context or CommandContext())
     except StudioError as error:
         return _tell(error)
     except Exception as error:  # noqa: BLE001 - the process's end
@@ -71,10 +71,10 @@ def main(argv: Sequence[str] | None = None, *, surroundings: Surroundings | None
         stop_log(log)
 
 
-def _run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
+def _run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     """The exit status, also of who was told to stop."""
     try:
-        status: int = arguments.run(arguments, surroundings)
+        status: int = arguments.run(arguments, command_context)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except asyncio.CancelledError:

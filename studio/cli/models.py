@@ -18,12 +18,12 @@ from studio.catalog.installed import ModelState, model_status, model_statuses, n
 from studio.catalog.known import KnownModel, SourceKind, known_models
 from studio.catalog.progress import OnProgress, Phase, Progress
 from studio.catalog.sources import open_source
-from studio.cli.model_words import as_json, in_words, progress_words
+from studio.cli.command_context import CommandContext
+from studio.cli.model_text import as_json, in_words, progress_text
 from studio.cli.progress import ProgressLine
-from studio.cli.surroundings import Surroundings
 from studio.errors import ModelNotFound
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 from studio.wording import did_you_mean, printable
 
 EXAMPLES = """\
@@ -41,7 +41,7 @@ examples:
 Interrupted by Ctrl+C or a loss of power, an installation goes on when the command is given again.
 Nothing is ever downloaded unasked.
 """
-Run = Callable[[argparse.Namespace, Surroundings], int]
+Run = Callable[[argparse.Namespace, CommandContext], int]
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -85,7 +85,7 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", metavar="URL", help="of a mirror, in place of the source itself")
 
 
-def _list(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def _list(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     statuses = model_statuses()
     if arguments.json:
         print(json.dumps([as_json(status) for status in statuses], ensure_ascii=False))
@@ -94,13 +94,13 @@ def _list(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
     return 0
 
 
-def _install(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def _install(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     variants = frozenset({arguments.variant}) if arguments.variant else frozenset()
     _install_model(_known(arguments.name), arguments, variants)
     return 0
 
 
-def _verify(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     names = arguments.names or [
         status.name for status in model_statuses() if status.state in (ModelState.INSTALLED, ModelState.DAMAGED)
     ]
@@ -126,14 +126,14 @@ def _verify(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
     return status
 
 
-def _remove(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def _remove(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     if not remove_model(arguments.name):
         raise not_here(arguments.name)
     _say(f"{arguments.name} is gone.")
     return 0
 
 
-def _import(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def _import(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     line = ProgressLine()
     try:
         folder = import_model(arguments.path, name=arguments.name, on_progress=_shown_on(line))
@@ -143,7 +143,7 @@ def _import(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
     return 0
 
 
-def _export(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def _export(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     status = model_status(arguments.name)
     if status is None or status.folder is None:
         raise not_here(arguments.name)
@@ -208,7 +208,7 @@ def _shown_on(line: ProgressLine) -> OnProgress:
             if sentence not in told:  # once, however often it happens
                 told.add(sentence)
                 line.say(sentence)
-        line.show(progress_words(progress))
+        line.show(progress_text(progress))
 
     return show
 

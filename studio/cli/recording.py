@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from studio.audio.files import WavWriter
+from studio.audio.files import AudioWriter
 from studio.pipeline.request import AudioChunk
 
 
@@ -13,7 +13,7 @@ class Recording:
     """Written on the worker's reading thread, completed or discarded on another."""
 
     def __init__(self, path: Path, sample_rate: int) -> None:
-        self._writer = WavWriter(path, sample_rate)
+        self._writer = AudioWriter(path, sample_rate)
         self._lock = threading.Lock()
         self._is_over = False
 
@@ -39,7 +39,7 @@ class Recording:
 
 def require_writable(path: Path) -> None:
     """Raises ``CannotWrite`` or ``DiskFull`` now rather than after a minute of work."""
-    WavWriter(path, 24_000).discard()
+    AudioWriter(path, 24_000).discard()
 
 
 def free_path(path: Path) -> Path:

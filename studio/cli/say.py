@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from studio.cli.command_context import CommandContext
 from studio.cli.destination import add_destination_options, choose_destination
 from studio.cli.model_choice import add_engine_options, add_model_option, model_folder, positive
-from studio.cli.speaking import add_manner_options, add_silence_option, speak
-from studio.cli.surroundings import Surroundings
+from studio.cli.speaking import add_silence_option, add_speech_options, speak
 from studio.cli.text_source import ARRIVING, add_text_options, arriving_text, written_text
 from studio.cli.voice_choice import add_voice_options, voice_reference
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import SynthesisRequest
 from studio.worker.client import WorkerClient
-from studio.worker.running import Hooks, RunningRequest
+from studio.worker.request_handle import Callbacks, RequestHandle
 
 EXAMPLES = """\
 examples:
@@ -44,7 +44,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     style = parser.add_mutually_exclusive_group()
     style.add_argument("--instruct", metavar="WORDS", help="how to say it, in your own words")
     style.add_argument("--preset", metavar="NAME", help="how to say it, by the name of a style: see `timbre styles`")
-    add_manner_options(parser)
+    add_speech_options(parser)
     add_silence_option(parser)
     parser.add_argument(
         "--as-written", action="store_true", help="the text is in spoken form: do not touch numbers and abbreviations"
@@ -55,10 +55,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _add_sampling_options(parser)
 
 
-def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
+def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     text = written_text(arguments)
     folder = model_folder(arguments.model)
-    voice = voice_reference(arguments.voice, arguments.transcript, surroundings.open_library(), folder)
+    voice = voice_reference(arguments.voice, arguments.transcript, command_context.open_library(), folder)
     request = SynthesisRequest(
         text=text,
         voice=voice,
@@ -73,19 +73,19 @@ def run(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
         trims_leading_silence=not arguments.keep_leading_silence,
     )
 
-    def begin(client: WorkerClient, hooks: Hooks) -> RunningRequest:
-        pieces = arriving_text(surroundings.text_input) if arguments.text == ARRIVING else None
+    def begin(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
+        pieces = arriving_text(command_context.text_input) if arguments.text == ARRIVING else None
         return client.synthesize(request, pieces=pieces, hooks=hooks)
 
-    def begin_again(client: WorkerClient, hooks: Hooks) -> RunningRequest:
+    def begin_again(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
         return client.synthesize(replace(request, is_played=False), hooks=hooks)
 
     is_repeatable = arguments.text != ARRIVING
     return speak(
         arguments,
         folder,
-        choose_destination(arguments, surroundings),
-        surroundings,
+        choose_destination(arguments, command_context),
+        command_context,
         begin,
         begin_again=begin_again if is_repeatable else None,
     )

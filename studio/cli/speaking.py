@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
-from studio.cli.delivery import Delivered, Delivery
+from studio.cli.command_context import CommandContext
+from studio.cli.delivery import OutputResult, OutputSink
 from studio.cli.destination import Destination
 from studio.cli.model_choice import engine_options
 from studio.cli.progress import ProgressLine
 from studio.cli.summary import as_json, as_words, odd_length_words
-from studio.cli.surroundings import Surroundings
 from studio.pipeline.request import EngineDescription
 from studio.worker.client import WorkerClient
-from studio.worker.running import Hooks, RunningRequest
+from studio.worker.request_handle import Callbacks, RequestHandle
 
-Begin = Callable[[WorkerClient, Hooks], RunningRequest]
+Begin = Callable[[WorkerClient, Callbacks], RequestHandle]
 
 
-def add_manner_options(parser: argparse.ArgumentParser) -> None:
+def add_speech_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--speed", type=_speed, default=1.0, help=f"{SLOWEST_SPEED:g} to {FASTEST_SPEED:g} times as fast (default 1)"
     )
@@ -48,7 +48,7 @@ def speak(
     arguments: argparse.Namespace,
     folder: Path,
     destination: Destination,
-    surroundings: Surroundings,
+    command_context: CommandContext,
     begin: Begin,
     *,
     begin_again: Begin | None = None,
@@ -63,12 +63,12 @@ def speak(
         arguments,
         folder,
         destination,
-        surroundings,
+        command_context,
         begin,
         begin_again=begin_again,
         needs_speech_lm=needs_speech_lm,
     )
-    asyncio.run(until_told_to_stop(speaking))
+    asyncio.run(run_until_cancelled(speaking))
     return 0
 
 
@@ -76,7 +76,7 @@ async def _speak(
     arguments: argparse.Namespace,
     folder: Path,
     destination: Destination,
-    surroundings: Surroundings,
+    command_context: CommandContext,
     begin: Begin,
     *,
     begin_again: Begin | None,
@@ -84,18 +84,18 @@ async def _speak(
 ) -> None:
     line = ProgressLine()
     options = replace(engine_options(arguments), loads_speech_lm=needs_speech_lm)
-    async with WorkerClient(folder, options, start_worker=surroundings.start_worker) as client:
+    async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         try:
             line.stage("load", 0.0)
             load_started = time.monotonic()
             description = await client.load()
             load_seconds = time.monotonic() - load_started
             _say_what_must_be_known(description, line)
-            delivery = Delivery(destination, description, surroundings, line)
+            delivery = OutputSink(destination, description, command_context, line)
             delivered = await delivery.deliver(lambda hooks: begin(client, hooks))
             if delivered.report.odd_lengths and begin_again is not None and not destination.is_played:
                 line.say("The speech does not have the length of its text; making it once more.")
-                delivery = Delivery(destination, description, surroundings, line)
+                delivery = OutputSink(destination, description, command_context, line)
                 delivered = await delivery.deliver(lambda hooks: begin_again(client, hooks))
         finally:
             line.clear()
@@ -112,7 +112,7 @@ def _say_what_must_be_known(description: EngineDescription, line: ProgressLine) 
         )
 
 
-def _tell(delivered: Delivered, destination: Destination, line: ProgressLine) -> None:
+def _tell(delivered: OutputResult, destination: Destination, line: ProgressLine) -> None:
     for warning in delivered.report.warnings:
         line.say(f"the voice: {warning}")
     for finding in delivered.report.odd_lengths:
@@ -120,11 +120,11 @@ def _tell(delivered: Delivered, destination: Destination, line: ProgressLine) ->
     for words in as_words(delivered):
         line.say(words)
     if destination.path is not None:
-        reason = " (there is no sound card to play it on)" if destination.is_unasked else ""
+        reason = " (there is no sound card to play it on)" if destination.is_fallback else ""
         line.say(f"wrote {destination.path}{reason}")
 
 
-async def until_told_to_stop(work: Coroutine[Any, Any, None]) -> None:
+async def run_until_cancelled(work: Coroutine[Any, Any, None]) -> None:
     """`kill` ends the work as Ctrl+C does: no half file, no process left. (asyncio sees to Ctrl+C itself.)"""
     task = asyncio.current_task()
     assert task is not None

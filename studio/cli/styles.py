@@ -6,9 +6,9 @@ import argparse
 import dataclasses
 import json
 
+from studio.cli.command_context import CommandContext
 from studio.cli.model_choice import add_model_option, model_folder
-from studio.cli.surroundings import Surroundings
-from studio.model.recognition import recognise
+from studio.model.detection import detect_generation
 from studio.text.styles import load_styles
 
 EXAMPLES = """\
@@ -32,9 +32,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def run(arguments: argparse.Namespace, _surroundings: Surroundings) -> int:
+def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     folder = model_folder(arguments.model)
-    generation, _ = recognise(folder)
+    generation, _ = detect_generation(folder)
     styles = load_styles(generation.name, folder)
     if arguments.json:
         values = dataclasses.asdict(styles)

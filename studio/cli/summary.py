@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from studio.cli.delivery import Delivered
+from studio.cli.delivery import OutputResult
 from studio.pipeline.request import EngineDescription, LengthFinding, LengthVerdict
 
 # Begins the warnings of this kind in the JSON output.
@@ -13,7 +13,7 @@ IMPLAUSIBLE_LENGTH = "implausible-length"
 _LONGEST_QUOTE = 60
 
 
-def as_words(delivered: Delivered) -> list[str]:
+def as_words(delivered: OutputResult) -> list[str]:
     """Return two or three lines."""
     report = delivered.report
     stages = " · ".join(f"{name} {seconds:.2f} s" for name, seconds in report.stages.items())
@@ -35,7 +35,7 @@ def odd_length_words(finding: LengthFinding) -> str:
     return f"“{quote}” is {comparison} than its text should take; listen to it, or choose another --seed."
 
 
-def as_json(delivered: Delivered, description: EngineDescription, *, load_seconds: float, seed: int) -> str:
+def as_json(delivered: OutputResult, description: EngineDescription, *, load_seconds: float, seed: int) -> str:
     """One object; keys are only ever added."""
     report = delivered.report
     values: dict[str, Any] = {

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from studio.errors import UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
-from studio.model.recognition import recognise
+from studio.model.detection import detect_generation
 from studio.pipeline.request import VoiceReference
 from studio.voices.library import Voice, VoiceLibrary
 from studio.wording import wording
@@ -64,7 +64,7 @@ def _looks_like_a_path(choice: str) -> bool:
 
 
 def _require_generation(voice: Voice, model_folder: Path) -> None:
-    generation, _ = recognise(model_folder)
+    generation, _ = detect_generation(model_folder)
     if generation.name != voice.generation:
         raise VoiceOfAnotherModel(
             "{name} has no recording, only what a {own} model stored of it; {model} is a {generation} model.",

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from studio.cli.command_context import CommandContext
 from studio.cli.model_choice import add_model_option, model_folder
-from studio.cli.surroundings import Surroundings
 from studio.errors import ModelNotFound, StudioError
-from studio.export.names import safe_stem
-from studio.model.recognition import recognise
+from studio.export.names import sanitize_filename
+from studio.model.detection import detect_generation
 from studio.voices.library import Addition, Voice, VoiceLibrary
 from studio.voices.voice_file import SUFFIX
 from studio.wording import printable
@@ -35,7 +35,7 @@ examples:
 Keep only voices whose owners agree.
 """
 
-Run = Callable[[argparse.Namespace, Surroundings], int]
+Run = Callable[[argparse.Namespace, CommandContext], int]
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -77,16 +77,16 @@ def _add_details(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--notes", metavar="TEXT", help="whatever you want to remember")
 
 
-def _add(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    addition = surroundings.open_library().add(
+def _add(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    addition = command_context.open_library().add(
         arguments.clip, arguments.name, arguments.transcript, notes=arguments.notes or ""
     )
     _tell_added(addition)
     return 0
 
 
-def _list(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    voices = surroundings.open_library().voices()
+def _list(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    voices = command_context.open_library().voices()
     if arguments.json:
         print(json.dumps([_as_json(voice) for voice in voices], ensure_ascii=False))
     elif not voices:
@@ -98,8 +98,8 @@ def _list(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     return 0
 
 
-def _show(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    values = _as_json(surroundings.open_library().get(arguments.name))
+def _show(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    values = _as_json(command_context.open_library().get(arguments.name))
     if arguments.json:
         print(json.dumps(values, ensure_ascii=False))
     else:
@@ -110,46 +110,48 @@ def _show(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
     return 0
 
 
-def _remove(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    surroundings.open_library().remove(arguments.name)
+def _remove(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    command_context.open_library().remove(arguments.name)
     _say(f"{arguments.name} is gone.")
     return 0
 
 
-def _rename(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    voice = surroundings.open_library().rename(arguments.name, arguments.new_name)
+def _rename(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    voice = command_context.open_library().rename(arguments.name, arguments.new_name)
     _say(f"{arguments.name} is now {voice.name}.")
     return 0
 
 
-def _edit(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    voice = surroundings.open_library().describe(arguments.name, transcript=arguments.transcript, notes=arguments.notes)
+def _edit(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    voice = command_context.open_library().update_metadata(
+        arguments.name, transcript=arguments.transcript, notes=arguments.notes
+    )
     _say(f"{voice.name} is changed.")
     return 0
 
 
-def _export(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    path = arguments.file or Path(f"{safe_stem(arguments.name)}{SUFFIX}")
-    surroundings.open_library().export(arguments.name, path)
+def _export(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    path = arguments.file or Path(f"{sanitize_filename(arguments.name)}{SUFFIX}")
+    command_context.open_library().export(arguments.name, path)
     _say(f"wrote {path}")
     return 0
 
 
-def _import(arguments: argparse.Namespace, surroundings: Surroundings) -> int:
-    library = surroundings.open_library()
+def _import(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    library = command_context.open_library()
     if arguments.file.suffix != ".pt":
         _tell_added(library.import_(arguments.file, name=arguments.name))
         return 0
     folder = model_folder(arguments.model) if arguments.model else _folder_of(arguments.file)
     with tempfile.TemporaryDirectory(prefix="timbre-import-") as destination:
-        written = asyncio.run(_stored_voices(arguments.file, folder, Path(destination), surroundings))
+        written = asyncio.run(_stored_voices(arguments.file, folder, Path(destination), command_context))
         return _take_over(written, library, arguments.name)
 
 
 async def _stored_voices(
-    path: Path, folder: Path, destination: Path, surroundings: Surroundings
+    path: Path, folder: Path, destination: Path, command_context: CommandContext
 ) -> StoredVoicesWritten:
-    async with WorkerClient(folder, start_worker=surroundings.start_worker) as client:
+    async with WorkerClient(folder, start_worker=command_context.start_worker) as client:
         return await client.import_stored_voices(path, destination)
 
 
@@ -171,7 +173,7 @@ def _take_over(written: StoredVoicesWritten, library: VoiceLibrary, name: str | 
 def _folder_of(path: Path) -> Path:
     """The model folder a spk2info.pt lies in: only that model's words and generation make sense of it."""
     try:
-        recognise(path.parent)
+        detect_generation(path.parent)
     except ModelNotFound as error:
         raise ModelNotFound(
             "{file} does not lie in a model folder.",

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from studio.engines.candidate import Subject
-from studio.engines.machine import place_named
+from studio.engines.candidate import EngineTarget
+from studio.engines.machine import device_named
 from studio.engines.manager import EngineManager
-from studio.engines.overview import Overview, Standing
+from studio.engines.overview import EngineStatus, Status
 from studio.engines.registry import MODULES
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
-from studio.engines.words import as_rows, explanation, megabytes, place_in_words, progress, table
+from studio.engines.text_report import as_rows, device_text, explanation, megabytes, progress, table
 from studio.errors import StudioError, UnusableSetting
 from studio.model.checkpoint import open_checkpoint
 from studio.wording import printable
@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.ERROR, stream=sys.stderr)
     speaker = _Progress()
     try:
-        place = place_named(chosen.device, num_threads=chosen.threads)
-        subject = Subject(open_checkpoint(chosen.model), place, chosen.variant)
+        place = device_named(chosen.device, num_threads=chosen.threads)
+        subject = EngineTarget(open_checkpoint(chosen.model), place, chosen.variant)
         manager = EngineManager(
             subject, EngineStore(), modules=tuple(chosen.modules), gives_way=False, on_change=speaker.hear
         )
@@ -67,7 +67,7 @@ def _run(chosen: argparse.Namespace, manager: EngineManager, stages: tuple[Stage
     if chosen.json:
         answer = {
             "model": overview.model_name,
-            "place": place_in_words(overview.place),
+            "place": device_text(overview.place),
             "candidates": as_rows(overview),
         }
         _tell(json.dumps(_finite(answer), ensure_ascii=False, indent=1))
@@ -78,7 +78,7 @@ def _run(chosen: argparse.Namespace, manager: EngineManager, stages: tuple[Stage
     return 0
 
 
-def _keys(overview: Overview, stages: Iterable[Stage], names: list[str] | None) -> list[str]:
+def _keys(overview: EngineStatus, stages: Iterable[Stage], names: list[str] | None) -> list[str]:
     """Of the candidates that are meant. Raises ``UnusableSetting`` for a name nobody has."""
     views = [view for stage in overview.stages if stage.stage in stages for view in stage.candidates]
     unknown = set(names or ()) - {view.name for view in views}
@@ -89,7 +89,7 @@ def _keys(overview: Overview, stages: Iterable[Stage], names: list[str] | None) 
             names=", ".join(sorted(unknown)),
             known=", ".join(sorted({view.name for view in views})),
         )
-    usable = [view for view in views if view.standing is not Standing.UNUSABLE]
+    usable = [view for view in views if view.status is not Status.UNUSABLE]
     return [view.key for view in usable if not names or view.name in names]
 
 
@@ -114,7 +114,7 @@ class _Progress:
     def __init__(self) -> None:
         self._said = ""
 
-    def hear(self, overview: Overview) -> None:
+    def hear(self, overview: EngineStatus) -> None:
         work = overview.work
         if sys.stderr.isatty():
             words = progress(work) if work else ""

@@ -18,24 +18,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from studio.engines.stage import Place, Stage
+from studio.engines.stage import Device, Stage
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
-from studio.model.stages import ClipEmbedder, ClipTokenizer, FlowDecoder, SpeechLM, Vocoder
-from studio.wording import Wording
+from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
+from studio.wording import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class EngineTarget:
     """Whose weights are to run where. ``variant`` as in ``Checkpoint.speech_lm_path``."""
 
     checkpoint: Checkpoint
-    place: Place
+    device: Device
     variant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Usable:
+class Available:
     """It would work as far as can be told without trying.
 
     ``memory_bytes``: what ``open`` will take at the place, at most; ``build_memory_bytes`` and ``build_disk_bytes``
@@ -53,7 +53,7 @@ class Usable:
 class Unusable:
     """``reason``: a clause for a person, without a full stop: ``wording("{library} is not installed", library=...)``."""
 
-    reason: Wording
+    reason: Message
 
 
 class BuildCancelled(Exception):
@@ -64,7 +64,7 @@ class BuildJob(Protocol):
     """What a build is given, and the way it tells how far it is."""
 
     @property
-    def subject(self) -> Subject: ...
+    def subject(self) -> EngineTarget: ...
 
     @property
     def workspace(self) -> Path:
@@ -82,23 +82,23 @@ class BuildJob(Protocol):
         ...
 
     def report(self, phase: str, done: float, total: float) -> None:
-        """``done`` of ``total`` steps of ``phase`` (one of ``Candidate.phases``), as counted, never as guessed.
+        """``done`` of ``total`` steps of ``phase`` (one of ``EngineBackend.phases``), as counted, never as guessed.
 
         Blocks while the build is paused. Raises ``BuildCancelled``. Silence for longer than
-        ``Candidate.longest_silence_seconds`` is taken for a hang.
+        ``EngineBackend.longest_silence_seconds`` is taken for a hang.
         """
         ...
 
-    def may_go_on(self) -> bool:
+    def should_continue(self) -> bool:
         """The same question without an exception, for a callback out of C: blocks while paused, False ends the build."""
         ...
 
 
-AnyStage = ClipTokenizer | ClipEmbedder | SpeechLM | FlowDecoder | Vocoder
+AnyStage = SpeechTokenizer | SpeakerEncoder | SpeechLM | FlowDecoder | Vocoder
 """What ``open`` returns: the promise of its ``Stage``."""
 
 
-class Candidate(Protocol):
+class EngineBackend(Protocol):
     """One way to run one stage. Attributes are constants of the object."""
 
     @property
@@ -134,11 +134,11 @@ class Candidate(Protocol):
         """How long ``build`` may go without a report before it is taken for hung."""
         ...
 
-    def probe(self, subject: Subject) -> Usable | Unusable:
+    def probe(self, subject: EngineTarget) -> Available | Unusable:
         """Whether it could run here. Reads small things only, builds nothing, raises nothing, takes at most seconds."""
         ...
 
-    def key_facts(self, subject: Subject) -> Mapping[str, str]:
+    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
         """What makes files stale beside what the manager knows: library versions, shape profile, calibration data.
 
         The manager adds stage, name, precision, ``code_version``, the stage's weights, the place's name, compute
@@ -150,7 +150,7 @@ class Candidate(Protocol):
         """Makes the files. Raises ``StudioError`` (``OutOfMemory`` where memory was too small), ``BuildCancelled``."""
         ...
 
-    def open(self, files: Path | None, subject: Subject) -> AnyStage:
+    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
         """The stage, ready; ``files`` is the folder ``build`` filled, None where there was nothing to build.
 
         Files are those of this candidate and undamaged, the manager has looked; what the library itself refuses

@@ -11,7 +11,7 @@ from studio.engines.task import Step
 _LEAST_TELLING_SHARE = 0.05
 
 
-def past_phases(manifests: Iterable[Manifest], stage: str, name: str) -> dict[str, float]:
+def phase_history(manifests: Iterable[Manifest], stage: str, name: str) -> dict[str, float]:
     """Seconds of each part of the newest trial of that candidate, of whichever model; empty where there was none."""
     for manifest in manifests:
         if (manifest.facts.get("stage"), manifest.facts.get("name")) == (stage, name) and manifest.phase_seconds:

@@ -7,15 +7,15 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from studio.engines.candidate import Candidate, Subject
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.candidate import EngineBackend, EngineTarget
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.model.checkpoint import sampled_digest
 
 # Raised when the way candidates are verified or timed changes, so that all are tried again.
 PROOF_VERSION = 1
 
 
-def weight_file(stage: Stage, subject: Subject) -> Path:
+def weight_file(stage: Stage, subject: EngineTarget) -> Path:
     """The file of the model folder that holds the stage's weights."""
     checkpoint = subject.checkpoint
     match stage:
@@ -31,9 +31,9 @@ def weight_file(stage: Stage, subject: Subject) -> Path:
             return checkpoint.folder / "hift.pt"
 
 
-def facts_of(candidate: Candidate, subject: Subject) -> dict[str, str]:
+def facts_of(candidate: EngineBackend, subject: EngineTarget) -> dict[str, str]:
     """Everything a built thing of ``candidate`` depends on. Raises ``MissingModelFile``."""
-    place, checkpoint = subject.place, subject.checkpoint
+    place, checkpoint = subject.device, subject.checkpoint
     settings = {
         Stage.SPEECH_LM: checkpoint.speech_lm,
         Stage.FLOW: checkpoint.flow,
@@ -49,14 +49,14 @@ def facts_of(candidate: Candidate, subject: Subject) -> dict[str, str]:
         "generation": checkpoint.generation.name,
         "weights": sampled_digest(weight_file(candidate.stage, subject)).hex(),
         "settings": hashlib.sha256(repr(settings).encode()).hexdigest(),
-        **place_facts(place),
+        **device_facts(place),
         **own,
     }
 
 
-def place_facts(place: Place) -> dict[str, str]:
+def device_facts(place: Device) -> dict[str, str]:
     """What of a place built things depend on. Of a driver its branch: updates within it keep plans valid."""
-    if place.kind is PlaceKind.CPU:
+    if place.kind is DeviceKind.CPU:
         return {"place": place.name, "instructions": place.instructions, "threads": str(place.num_threads)}
     major, minor = place.compute_capability or (0, 0)
     return {"place": place.name, "capability": f"{major}.{minor}", "driver": place.driver.partition(".")[0]}

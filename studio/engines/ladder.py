@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studio.engines.manifest import Attempts, Manifest
-from studio.engines.overview import CandidateView, Standing
+from studio.engines.manifest import FailureRecord, Manifest
+from studio.engines.overview import CandidateView, Status
 from studio.engines.store import MOST_FAILURES
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 # A gain below this is within what measuring twice differs by.
 _WORTHWHILE_SPEEDUP = 1.05
@@ -20,51 +20,55 @@ _WORTHWHILE_SPEEDUP = 1.05
 def choose(candidates: Sequence[CandidateView], *, unfit: frozenset[str] = frozenset()) -> CandidateView:
     """The fastest that is proven, else the reference, which is the first. ``unfit``: keys that could not be opened."""
     reference = candidates[0]
-    proven = [view for view in candidates if view.standing is Standing.PROVEN and view.key not in unfit]
+    proven = [view for view in candidates if view.status is Status.PROVEN and view.key not in unfit]
     fastest = max(proven, key=lambda view: view.speedup, default=reference)
     return fastest if fastest.speedup >= _WORTHWHILE_SPEEDUP * max(1.0, reference.speedup) else reference
 
 
-def standing_of(
+def status_of(
     *,
-    unusable: Wording | None,
-    no_room: Wording | None,
+    unusable: Message | None,
+    no_room: Message | None,
     manifest: Manifest | None,
-    attempts: Attempts | None,
+    attempts: FailureRecord | None,
     is_being_built: bool,
-    has_failed_now: Wording | None,
-) -> tuple[Standing, Wording | None]:
+    has_failed_now: Message | None,
+) -> tuple[Status, Message | None]:
     """Where a candidate stands, and why. ``has_failed_now``: in this very process."""
     if unusable is not None:
-        return Standing.UNUSABLE, unusable
+        return Status.UNUSABLE, unusable
     if manifest is not None:
         complaint = manifest.verification.complaint
-        return (Standing.PROVEN, None) if manifest.is_good else (Standing.REFUSED, complaint)
+        return (Status.PROVEN, None) if manifest.is_good else (Status.REFUSED, complaint)
     if is_being_built:
-        return Standing.ELSEWHERE, wording("another window of the program is trying it")
+        return Status.BUSY, wording("another window of the program is trying it")
     if has_failed_now is not None or (attempts is not None and attempts.num_failures):
         return _after_failure(attempts, has_failed_now)
-    return (Standing.UNTRIED, wording("it has not been tried yet")) if no_room is None else (Standing.NO_ROOM, no_room)
+    return (
+        (Status.UNTRIED, wording("it has not been tried yet"))
+        if no_room is None
+        else (Status.INSUFFICIENT_RESOURCES, no_room)
+    )
 
 
-def _after_failure(attempts: Attempts | None, has_failed_now: Wording | None) -> tuple[Standing, Wording]:
+def _after_failure(attempts: FailureRecord | None, has_failed_now: Message | None) -> tuple[Status, Message]:
     if attempts is not None and attempts.num_failures >= MOST_FAILURES:
-        return Standing.RESTING, wording(
+        return Status.BACKED_OFF, wording(
             "it failed {count} times and rests until you ask for it; the last time: {reason}",
             count=attempts.num_failures,
             reason=attempts.reason,
         )
     if has_failed_now is not None:
-        return Standing.RESTING, wording("{reason}; it is tried again at the next start", reason=has_failed_now)
+        return Status.BACKED_OFF, wording("{reason}; it is tried again at the next start", reason=has_failed_now)
     assert attempts is not None
-    return Standing.FAILED, attempts.reason
+    return Status.FAILED, attempts.reason
 
 
-def why_not(view: CandidateView, choice: CandidateView) -> Wording:
+def why_not(view: CandidateView, choice: CandidateView) -> Message:
     """Why ``view`` does not speak, as a clause. ``choice`` is what does."""
     if view.key == choice.key:
         return wording("it is in use")
-    if view.standing is not Standing.PROVEN or view.timing is None:
+    if view.status is not Status.PROVEN or view.timing is None:
         return view.reason or wording("it has not been tried yet")
     if choice.is_reference and view.speedup < _WORTHWHILE_SPEEDUP:
         return wording("it is no faster than plain float32 ({factor:.2f} times)", factor=view.speedup)
@@ -75,7 +79,7 @@ def why_not(view: CandidateView, choice: CandidateView) -> Wording:
     return _slower(view, choice)
 
 
-def _slower(view: CandidateView, choice: CandidateView) -> Wording:
+def _slower(view: CandidateView, choice: CandidateView) -> Message:
     """Not their seconds: each was measured in turns with plain float32, but at times when the machine was busy or not."""
     if view.is_reference:
         return wording("it is slower: what is in use is {best:.2f} times as fast", best=choice.speedup)
@@ -86,7 +90,7 @@ def _slower(view: CandidateView, choice: CandidateView) -> Wording:
     )
 
 
-def no_room_for(needed_bytes: int, free_bytes: int, *, is_disk: bool = False) -> Wording | None:
+def no_room_for(needed_bytes: int, free_bytes: int, *, is_disk: bool = False) -> Message | None:
     """The reason not to try what needs more than is free, or None."""
     if needed_bytes <= free_bytes:
         return None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from studio.engines.manifest import Verification
 from studio.engines.stage import Stage
 from studio.model.config import Precision
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 # Relative root-mean-square error of the mel: what each precision yields on intact weights, plus a margin. float32
 # allows for another order of summation and for TF32; the limits of 16 and 8 bits are this project's requirement for
@@ -56,12 +56,12 @@ _LEAST_AGREEMENT = {
 }
 
 
-def judged(stage: Stage, precision: Precision, verification: Verification) -> Verification:
+def apply_tolerances(stage: Stage, precision: Precision, verification: Verification) -> Verification:
     """``verification`` with the complaint that its numbers deserve, if any."""
     return replace(verification, complaint=_complaint(stage, precision, verification))
 
 
-def _complaint(stage: Stage, precision: Precision, found: Verification) -> Wording | None:
+def _complaint(stage: Stage, precision: Precision, found: Verification) -> Message | None:
     if not found.is_finite:
         return wording("it computes something that is not a number")
     error_limit = {

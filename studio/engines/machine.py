@@ -9,27 +9,27 @@ from collections.abc import Sequence
 import psutil
 import torch
 
-from studio.engines.stage import Place, PlaceKind
+from studio.engines.stage import Device, DeviceKind
 from studio.errors import UnusableSetting
-from studio.processor import processor_name
+from studio.processor import cpu_name
 
 _ASK_SECONDS = 10.0
 # Left alone at a place: the desktop's own needs, and what grows while a line is spoken.
-_KEPT_FREE_BYTES = {PlaceKind.CPU: 1 << 30, PlaceKind.CUDA: 512 << 20}
+_KEPT_FREE_BYTES = {DeviceKind.CPU: 1 << 30, DeviceKind.CUDA: 512 << 20}
 
 
-def processor(num_threads: int | None = None) -> Place:
+def processor(num_threads: int | None = None) -> Device:
     """The processor, with one thread for each physical core unless told otherwise."""
-    return Place(
-        kind=PlaceKind.CPU,
-        name=processor_name(),
+    return Device(
+        kind=DeviceKind.CPU,
+        name=cpu_name(),
         num_threads=num_threads or _num_cores(),
         total_bytes=psutil.virtual_memory().total,
         instructions=torch.backends.cpu.get_cpu_capability(),
     )
 
 
-def graphics_cards(num_threads: int | None = None) -> tuple[Place, ...]:
+def graphics_cards(num_threads: int | None = None) -> tuple[Device, ...]:
     """The cards torch can use, the one with most memory first."""
     if not torch.cuda.is_available():
         return ()
@@ -38,8 +38,8 @@ def graphics_cards(num_threads: int | None = None) -> tuple[Place, ...]:
     for index in range(torch.cuda.device_count()):
         properties = torch.cuda.get_device_properties(index)
         cards.append(
-            Place(
-                kind=PlaceKind.CUDA,
+            Device(
+                kind=DeviceKind.CUDA,
                 name=properties.name,
                 num_threads=num_threads or _num_cores(),
                 total_bytes=properties.total_memory,
@@ -51,7 +51,7 @@ def graphics_cards(num_threads: int | None = None) -> tuple[Place, ...]:
     return tuple(sorted(cards, key=lambda card: (-card.total_bytes, card.index)))
 
 
-def place_named(wish: str, *, num_threads: int | None = None) -> Place:
+def device_named(wish: str, *, num_threads: int | None = None) -> Device:
     """The place of ``wish``: ``cpu``, ``cuda`` (the card with most memory), ``cuda:1``, or part of a card's name.
 
     ``auto``: a card where there is one, else the processor. Raises ``UnusableSetting``.
@@ -70,7 +70,7 @@ def place_named(wish: str, *, num_threads: int | None = None) -> Place:
     return found
 
 
-def choose_card(wish: str, cards: Sequence[Place]) -> Place | None:
+def choose_card(wish: str, cards: Sequence[Device]) -> Device | None:
     """Of ``cards``, the best first, the one that is meant."""
     if wish in ("auto", "cuda"):
         return cards[0] if cards else None
@@ -80,14 +80,14 @@ def choose_card(wish: str, cards: Sequence[Place]) -> Place | None:
     return next((card for card in cards if wish.casefold() in card.name.casefold()), None)
 
 
-def free_bytes(place: Place) -> int:
+def free_bytes(place: Device) -> int:
     """What is free at ``place`` now, whoever has the rest."""
-    if place.kind is PlaceKind.CPU:
+    if place.kind is DeviceKind.CPU:
         return int(psutil.virtual_memory().available)
     return int(torch.cuda.mem_get_info(place.index)[0])
 
 
-def give_unused_back(device: str) -> None:
+def empty_cache(device: str) -> None:
     """What torch keeps of a card's memory for later goes back, to be free for other libraries and programs.
 
     Not while a thread computes there.
@@ -97,7 +97,7 @@ def give_unused_back(device: str) -> None:
         torch.cuda.empty_cache()
 
 
-def budget_bytes(place: Place) -> int:
+def budget_bytes(place: Device) -> int:
     """What an engine may take now: what is free, less what must stay so."""
     return max(0, free_bytes(place) - _KEPT_FREE_BYTES[place.kind])
 

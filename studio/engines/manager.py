@@ -17,24 +17,24 @@ from pathlib import Path
 from typing import Protocol
 
 import studio
-from studio.engines.candidate import AnyStage, Subject, Usable
-from studio.engines.extent import Extent, usual_extent
-from studio.engines.history import past_phases, remaining_seconds
+from studio.engines.candidate import AnyStage, Available, EngineTarget
+from studio.engines.candidate_states import CandidateState, being_tried, candidate_states_of
+from studio.engines.history import phase_history, remaining_seconds
 from studio.engines.ladder import choose, no_room_for
-from studio.engines.lost_card import is_card_lost
+from studio.engines.lost_device import is_device_lost
 from studio.engines.machine import budget_bytes
-from studio.engines.manifest import Manifest, Trouble
+from studio.engines.manifest import FailureKind, Manifest
 from studio.engines.memory import is_out_of_memory
-from studio.engines.overview import CandidateView, Overview, StageView, Standing, Work
-from studio.engines.recording import recording_name
+from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
+from studio.engines.reference_io import recording_name
 from studio.engines.registry import MODULES, all_candidates
-from studio.engines.rungs import Rung, being_tried, rungs_of
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore, Workspace
 from studio.engines.task import LISTENING, TIMING, VERIFYING, Failed, News, Proven, Step, TrialTask, WasCancelled
 from studio.engines.trial_process import TrialProcess
+from studio.engines.trial_size import TrialSize, usual_extent
 from studio.errors import StudioError
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 
@@ -73,25 +73,25 @@ class EngineManager:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: EngineTarget,
         store: EngineStore,
         *,
         modules: tuple[str, ...] = MODULES,
-        extent: Extent | None = None,
+        extent: TrialSize | None = None,
         start_trial: StartTrial = TrialProcess,
         gives_way: bool = True,
-        on_change: Callable[[Overview], None] = lambda _overview: None,
+        on_change: Callable[[EngineStatus], None] = lambda _overview: None,
     ) -> None:
         self.subject = subject
         self.store = store
         self._modules = modules
-        self._extent = extent or usual_extent(subject.place)
+        self._extent = extent or usual_extent(subject.device)
         self._start_trial = start_trial
         self._gives_way = gives_way
         self._on_change = on_change
-        self._rungs = rungs_of(all_candidates(modules), subject, store)
+        self._rungs = candidate_states_of(all_candidates(modules), subject, store)
         self._lock = threading.RLock()
-        self._work: Work | None = None
+        self._work: CurrentTrial | None = None
         # Flags and the order to the trial change together: else a late resume overtakes a pause.
         self._trial_lock = threading.Lock()
         self._trial: Trying | None = None
@@ -101,17 +101,17 @@ class EngineManager:
         self._is_closed = False
         self._unfit: set[str] = set()
         self._too_large_now: set[str] = set()
-        self._notes: list[Wording] = []
-        store.sweep()
+        self._notes: list[Message] = []
+        store.remove_stale()
 
     # What is known.
 
-    def overview(self) -> Overview:
+    def overview(self) -> EngineStatus:
         with self._lock:
-            return Overview(
+            return EngineStatus(
                 model_name=self.subject.checkpoint.folder.name,
-                place=self.subject.place,
-                stages=tuple(self._stage_view(stage) for stage in Stage if self._rungs_of(stage)),
+                place=self.subject.device,
+                stages=tuple(self._stage_view(stage) for stage in Stage if self._candidate_states_of(stage)),
                 kept_bytes=self.store.num_bytes(),
                 limit_bytes=self.store.limit_bytes,
                 work=self._work,
@@ -120,18 +120,18 @@ class EngineManager:
             )
 
     def _stage_view(self, stage: Stage) -> StageView:
-        rungs = self._rungs_of(stage)
+        rungs = self._candidate_states_of(stage)
         views = [rung.view(rungs[0]) for rung in rungs]
         if self._work is not None and self._work.stage is stage:
             views = [being_tried(view) if view.name == self._work.name else view for view in views]
         return StageView(stage, choose(views, unfit=frozenset(self._unfit | self._too_large_now)).name, tuple(views))
 
-    def _rungs_of(self, stage: Stage) -> list[Rung]:
+    def _candidate_states_of(self, stage: Stage) -> list[CandidateState]:
         return [rung for rung in self._rungs if rung.candidate.stage is stage]
 
     # Trying.
 
-    def improve(self, stages: Collection[Stage] = tuple(Stage), *, again: Collection[str] = ()) -> Overview:
+    def improve(self, stages: Collection[Stage] = tuple(Stage), *, again: Collection[str] = ()) -> EngineStatus:
         """Tries what nothing is known of, the references first; returns when that is done or was cancelled.
 
         ``again``: keys that are tried whatever is known of them; a thing that was built before is proven anew.
@@ -201,12 +201,12 @@ class EngineManager:
         self._tell()
         return freed
 
-    def _is_due(self, rung: Rung, again: Collection[str]) -> bool:
-        reference = self._rungs_of(rung.candidate.stage)[0]
-        return rung.view(reference).standing.can_be_tried or (bool(rung.key) and rung.key in again)
+    def _is_due(self, rung: CandidateState, again: Collection[str]) -> bool:
+        reference = self._candidate_states_of(rung.candidate.stage)[0]
+        return rung.view(reference).status.can_be_tried or (bool(rung.key) and rung.key in again)
 
-    def _try(self, rung: Rung, index: int, total: int, *, is_again: bool) -> None:
-        self._set_work(Work(rung.candidate.stage, rung.candidate.name, index, total))
+    def _try(self, rung: CandidateState, index: int, total: int, *, is_again: bool) -> None:
+        self._set_work(CurrentTrial(rung.candidate.stage, rung.candidate.name, index, total))
         try:
             with self.store.workspace(rung.key) as workspace:
                 if self.store.manifest(rung.key, rung.facts) is not None and not is_again:
@@ -217,14 +217,14 @@ class EngineManager:
         except BlockingIOError:
             _log.info("%s is tried by another process", rung.key)
         except OSError as error:
-            self._fail(rung, Trouble.FAILED, wording("a file cannot be written or read: {reason}", reason=error))
+            self._fail(rung, FailureKind.FAILED, wording("a file cannot be written or read: {reason}", reason=error))
         except StudioError as error:
-            self._fail(rung, Trouble.FAILED, error.sentence)
+            self._fail(rung, FailureKind.FAILED, error.sentence)
 
-    def _lay_out(self, rung: Rung, workspace: Workspace) -> bool:
+    def _lay_out(self, rung: CandidateState, workspace: Workspace) -> bool:
         """Puts what was built before into the workspace, to be proven anew; False where it has to be built."""
         manifest = rung.manifest
-        if manifest is None or not manifest.files or (files := self.store.sound_files(manifest)) is None:
+        if manifest is None or not manifest.files or (files := self.store.verified_files(manifest)) is None:
             return False
         for name in manifest.files:
             target = workspace.folder / name
@@ -232,11 +232,11 @@ class EngineManager:
             shutil.copyfile(files / name, target)
         return True
 
-    def _follow(self, rung: Rung, workspace: Workspace, *, is_built: bool) -> None:
+    def _follow(self, rung: CandidateState, workspace: Workspace, *, is_built: bool) -> None:
         task = TrialTask(
             model_folder=self.subject.checkpoint.folder,
             variant=self.subject.variant,
-            place=self.subject.place,
+            place=self.subject.device,
             stage=rung.candidate.stage,
             name=rung.candidate.name,
             modules=self._modules,
@@ -248,7 +248,7 @@ class EngineManager:
             gives_way=self._gives_way,
         )
         trial = self._start_trial(task, longest_silence_seconds=rung.candidate.longest_silence_seconds)
-        estimate = _Estimate(rung, past_phases(self.store.all_manifests(), task.stage.value, task.name))
+        estimate = _Estimate(rung, phase_history(self.store.all_manifests(), task.stage.value, task.name))
         with self._trial_lock:
             self._trial = trial
             if self._is_paused or self._is_aside:
@@ -265,9 +265,9 @@ class EngineManager:
                     case Failed(trouble, reason):
                         self._fail(rung, trouble, reason)
                     case WasCancelled():
-                        self.store.withdraw(rung.key)
+                        self.store.cancel_attempt(rung.key)
         except KeyboardInterrupt:
-            self.store.withdraw(rung.key)
+            self.store.cancel_attempt(rung.key)
             raise
         finally:
             with self._trial_lock:
@@ -277,9 +277,9 @@ class EngineManager:
         work = self._work
         if work is not None:
             remaining = estimate.after(step)
-            self._set_work(Work(work.stage, work.name, work.index, work.total, step, remaining))
+            self._set_work(CurrentTrial(work.stage, work.name, work.index, work.total, step, remaining))
 
-    def _fail(self, rung: Rung, trouble: Trouble, reason: Wording) -> None:
+    def _fail(self, rung: CandidateState, trouble: FailureKind, reason: Message) -> None:
         _log.warning("%s failed: %s", rung.key, reason)
         rung.failed_now = reason
         self.store.fail(rung.key, trouble, reason)
@@ -296,13 +296,13 @@ class EngineManager:
         is too small now, is passed over with a note. Then comes the next. Memory is asked anew each time.
         """
         with self._lock:
-            self._too_large_now -= {rung.key for rung in self._rungs_of(stage)}
+            self._too_large_now -= {rung.key for rung in self._candidate_states_of(stage)}
         while True:
             with self._lock:
                 view = self._stage_view(stage).choice
-            if view.standing is not Standing.PROVEN:
+            if view.status is not Status.PROVEN:
                 return None
-            rung = next(rung for rung in self._rungs_of(stage) if rung.candidate.name == view.name)
+            rung = next(rung for rung in self._candidate_states_of(stage) if rung.candidate.name == view.name)
             if (engine := self._opened(rung)) is not None:
                 return OpenedStage(engine, view)
             if view.is_reference:
@@ -312,10 +312,10 @@ class EngineManager:
         """Whether ``open_choice`` would keep a person waiting."""
         with self._lock:
             name = self._stage_view(stage).choice.name
-        probed = next(rung.probed for rung in self._rungs_of(stage) if rung.candidate.name == name)
-        return isinstance(probed, Usable) and probed.opens_slowly
+        probed = next(rung.probed for rung in self._candidate_states_of(stage) if rung.candidate.name == name)
+        return isinstance(probed, Available) and probed.opens_slowly
 
-    def _opened(self, rung: Rung) -> AnyStage | None:
+    def _opened(self, rung: CandidateState) -> AnyStage | None:
         manifest = rung.manifest
         if manifest is None:
             return None
@@ -324,7 +324,7 @@ class EngineManager:
                 self._too_large_now.add(rung.key)
             self._note(wording("{engine} does not speak now: {reason}", engine=_title(rung), reason=reason))
             return None
-        files = self.store.sound_files(manifest)
+        files = self.store.verified_files(manifest)
         if files is None:
             self._note(wording("{engine} was damaged on the disk and is made again", engine=_title(rung)))
             return None
@@ -332,7 +332,7 @@ class EngineManager:
             return rung.candidate.open(files if rung.candidate.phases else None, rung.subject)
         except Exception as error:  # a library's border: whatever it is, the next engine speaks
             _log.exception("%s does not open", rung.key)
-            if is_card_lost(error):
+            if is_device_lost(error):
                 raise  # nor does the next, and this one is as good as it was
             is_too_large = is_out_of_memory(error)
             with self._lock:
@@ -346,19 +346,19 @@ class EngineManager:
                 self.store.discard(rung.key)
             return None
 
-    def _no_room_to_open(self, rung: Rung) -> Wording | None:
+    def _no_room_to_open(self, rung: CandidateState) -> Message | None:
         """A processor's memory is not refused when it runs out, the program is ended: so it is asked before."""
-        if not isinstance(rung.probed, Usable) or rung.is_reference:
+        if not isinstance(rung.probed, Available) or rung.is_reference:
             return None
-        return no_room_for(rung.probed.memory_bytes, budget_bytes(self.subject.place))
+        return no_room_for(rung.probed.memory_bytes, budget_bytes(self.subject.device))
 
-    def _note(self, note: Wording) -> None:
+    def _note(self, note: Message) -> None:
         with self._lock:
             if note not in self._notes:
                 self._notes.append(note)
         self._tell()
 
-    def _set_work(self, work: Work | None) -> None:
+    def _set_work(self, work: CurrentTrial | None) -> None:
         with self._lock:
             self._work = work
         self._tell()
@@ -370,7 +370,7 @@ class EngineManager:
 class _Estimate:
     """The time a trial still needs, as its steps come in."""
 
-    def __init__(self, rung: Rung, past: dict[str, float]) -> None:
+    def __init__(self, rung: CandidateState, past: dict[str, float]) -> None:
         self._phases = (LISTENING, *rung.candidate.phases, VERIFYING, TIMING)
         self._past = past
         self._phase = ""
@@ -383,7 +383,7 @@ class _Estimate:
         return remaining_seconds(step, self._phases, self._past, now - self._since)
 
 
-def _manifest(rung: Rung, proven: Proven) -> Manifest:
+def _manifest(rung: CandidateState, proven: Proven) -> Manifest:
     return Manifest(
         key=rung.key,
         facts=rung.facts,
@@ -396,5 +396,5 @@ def _manifest(rung: Rung, proven: Proven) -> Manifest:
     )
 
 
-def _title(rung: Rung) -> Wording:
+def _title(rung: CandidateState) -> Message:
     return wording("{engine} in {precision}", engine=rung.candidate.engine, precision=rung.candidate.precision.value)

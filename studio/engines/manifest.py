@@ -11,9 +11,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from studio.atomic_file import atomic_write
 from studio.json_input import read_json
-from studio.whole_file import write_whole
-from studio.wording import Wording
+from studio.wording import Message
 
 FILE_NAME = "manifest.json"
 # Raised when a manifest means something else than before.
@@ -35,7 +35,7 @@ class Verification:
     num_values: int
     mel_distance_db: float | None = None
     agreement: float | None = None
-    complaint: Wording | None = None
+    complaint: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Manifest:
         write_json(folder / FILE_NAME, {"version": _VERSION, **as_json(self)})
 
 
-class Trouble(Enum):
+class FailureKind(Enum):
     """What became of a build that left nothing."""
 
     UNDERWAY = "underway"  # or interrupted, where nobody holds its lock: kill, power cut
@@ -101,12 +101,12 @@ class Trouble(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempts:
+class FailureRecord:
     """How often building was tried in vain since it last went well, and what happened the last time."""
 
     num_failures: int
-    trouble: Trouble
-    reason: Wording
+    trouble: FailureKind
+    reason: Message
     last_at: str = ""
 
     def write(self, path: Path) -> None:
@@ -134,12 +134,12 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
 
 
-def read_attempts(path: Path) -> Attempts | None:
+def read_attempts(path: Path) -> FailureRecord | None:
     values = _read(path)
     try:
-        return Attempts(
+        return FailureRecord(
             num_failures=int(values["num_failures"]),
-            trouble=Trouble(values["trouble"]),
+            trouble=FailureKind(values["trouble"]),
             reason=_wording(values["reason"]),
             last_at=str(values["last_at"]),
         )
@@ -148,7 +148,7 @@ def read_attempts(path: Path) -> Attempts | None:
 
 
 def write_json(path: Path, values: Mapping[str, object]) -> None:
-    write_whole(path, json.dumps(values, ensure_ascii=False, indent=1, sort_keys=True).encode())
+    atomic_write(path, json.dumps(values, ensure_ascii=False, indent=1, sort_keys=True).encode())
 
 
 def as_json(value: object) -> Any:
@@ -181,13 +181,13 @@ def _number(value: float | None) -> float:
     return math.inf if value is None else float(value)
 
 
-def _wording(values: dict[str, Any]) -> Wording:
+def _wording(values: dict[str, Any]) -> Message:
     facts = {
         str(name): _wording(fact) if isinstance(fact, dict) else fact
         for name, fact in values["facts"].items()
         if isinstance(fact, str | int | float | dict)
     }
-    return Wording(str(values["template"]), facts)
+    return Message(str(values["template"]), facts)
 
 
 def _read(path: Path) -> dict[str, Any]:

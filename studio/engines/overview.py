@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from studio.engines.manifest import Timing, Verification
-from studio.engines.stage import Place, Stage
+from studio.engines.stage import Device, Stage
 from studio.engines.task import Step
-from studio.wording import Wording
+from studio.wording import Message
 
 
-class Standing(Enum):
+class Status(Enum):
     """How far a candidate has come."""
 
     PROVEN = "proven"
@@ -20,13 +20,13 @@ class Standing(Enum):
     UNUSABLE = "unusable"  # on this machine
     REFUSED = "refused"  # it was tried and is wrong
     FAILED = "failed"  # once; it is tried again at the next start
-    RESTING = "resting"  # failed too often; tried again when asked
-    NO_ROOM = "no-room"  # for want of memory or disk, as long as that lasts
-    ELSEWHERE = "elsewhere"  # another process is trying it
+    BACKED_OFF = "resting"  # failed too often; tried again when asked
+    INSUFFICIENT_RESOURCES = "no-room"  # for want of memory or disk, as long as that lasts
+    BUSY = "elsewhere"  # another process is trying it
 
     @property
     def can_be_tried(self) -> bool:
-        return self in (Standing.UNTRIED, Standing.FAILED)
+        return self in (Status.UNTRIED, Status.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class CandidateView:
     engine: str
     precision: str
     key: str
-    standing: Standing
+    status: Status
     is_reference: bool = False
     needs_build: bool = False
-    reason: Wording | None = None
+    reason: Message | None = None
     verification: Verification | None = None
     timing: Timing | None = None
     num_bytes: int = 0
@@ -50,7 +50,7 @@ class CandidateView:
     @property
     def speedup(self) -> float:
         """Over plain float32, measured in turns with it; 0 where nobody knows."""
-        return self.timing.speedup if self.standing is Standing.PROVEN and self.timing else 0.0
+        return self.timing.speedup if self.status is Status.PROVEN and self.timing else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class StageView:
     @property
     def takes_over(self) -> bool:
         """Whether something faster than what is loaded was proven: it speaks from the next line on."""
-        return bool(self.in_use) and self.in_use != self.chosen and self.choice.standing is Standing.PROVEN
+        return bool(self.in_use) and self.in_use != self.chosen and self.choice.status is Status.PROVEN
 
     @property
     def reference(self) -> CandidateView:
@@ -86,7 +86,7 @@ class StageView:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class CurrentTrial:
     """A trial at work: number ``index`` of ``total`` in this round, counted from 1. ``remaining_seconds`` of None: unknown."""
 
     stage: Stage
@@ -114,22 +114,22 @@ class EngineAction(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class EngineStatus:
     """``model_name`` at ``place``; ``kept_bytes`` of all built things on this machine, whichever model's, of ``limit_bytes``.
 
-    What is in use gains by speaking ``lines_at_once``.
+    What is in use gains by speaking ``max_concurrent_lines``.
     """
 
     model_name: str
-    place: Place
+    place: Device
     stages: tuple[StageView, ...]
     kept_bytes: int
     limit_bytes: int
-    work: Work | None = None
+    work: CurrentTrial | None = None
     is_paused: bool = False
-    notes: tuple[Wording, ...] = field(default=())
-    lines_at_once: int = 1
+    notes: tuple[Message, ...] = field(default=())
+    max_concurrent_lines: int = 1
 
     @property
     def num_untried(self) -> int:
-        return sum(view.standing.can_be_tried for stage in self.stages for view in stage.candidates)
+        return sum(view.status.can_be_tried for stage in self.stages for view in stage.candidates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from studio.engines.candidate import Candidate
+from studio.engines.candidate import EngineBackend
 from studio.engines.stage import Stage
 
 # Plain float32 comes first and is the reference. The order of the rest is that of a list for people:
@@ -15,13 +15,13 @@ MODULES = (
     "studio.engines.tensorrt.candidates",
     "studio.engines.cuda_graph.candidates",
     "studio.engines.vllm_lm.candidates",
-    "studio.engines.quantised.candidates",
+    "studio.engines.quantized.candidates",
 )
 
 
-def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[Candidate, ...]:
+def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[EngineBackend, ...]:
     """Imports the modules, none of which imports its library; ``module:NAME`` takes another list of it."""
-    found: list[Candidate] = []
+    found: list[EngineBackend] = []
     for module in modules:
         name, _, attribute = module.partition(":")
         found += getattr(importlib.import_module(name), attribute or "CANDIDATES")
@@ -30,5 +30,5 @@ def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[Candidate, ...]:
     return tuple(found)
 
 
-def candidates_of(stage: Stage, modules: tuple[str, ...] = MODULES) -> tuple[Candidate, ...]:
+def candidates_of(stage: Stage, modules: tuple[str, ...] = MODULES) -> tuple[EngineBackend, ...]:
     return tuple(candidate for candidate in all_candidates(modules) if candidate.stage is stage)

@@ -20,13 +20,13 @@ class Stage(Enum):
     VOCODER = "vocoder"
 
 
-class PlaceKind(Enum):
+class DeviceKind(Enum):
     CPU = "cpu"
     CUDA = "cuda"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Device:
     """One processor or one graphics card, as a candidate is to use it.
 
     ``name`` as its maker calls it. ``index`` counts graphics cards as torch does; ``compute_capability`` and
@@ -34,7 +34,7 @@ class Place:
     finds fastest on a processor ("AVX512").
     """
 
-    kind: PlaceKind
+    kind: DeviceKind
     name: str
     num_threads: int
     total_bytes: int
@@ -46,4 +46,4 @@ class Place:
     @property
     def device(self) -> str:
         """As torch spells it."""
-        return "cpu" if self.kind is PlaceKind.CPU else f"cuda:{self.index}"
+        return "cpu" if self.kind is DeviceKind.CPU else f"cuda:{self.index}"

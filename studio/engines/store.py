@@ -27,10 +27,10 @@ from pathlib import Path
 from studio import paths
 from studio.disk import require_regular_file
 from studio.engines.manifest import FILE_NAME as MANIFEST_NAME
-from studio.engines.manifest import Attempts, BuiltFile, Manifest, Trouble, read_attempts, read_manifest
+from studio.engines.manifest import BuiltFile, FailureKind, FailureRecord, Manifest, read_attempts, read_manifest
 from studio.errors import CannotWrite, StudioError
 from studio.file_lock import FileLock
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 _BLOCK_BYTES = 1 << 20
@@ -67,7 +67,7 @@ class EngineStore:
         found = read_manifest(_child(self._built, key))
         return found if found is not None and found.key == key and dict(found.facts) == dict(facts) else None
 
-    def sound_files(self, manifest: Manifest) -> Path | None:
+    def verified_files(self, manifest: Manifest) -> Path | None:
         """Return the folder of a built engine if every byte is as it was made; else delete it and return None.
 
         Reads it all: a damaged plan is heard as noise, or ends the process. Counts as a use.
@@ -139,7 +139,7 @@ class EngineStore:
                 "What was built cannot be kept ({reason}).", remedy="Check the permissions of {folder}.",
                 reason=error, folder=self._built,
             ) from error  # fmt: skip
-        self.forgive(manifest.key)
+        self.clear_failures(manifest.key)
         self.make_room(keep={manifest.key})
 
     def make_room(self, *, keep: Collection[str] = ()) -> list[str]:
@@ -168,35 +168,35 @@ class EngineStore:
 
     # Builds that came to nothing.
 
-    def attempts(self, key: str) -> Attempts | None:
+    def attempts(self, key: str) -> FailureRecord | None:
         """What went wrong with ``key`` so far; a build that is at work now is not a failure."""
         found = read_attempts(self._attempts_path(key))
-        if found is not None and found.trouble is Trouble.UNDERWAY and self.is_being_built(key):
-            return Attempts(found.num_failures - 1, found.trouble, found.reason, found.last_at)
+        if found is not None and found.trouble is FailureKind.UNDERWAY and self.is_being_built(key):
+            return FailureRecord(found.num_failures - 1, found.trouble, found.reason, found.last_at)
         return found
 
     def begin(self, key: str) -> None:
         """Counts a failure in advance: who is killed cannot do it afterwards. Raises ``StudioError``."""
         before = read_attempts(self._attempts_path(key))
         reason = wording("the build was interrupted: the program was killed, or the computer went off")
-        self._note(key, Trouble.UNDERWAY, reason, 1 + (before.num_failures if before else 0))
+        self._note(key, FailureKind.UNDERWAY, reason, 1 + (before.num_failures if before else 0))
 
-    def fail(self, key: str, trouble: Trouble, reason: Wording) -> None:
+    def fail(self, key: str, trouble: FailureKind, reason: Message) -> None:
         """The build that ``begin`` announced has failed."""
         before = read_attempts(self._attempts_path(key))
         with contextlib.suppress(StudioError):  # the failure is told; that it is forgotten is no second one
             self._note(key, trouble, reason, before.num_failures if before else 1)
 
-    def withdraw(self, key: str) -> None:
+    def cancel_attempt(self, key: str) -> None:
         """The build that ``begin`` announced was cancelled, which is not a failure."""
         before = read_attempts(self._attempts_path(key))
         if before is not None and before.num_failures > 1:
             with contextlib.suppress(StudioError):
-                self._note(key, Trouble.FAILED, before.reason, before.num_failures - 1)
+                self._note(key, FailureKind.FAILED, before.reason, before.num_failures - 1)
         else:
-            self.forgive(key)
+            self.clear_failures(key)
 
-    def forgive(self, key: str) -> None:
+    def clear_failures(self, key: str) -> None:
         """Forgets failures: it is tried again."""
         with contextlib.suppress(OSError):
             self._attempts_path(key).unlink(missing_ok=True)
@@ -221,7 +221,7 @@ class EngineStore:
 
     # Cleaning up.
 
-    def sweep(self) -> None:
+    def remove_stale(self) -> None:
         """Removes what builds left behind that died; those at work are left alone."""
         for folder in self._folders(self._building):
             try:
@@ -244,9 +244,9 @@ class EngineStore:
                     path.unlink(missing_ok=True)
         return freed
 
-    def _note(self, key: str, trouble: Trouble, reason: Wording, num_failures: int) -> None:
+    def _note(self, key: str, trouble: FailureKind, reason: Message, num_failures: int) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        Attempts(num_failures, trouble, reason, now).write(self._attempts_path(key))
+        FailureRecord(num_failures, trouble, reason, now).write(self._attempts_path(key))
 
     def _attempts_path(self, key: str) -> Path:
         return _child(self._attempts, f"{key}.json")

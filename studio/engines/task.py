@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.engines.extent import Extent
-from studio.engines.manifest import BuiltFile, Timing, Trouble, Verification
-from studio.engines.stage import Place, Stage
-from studio.wording import Wording
+from studio.engines.manifest import BuiltFile, FailureKind, Timing, Verification
+from studio.engines.stage import Device, Stage
+from studio.engines.trial_size import TrialSize
+from studio.wording import Message
 
 # The parts of a trial that are not the candidate's own, as a person would call them.
 LISTENING = "Listening to plain float32"
@@ -27,14 +27,14 @@ class TrialTask:
 
     model_folder: Path
     variant: str | None
-    place: Place
+    place: Device
     stage: Stage
     name: str
     modules: tuple[str, ...]
     workspace: Path
     recording: Path
     timing_cache: Path
-    extent: Extent
+    extent: TrialSize
     is_built: bool = False
     gives_way: bool = True
 
@@ -84,8 +84,8 @@ class Proven:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    trouble: Trouble
-    reason: Wording
+    trouble: FailureKind
+    reason: Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 
-from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
 from studio.engines.onnx.folder_network import FolderNetwork
-from studio.engines.stage import PlaceKind, Stage
+from studio.engines.stage import DeviceKind, Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.speech_lm.linear import check_support, has_onednn
@@ -52,28 +52,28 @@ class TorchCandidate:
     def engine(self) -> str:
         return "PyTorch"
 
-    def probe(self, subject: Subject) -> Usable | Unusable:
+    def probe(self, subject: EngineTarget) -> Available | Unusable:
         try:
-            check_support(self.precision, torch.device(subject.place.device))
+            check_support(self.precision, torch.device(subject.device.device))
         except UnsupportedPrecision as error:
             return Unusable(error.sentence)
         # The language model's matrices are read, not multiplied: narrow ones are faster wherever they are widened.
-        is_multiplied_on_cpu = self.stage is not Stage.SPEECH_LM and subject.place.kind is PlaceKind.CPU
+        is_multiplied_on_cpu = self.stage is not Stage.SPEECH_LM and subject.device.kind is DeviceKind.CPU
         if is_multiplied_on_cpu and self.precision is not Precision.FLOAT32 and not self._is_multiplied_by_processor():
             return Unusable(wording("this processor does not multiply in {precision}", precision=self.precision.value))
-        return Usable(_memory_bytes(self, subject))
+        return Available(_memory_bytes(self, subject))
 
     def _is_multiplied_by_processor(self) -> bool:
         return self.precision is Precision.BFLOAT16 and has_onednn(self.precision)
 
-    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
         return {"torch": torch.__version__}
 
     def build(self, job: BuildJob) -> None:
         """Nothing to build: weights are packed when they are loaded."""
 
-    def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
-        checkpoint, device = subject.checkpoint, subject.place.device
+    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
+        checkpoint, device = subject.checkpoint, subject.device.device
         match self.stage:
             case Stage.SPEECH_LM:
                 return checkpoint.load_speech_lm(self.precision, device, variant=subject.variant)
@@ -84,13 +84,13 @@ class TorchCandidate:
                 return checkpoint.load_vocoder(self.precision, device)
 
 
-def _memory_bytes(candidate: TorchCandidate, subject: Subject) -> int:
+def _memory_bytes(candidate: TorchCandidate, subject: EngineTarget) -> int:
     path = weight_file(candidate.stage, subject)
     return int(path.stat().st_size * _WEIGHT_SHARE[candidate.precision]) + _WORKING_BYTES[candidate.stage]
 
 
 # The reference of each stage first.
-CANDIDATES: tuple[Candidate, ...] = (
+CANDIDATES: tuple[EngineBackend, ...] = (
     FolderNetwork(Stage.SPEECH_TOKENIZER),
     FolderNetwork(Stage.SPEAKER_ENCODER),
     TorchCandidate(Stage.SPEECH_LM, Precision.FLOAT32),

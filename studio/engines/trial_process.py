@@ -21,8 +21,8 @@ from pathlib import Path
 
 import psutil
 
-from studio.child_process import begin_child, end_in_words, new_log_path
-from studio.engines.manifest import Trouble
+from studio.child_process import describe_exit, init_child, new_log_path
+from studio.engines.manifest import FailureKind
 from studio.engines.task import (
     LISTENING,
     TIMING,
@@ -80,7 +80,7 @@ class TrialProcess:
         try:
             self._process.start()
         except OSError as error:
-            yield Failed(Trouble.FAILED, wording("no process can be started ({reason})", reason=error))
+            yield Failed(FailureKind.FAILED, wording("no process can be started ({reason})", reason=error))
             return
         finally:
             self._far_end.close()
@@ -131,7 +131,7 @@ class TrialProcess:
                 if now - heard_at > silence:
                     self.kill()
                     yield Failed(
-                        Trouble.HUNG, wording("it said nothing for {seconds:.0f} s and was ended", seconds=silence)
+                        FailureKind.HUNG, wording("it said nothing for {seconds:.0f} s and was ended", seconds=silence)
                     )
                     return
                 continue
@@ -159,8 +159,8 @@ class TrialProcess:
         self._process.join(_EXIT_GRACE_SECONDS)
         if self._cancelled_at is not None:
             return WasCancelled()
-        how = end_in_words(self._process.exitcode or 0)
-        return Failed(Trouble.CRASHED, wording("the process that tried it ended ({how})", how=how))
+        how = describe_exit(self._process.exitcode or 0)
+        return Failed(FailureKind.CRASHED, wording("the process that tried it ended ({how})", how=how))
 
     def _end(self) -> None:
         """It ends by itself once it has said its last word; whoever was interrupted while listening does not wait."""
@@ -183,7 +183,7 @@ def _end_all() -> None:
 # From here on: in the process that tries.
 
 
-class Obedience:
+class TrialControl:
     """Orders from the other side, and the one way to tell it anything."""
 
     def __init__(self, connection: Connection) -> None:
@@ -196,7 +196,7 @@ class Obedience:
     def say(self, news: News) -> None:
         self._connection.send(news)
 
-    def may_go_on(self) -> bool:
+    def should_continue(self) -> bool:
         """Blocks while paused; False once cancelled."""
         self._may_run.wait()
         return not self._is_cancelled
@@ -217,23 +217,23 @@ class Obedience:
 
 
 def _serve(connection: Connection, task: TrialTask, log_path: Path) -> None:
-    begin_child(log_path)
+    init_child(log_path)
     if task.gives_way:
-        give_way()
-    obedience = Obedience(connection)
+        lower_priority()
+    obedience = TrialControl(connection)
     try:
         # By name: nothing before this line reaches torch.
-        news: News = importlib.import_module("studio.engines.trying").tried(task, obedience)
+        news: News = importlib.import_module("studio.engines.trial_run").tried(task, obedience)
     except Exception as error:  # a broken installation is a reason, not a death
         logging.exception("the trial could not begin")
-        news = Failed(Trouble.FAILED, wording("{kind}: {text}", kind=type(error).__name__, text=error))
+        news = Failed(FailureKind.FAILED, wording("{kind}: {text}", kind=type(error).__name__, text=error))
     obedience.say(news)
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)  # libraries taking themselves apart free nothing more, and may crash
 
 
-def give_way() -> None:
+def lower_priority() -> None:
     """Low priority for processor and disk, as far as the system has such a thing; not the lowest, it is to end one day."""
     process = psutil.Process()
     with contextlib.suppress(psutil.Error, OSError):

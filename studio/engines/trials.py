@@ -15,31 +15,31 @@ import torch
 
 from studio.audio.waveform import Waveform
 from studio.engines.distance import Distance, distance, mel_distance_db
-from studio.engines.extent import Extent
-from studio.engines.limits import judged
+from studio.engines.limits import apply_tolerances
 from studio.engines.manifest import Timing, Verification
-from studio.engines.recording import (
+from studio.engines.reference_io import (
     TOKENS_PER_SECOND,
-    Recording,
-    ScoreKeeper,
+    LogitsRecorder,
+    ReferenceIO,
     as_tokens,
     random_tokens,
     streamed_mel,
     streamed_samples,
 )
 from studio.engines.stage import Stage
+from studio.engines.trial_size import TrialSize
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
-from studio.model.stages import ClipEmbedder, ClipTokenizer, FlowDecoder, SpeechLM, Vocoder
+from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
 from studio.voices.features import prompt_mel
 
 
-class Trial(ABC):
+class StageBenchmark(ABC):
     """Of one stage, on one recording."""
 
     stage: ClassVar[Stage]
 
-    def __init__(self, recording: Recording, checkpoint: Checkpoint, extent: Extent) -> None:
+    def __init__(self, recording: ReferenceIO, checkpoint: Checkpoint, extent: TrialSize) -> None:
         self.recording = recording
         self.checkpoint = checkpoint
         self.extent = extent
@@ -50,7 +50,7 @@ class Trial(ABC):
             found = self.compare(engine)
             if found.is_finite and not self.stays_finite(engine):
                 found = Verification(False, found.relative_error, found.max_error, found.num_values)
-        return judged(self.stage, precision, found)
+        return apply_tolerances(self.stage, precision, found)
 
     @abstractmethod
     def compare(self, engine: Any) -> Verification: ...
@@ -69,16 +69,16 @@ class Trial(ABC):
         return len(self.recording.speech_tokens) / TOKENS_PER_SECOND
 
 
-class SpeechTokenizerTrial(Trial):
+class SpeechTokenizerTrial(StageBenchmark):
     stage = Stage.SPEECH_TOKENIZER
 
-    def compare(self, engine: ClipTokenizer) -> Verification:
+    def compare(self, engine: SpeechTokenizer) -> Verification:
         wanted = as_tokens(self.recording.clip_tokens)
         found = engine.tokenize(self.recording.log_mel)[: len(wanted)]
         same = sum(ours == theirs for ours, theirs in zip(wanted, found, strict=False))
         return Verification(True, 0.0, 0.0, len(found), agreement=same / max(1, len(wanted)))
 
-    def work(self, engine: ClipTokenizer) -> Callable[[], Iterator[object]]:
+    def work(self, engine: SpeechTokenizer) -> Callable[[], Iterator[object]]:
         return lambda: iter((engine.tokenize(self.recording.log_mel),))
 
     @property
@@ -86,13 +86,13 @@ class SpeechTokenizerTrial(Trial):
         return float(self.recording.clip_seconds[0])
 
 
-class SpeakerEncoderTrial(Trial):
+class SpeakerEncoderTrial(StageBenchmark):
     stage = Stage.SPEAKER_ENCODER
 
-    def compare(self, engine: ClipEmbedder) -> Verification:
+    def compare(self, engine: SpeakerEncoder) -> Verification:
         return _plain(distance(self.recording.embedding, np.asarray(engine.embed(self.recording.fbank))))
 
-    def work(self, engine: ClipEmbedder) -> Callable[[], Iterator[object]]:
+    def work(self, engine: SpeakerEncoder) -> Callable[[], Iterator[object]]:
         return lambda: iter((engine.embed(self.recording.fbank),))
 
     @property
@@ -100,12 +100,12 @@ class SpeakerEncoderTrial(Trial):
         return float(self.recording.clip_seconds[0])
 
 
-class SpeechLMTrial(Trial):
+class SpeechLMTrial(StageBenchmark):
     stage = Stage.SPEECH_LM
 
     def compare(self, engine: SpeechLM) -> Verification:
         """Scores of the next token with the recorded tokens before it, each row's mean taken off."""
-        keeper = ScoreKeeper(as_tokens(self.recording.speech_tokens))
+        keeper = LogitsRecorder(as_tokens(self.recording.speech_tokens))
         for _ in engine.generate(self.recording.speech_request(), keeper):
             pass
         wanted, found = _centred(self.recording.scores), _centred(keeper.scores())
@@ -117,10 +117,10 @@ class SpeechLMTrial(Trial):
 
     def work(self, engine: SpeechLM) -> Callable[[], Iterator[object]]:
         tokens = as_tokens(self.recording.speech_tokens)
-        return lambda: engine.generate(self.recording.speech_request(), ScoreKeeper(tokens))
+        return lambda: engine.generate(self.recording.speech_request(), LogitsRecorder(tokens))
 
 
-class FlowTrial(Trial):
+class FlowTrial(StageBenchmark):
     stage = Stage.FLOW
 
     def compare(self, engine: FlowDecoder) -> Verification:
@@ -158,7 +158,7 @@ class FlowTrial(Trial):
         return lambda: streamed_mel(engine, state, len(prompt.speech_tokens), tokens)
 
 
-class VocoderTrial(Trial):
+class VocoderTrial(StageBenchmark):
     stage = Stage.VOCODER
 
     def compare(self, engine: Vocoder) -> Verification:
@@ -192,12 +192,14 @@ class VocoderTrial(Trial):
         return mel.T
 
 
-TRIALS: dict[Stage, type[Trial]] = {
+TRIALS: dict[Stage, type[StageBenchmark]] = {
     trial.stage: trial for trial in (SpeechTokenizerTrial, SpeakerEncoderTrial, SpeechLMTrial, FlowTrial, VocoderTrial)
 }
 
 
-def time_in_turns(trial: Trial, engine: Any, reference: Any, between: Callable[[], None] = lambda: None) -> Timing:
+def time_interleaved(
+    trial: StageBenchmark, engine: Any, reference: Any, between: Callable[[], None] = lambda: None
+) -> Timing:
     """Both do the same work in turns; the best of each counts. ``between`` is called before each turn.
 
     The first turn of each warms up, and counts only where there is no time for another.
@@ -221,7 +223,7 @@ def time_in_turns(trial: Trial, engine: Any, reference: Any, between: Callable[[
     )
 
 
-def time_alone(trial: Trial, engine: Any) -> tuple[float, float]:
+def time_single(trial: StageBenchmark, engine: Any) -> tuple[float, float]:
     """Seconds until the first result of a line and until its last, the best of some turns; the first turn warms up."""
     work = trial.work(engine)
     begun = time.perf_counter()

@@ -11,7 +11,7 @@ from studio.wording import wording
 
 def writing(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
-    return disk.writing(
+    return disk.disk_errors(
         path,
         if_full=wording("Free some space and export again: what is done stays."),
         if_refused=wording("Choose another folder, or allow writing there."),

@@ -8,17 +8,17 @@ from pathlib import Path, PurePosixPath
 
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
-from studio.export.joining import ProgrammeLoudness, write_joined
+from studio.export.joining import IntegratedLoudness, write_joined
 from studio.export.journal import FileRecord, Journal
 from studio.export.loudness import loudness_lufs
 from studio.export.manifest import TEXT_ENCODING, ManifestRow, manifest
-from studio.export.mastering import master, prepare
+from studio.export.mastering import apply_loudness, resample_and_trim
 from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
 from studio.export.provenance import tags_of_line
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.target_folder import TargetFolder
-from studio.export.timeline import LineSpan, timeline
+from studio.export.timeline import LineTiming, timeline
 from studio.export.true_peak import true_peak_dbtp
 from studio.pipeline.control import RequestControl
 
@@ -99,7 +99,7 @@ class Exporter:
             for position, item in enumerate(plan.items):
                 self._control.raise_if_cancelled()
                 self._report(position, item)
-                self._see_to(position, item)
+                self._process_line(position, item)
             self._report(len(plan.items), None)
             if self._missing_of_script and not (self._failures and plan.joined_file):
                 self._make_files_of_the_script()
@@ -124,7 +124,7 @@ class Exporter:
         ]
         self._must_join = plan.joined_file in self._missing_of_script
         loudness = self._settings.loudness
-        self._programme = ProgrammeLoudness(self._settings.sample_rate) if loudness and self._must_join else None
+        self._programme = IntegratedLoudness(self._settings.sample_rate) if loudness and self._must_join else None
         waiting = [item for position, item in enumerate(plan.items) if self._needs_sound(position)]
         self._pace = Pace(
             letters_to_speak=sum(len(item.text) for item in waiting if self._source.needs_speaking(item)),
@@ -139,7 +139,7 @@ class Exporter:
 
     # One line.
 
-    def _see_to(self, position: int, item: ExportItem) -> None:
+    def _process_line(self, position: int, item: ExportItem) -> None:
         if not self._needs_sound(position):
             return
         must_speak = self._source.needs_speaking(item)
@@ -167,8 +167,10 @@ class Exporter:
     def _samples_of(self, item: ExportItem, *, more_gain_db: float = 0.0) -> Samples:
         settings = self._settings
         waveform = self._source.waveform_of(item)
-        samples = prepare(waveform, settings.sample_rate, is_trimmed=settings.is_trimmed)
-        return master(samples, settings.sample_rate, settings.loudness, settings.encoding, more_gain_db=more_gain_db)
+        samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.is_trimmed)
+        return apply_loudness(
+            samples, settings.sample_rate, settings.loudness, settings.encoding, more_gain_db=more_gain_db
+        )
 
     def _write_line(self, position: int, item: ExportItem, samples: Samples) -> None:
         settings = self._settings
@@ -206,11 +208,11 @@ class Exporter:
             text = manifest(rows, self._settings.provenance)
             self._write_text(plan.manifest_file, text, encoding=TEXT_ENCODING)
 
-    def _spans(self) -> tuple[LineSpan, ...]:
+    def _spans(self) -> tuple[LineTiming, ...]:
         lines = [(self._plan.items[position], self._num_samples[position]) for position in sorted(self._num_samples)]
         return timeline(lines, self._settings)
 
-    def _row(self, position: int, span: LineSpan) -> ManifestRow:
+    def _row(self, position: int, span: LineTiming) -> ManifestRow:
         file = self._plan.line_files[position] if self._plan.line_files else self._plan.joined_file
         return ManifestRow(span, str(file), self._records.get(position))
 
@@ -221,7 +223,7 @@ class Exporter:
             self._target.write_text(file, text, recipe, self._plan.origin_of(file), encoding=encoding)
             self._num_made += 1
 
-    def _join(self, spans: tuple[LineSpan, ...]) -> None:
+    def _join(self, spans: tuple[LineTiming, ...]) -> None:
         settings, file = self._settings, self._plan.joined_file
         assert file is not None
         correction_db = (
@@ -236,7 +238,7 @@ class Exporter:
         self._num_samples = dict(enumerate(lengths))
         self._num_made += 1
 
-    def _pieces(self, spans: tuple[LineSpan, ...], correction_db: float) -> Iterator[tuple[LineSpan, Samples]]:
+    def _pieces(self, spans: tuple[LineTiming, ...], correction_db: float) -> Iterator[tuple[LineTiming, Samples]]:
         for span in spans:
             self._control.raise_if_cancelled()
             self._pace.begin()

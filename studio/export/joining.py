@@ -10,14 +10,14 @@ from studio.audio.resampling import Samples
 from studio.export.journal import FileRecord
 from studio.export.loudness import LoudnessMeter
 from studio.export.target_folder import SoundFile
-from studio.export.timeline import LineSpan
+from studio.export.timeline import LineTiming
 from studio.export.true_peak import true_peak_dbtp
 
 # Less is not worth making the lines other than their own files.
 _NOTICEABLE_LU = 0.05
 
 
-class ProgrammeLoudness:
+class IntegratedLoudness:
     """Listens to the lines as they are made, to learn how loud they are together.
 
     Pauses and half-filled blocks at the ends of lines make a programme a little quieter than its lines.
@@ -38,7 +38,7 @@ class ProgrammeLoudness:
 
 
 def write_joined(
-    sound: SoundFile, pieces: Iterable[tuple[LineSpan, Samples]], recipe: str, sample_rate: int, *, measures: bool
+    sound: SoundFile, pieces: Iterable[tuple[LineTiming, Samples]], recipe: str, sample_rate: int, *, measures: bool
 ) -> tuple[FileRecord, list[int]]:
     """The completed file, and the number of samples each line has in it. Discards the file if anything is raised."""
     meter = LoudnessMeter(sample_rate) if measures else None

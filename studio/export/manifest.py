@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from studio.export.journal import FileRecord
 from studio.export.provenance import Provenance
-from studio.export.timeline import LineSpan
+from studio.export.timeline import LineTiming
 
 # Without the mark at its beginning, Excel takes UTF-8 for something else.
 TEXT_ENCODING = "utf-8-sig"
@@ -38,7 +38,7 @@ _COLUMNS = (
 class ManifestRow:
     """``file`` is the line's own, or the joined one; ``record`` is there if the line has a file of its own."""
 
-    span: LineSpan
+    span: LineTiming
     file: str
     record: FileRecord | None
 

@@ -52,7 +52,7 @@ class LoudnessTarget:
             )
 
 
-def prepare(waveform: Waveform, sample_rate: int, *, is_trimmed: bool) -> Samples:
+def resample_and_trim(waveform: Waveform, sample_rate: int, *, is_trimmed: bool) -> Samples:
     """The sound at ``sample_rate``: ceil(n x sample_rate / its own) samples, n being what trimming leaves."""
     if is_trimmed:
         waveform = trim(waveform)
@@ -82,7 +82,7 @@ def trim(waveform: Waveform) -> Waveform:
     return Waveform(samples, rate)
 
 
-def master(
+def apply_loudness(
     samples: Samples,
     sample_rate: int,
     target: LoudnessTarget | None,

@@ -83,7 +83,9 @@ class NamePattern:
             "project": project,
         }
         digits = max(_FEWEST_DIGITS, len(str(num_items)))
-        return PurePosixPath(*(safe_stem(self._filled(part, item.index, digits, values)) for part in self._parts))
+        return PurePosixPath(
+            *(sanitize_filename(self._filled(part, item.index, digits, values)) for part in self._parts)
+        )
 
     def _filled(
         self,
@@ -122,7 +124,7 @@ class NamePattern:
             )
 
 
-class NameGiver:
+class UniqueNamer:
     """Gives every file a name of its own: the second ``hello.wav`` becomes ``hello-2.wav``."""
 
     def __init__(self) -> None:
@@ -139,7 +141,7 @@ class NameGiver:
         return candidate
 
 
-def safe_stem(wish: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) -> str:
+def sanitize_filename(wish: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) -> str:
     """``wish`` as a file name without suffix that every system accepts; never empty."""
     name = unicodedata.normalize("NFC", wish.encode("utf-8", "ignore").decode("utf-8"))
     name = _BLANKS.sub(" ", _FORBIDDEN.sub(" ", name)).strip(" .")

@@ -13,7 +13,7 @@ from studio.audio.encoding import ENCODINGS, WAV_16, SoundEncoding
 from studio.errors import NothingToSpeak, UnusableSetting
 from studio.export.journal import Origin
 from studio.export.mastering import LoudnessTarget
-from studio.export.names import DEFAULT_PATTERN, NameGiver, NamePattern, safe_stem
+from studio.export.names import DEFAULT_PATTERN, NamePattern, UniqueNamer, sanitize_filename
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
 from studio.export.subtitles import SubtitleFormat
@@ -106,9 +106,9 @@ class ExportPlan:
             raise NothingToSpeak("There are no lines to export.", remedy="Write a line first, or select some.")
         folder = folder.expanduser().absolute()
         suffix = settings.encoding.suffix
-        names = NameGiver()
+        names = UniqueNamer()
         stem = names.unique(
-            PurePosixPath(safe_stem(settings.joined_name or settings.project or "script")),
+            PurePosixPath(sanitize_filename(settings.joined_name or settings.project or "script")),
             [suffix, MANIFEST_SUFFIX, *(each.value for each in SubtitleFormat)],
         )
         line_files: list[PurePosixPath] = []
@@ -117,7 +117,7 @@ class ExportPlan:
             largest = max(item.index for item in items)
             for item in items:
                 wish = (
-                    PurePosixPath(safe_stem(_without_suffix(item.file_name)))
+                    PurePosixPath(sanitize_filename(_without_suffix(item.file_name)))
                     if item.file_name
                     else pattern.stem(item, num_items=largest, project=settings.project)
                 )
@@ -198,7 +198,7 @@ def _short_enough(
             remedy="Choose a folder nearer to the root.",
             folder=folder,
         )
-    return stem.with_name(safe_stem(stem.name, longest_bytes=room)) if len(stem.name) > room else stem
+    return stem.with_name(sanitize_filename(stem.name, longest_bytes=room)) if len(stem.name) > room else stem
 
 
 def _digest(*values: object) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from studio.audio.encoding import SoundEncoding
-from studio.audio.files import WavWriter
+from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite
 from studio.export.disk import writing
@@ -67,7 +67,7 @@ class TargetFolder:
         self, file: PurePosixPath, sample_rate: int, encoding: SoundEncoding, tags: dict[str, str], origin: Origin
     ) -> SoundFile:
         part_name = self._part_name(file)
-        writer = WavWriter(self._folder / file, sample_rate, encoding=encoding, tags=tags, part_name=part_name)
+        writer = AudioWriter(self._folder / file, sample_rate, encoding=encoding, tags=tags, part_name=part_name)
         return SoundFile(file, writer, sample_rate, self._journal, origin)
 
     def write_text(
@@ -107,7 +107,7 @@ class SoundFile:
     """A sound file that is being written; it has no name of its own until ``complete``. ``discard`` else."""
 
     def __init__(
-        self, file: PurePosixPath, writer: WavWriter, sample_rate: int, journal: Journal, origin: Origin
+        self, file: PurePosixPath, writer: AudioWriter, sample_rate: int, journal: Journal, origin: Origin
     ) -> None:
         self._file = file
         self._origin = origin

@@ -11,7 +11,7 @@ from studio.export.subtitles import Cue
 
 
 @dataclass(frozen=True, slots=True)
-class LineSpan:
+class LineTiming:
     """``item`` begins ``start_samples`` after the beginning; ``pause_samples`` of silence follow it."""
 
     item: ExportItem
@@ -37,12 +37,12 @@ class LineSpan:
         return Cue(self.start_seconds, self.start_seconds + self.seconds, self.item.text, self.item.voice)
 
 
-def timeline(lines: Sequence[tuple[ExportItem, int]], settings: ExportSettings) -> tuple[LineSpan, ...]:
+def timeline(lines: Sequence[tuple[ExportItem, int]], settings: ExportSettings) -> tuple[LineTiming, ...]:
     """``lines``: each with its number of samples. Nothing follows the last one."""
-    spans: list[LineSpan] = []
+    spans: list[LineTiming] = []
     for position, (item, num_samples) in enumerate(lines):
         start = spans[-1].end_samples if spans else 0
         is_last = position == len(lines) - 1
         pause = 0 if is_last else settings.pause_samples_after(item)
-        spans.append(LineSpan(item, start, num_samples, pause, settings.sample_rate))
+        spans.append(LineTiming(item, start, num_samples, pause, settings.sample_rate))
     return tuple(spans)

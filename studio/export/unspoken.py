@@ -16,7 +16,7 @@ from studio.pipeline.request import EngineOptions, SynthesisRequest
 _UNHEARD_OPTIONS = ("loads_speech_lm", "num_threads", "voice_memory_bytes", "voice_disk_bytes")
 
 
-def key_of_request(request: SynthesisRequest, model_folder: Path, options: EngineOptions) -> str:
+def request_cache_key(request: SynthesisRequest, model_folder: Path, options: EngineOptions) -> str:
     """The same for two requests exactly if they would be answered with the same sound.
 
     The voice counts by what is in its clip, the model by the sizes and times of its files.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from studio.wording import Wording
+from studio.wording import Message
 
-_NOTHING = Wording("")
+_NOTHING = Message("")
 
 
 class Verdict(Enum):
@@ -20,7 +20,7 @@ class Verdict(Enum):
 class Check:
     """``remedy`` is empty where all is fine."""
 
-    subject: Wording
+    subject: Message
     verdict: Verdict
-    finding: Wording
-    remedy: Wording = _NOTHING
+    finding: Message
+    remedy: Message = _NOTHING

@@ -7,17 +7,17 @@ import platform
 from collections.abc import Callable
 
 import studio
-from studio.catalog.machine import MachineFacts, look_at_machine
+from studio.catalog.machine import MachineFacts, probe_machine
 from studio.errors import StudioError
-from studio.health.anonymity import without_facts
 from studio.health.log_file import recent_errors
 from studio.health.machine_checks import in_gibibytes
-from studio.installation import origin_words
+from studio.health.redaction import without_facts
+from studio.installation import origin_text
 
 _LIBRARIES = ("torch", "onnxruntime", "onnxruntime-gpu", "PySide6-Essentials", "numpy")
 
 
-def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = look_at_machine) -> str:
+def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe_machine) -> str:
     """In English, as every report is. Takes up to some seconds: the driver of a card is asked."""
     machine = look()
     card = machine.card
@@ -26,7 +26,7 @@ def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = look_
         "error": error.code,
         "happened": without_facts(error.sentence),
         "remedy": without_facts(error.advice),
-        "program": f"Timbre Studio {studio.__version__}, {origin_words()}",
+        "program": f"Timbre Studio {studio.__version__}, {origin_text()}",
         "system": platform.platform(),
         "versions": ", ".join([f"Python {platform.python_version()}", *versions]),
         "processor": f"{machine.processor}, {machine.num_cores} cores",

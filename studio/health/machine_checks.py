@@ -18,9 +18,9 @@ from studio.audio.portaudio import device_names
 from studio.catalog.machine import MachineFacts
 from studio.errors import StudioError
 from studio.health.check import Check, Verdict
-from studio.installation import how_to_mend, how_to_read_media, how_to_use_card, origin_words
+from studio.installation import how_to_read_media, how_to_use_card, origin_text, repair_hint
 from studio.json_input import parse_json
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _ENGINE_SECONDS = 120.0
 _MEBIBYTE = 1 << 20
@@ -40,7 +40,7 @@ def check_program() -> Check:
         wording(
             "Timbre Studio {version}, {origin}, {system}",
             version=studio.__version__,
-            origin=origin_words(),
+            origin=origin_text(),
             system=platform.platform(),
         ),
     )
@@ -90,11 +90,11 @@ def _ask_engines() -> dict[str, str] | Check:
         )
         answer: dict[str, str] = parse_json(asked.stdout)
     except (OSError, subprocess.TimeoutExpired):
-        return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), how_to_mend())
+        return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), repair_hint())
     except ValueError:
         reason = (asked.stderr.strip().splitlines() or [f"status {asked.returncode}"])[-1]
         finding = wording("PyTorch or ONNX Runtime cannot be loaded ({reason}).", reason=reason)
-        return Check(subject, Verdict.BROKEN, finding, how_to_mend())
+        return Check(subject, Verdict.BROKEN, finding, repair_hint())
     return answer
 
 
@@ -167,7 +167,7 @@ def check_media() -> Check:
     return Check(subject, Verdict.FINE, wording("all kinds can be read (ffmpeg {version})", version=version))
 
 
-def in_gibibytes(num_bytes: int) -> Wording:
+def in_gibibytes(num_bytes: int) -> Message:
     if num_bytes < _LEAST_IN_GIBIBYTES:
         return wording("{size:.0f} MB", size=num_bytes / _MEBIBYTE)
     return wording("{size:.1f} GB", size=num_bytes / _GIBIBYTE)

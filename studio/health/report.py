@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import studio
-from studio.catalog.machine import look_at_machine
-from studio.health.anonymity import without_names
+from studio.catalog.machine import probe_machine
 from studio.health.check import Check, Verdict
 from studio.health.library_checks import check_accelerators, check_libraries, check_plans
 from studio.health.machine_checks import (
@@ -20,6 +19,7 @@ from studio.health.machine_checks import (
     check_python,
     check_sound_card,
 )
+from studio.health.redaction import redact
 from studio.health.state_checks import check_folders, check_models, check_recent_errors, check_voices
 from studio.voices.library import VoiceLibrary
 from studio.wording import printable
@@ -60,7 +60,7 @@ class HealthReport:
             if check.remedy.template:
                 lines.append(f"      {check.remedy}")
         lines += ["", self.verdict]
-        return without_names("\n".join(map(printable, lines)))
+        return redact("\n".join(map(printable, lines)))
 
     def as_json(self) -> dict[str, Any]:
         """Keys are only ever added."""
@@ -68,8 +68,8 @@ class HealthReport:
             {
                 "subject": str(check.subject),
                 "verdict": check.verdict.value,
-                "finding": without_names(str(check.finding)),
-                "remedy": without_names(str(check.remedy)),
+                "finding": redact(str(check.finding)),
+                "remedy": redact(str(check.remedy)),
             }
             for check in self.checks
         ]
@@ -83,7 +83,7 @@ class HealthReport:
 
 def examine(require_sound_card: Callable[[], None], open_library: Callable[[], VoiceLibrary]) -> HealthReport:
     """Everything the program needs, in the order in which it is worth mending. Takes seconds: engines are loaded."""
-    machine = look_at_machine()
+    machine = probe_machine()
     return HealthReport(
         (
             check_program(),

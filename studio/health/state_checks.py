@@ -15,10 +15,10 @@ from studio.errors import StudioError
 from studio.health.check import Check, Verdict
 from studio.health.log_file import recent_errors
 from studio.health.machine_checks import in_gibibytes
-from studio.installation import how_to_mend
-from studio.model.recognition import recognise
+from studio.installation import repair_hint
+from studio.model.detection import detect_generation
 from studio.voices.library import VoiceLibrary
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _GIBIBYTE = 1 << 30
 _COMFORTABLE_DISK_BYTES = 10 * _GIBIBYTE
@@ -31,7 +31,7 @@ def check_models() -> Iterator[Check]:
             wording("model"),
             Verdict.BROKEN,
             wording("{name}, which ships with the program, is gone.", name=DEFAULT_MODEL),
-            how_to_mend(),
+            repair_hint(),
         )
     for status in model_statuses():
         if status.folder is not None or status.state is ModelState.PARTIAL:
@@ -44,7 +44,7 @@ def _check_model(status: ModelStatus) -> Check:
         return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
     assert status.folder is not None, "what can be loaded has a folder"
     try:
-        generation, _ = recognise(status.folder)
+        generation, _ = detect_generation(status.folder)
     except StudioError as error:
         return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
     found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
@@ -97,7 +97,7 @@ def check_recent_errors() -> Check:
     if not told:
         return Check(wording("last errors"), Verdict.FINE, wording("none in the log"))
     counts = ", ".join(f"{error.when} {error.code}" for error in told)
-    return Check(wording("last errors"), Verdict.FINE, Wording(counts))
+    return Check(wording("last errors"), Verdict.FINE, Message(counts))
 
 
 def _existing(folder: Path) -> Path | None:

@@ -17,9 +17,9 @@ from studio.model.config import (
     SpeechLMConfig,
     VocoderConfig,
 )
+from studio.model.detection import detect_generation
 from studio.model.flow import FlowOptions, load_flow
 from studio.model.generations import Generation
-from studio.model.recognition import recognise
 from studio.model.speaker_encoder import SpeakerEncoder
 from studio.model.speech_lm import TorchSpeechLM, load_speech_lm
 from studio.model.speech_tokenizer import SpeechTokenizer
@@ -104,7 +104,7 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     yaml files, or one under an old name. Raises ``ModelNotFound``, ``UnknownGeneration``,
     ``BadModelSettings``, ``MissingModelFile``, ``DamagedModelFile``.
     """
-    generation, document = recognise(folder)
+    generation, document = detect_generation(folder)
     root = document.root
     checkpoint = Checkpoint(
         folder=folder,

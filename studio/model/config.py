@@ -128,29 +128,29 @@ class LookAheadConfig:
 
 @dataclass(frozen=True, slots=True)
 class FlowConfig:
-    """Exactly one of (``conformer``, ``unet``) and (``look_ahead``, ``dit``) is present."""
+    """Exactly one of (``conformer``, ``unet``) and (``lookahead``, ``dit``) is present."""
 
     num_speech_tokens: int
     input_size: int
     mel_bins: int = 80
     speaker_embedding_size: int = 192
     frames_per_token: int = 2
-    look_ahead_tokens: int = 3
-    grid_tokens: int = 25
+    lookahead_tokens: int = 3
+    chunk_tokens: int = 25
     solver: SolverConfig = SolverConfig()
     conformer: ConformerConfig | None = None
     unet: UNetConfig | None = None
-    look_ahead: LookAheadConfig | None = None
+    lookahead: LookAheadConfig | None = None
     dit: DiTConfig | None = None
 
 
 class VocoderKind(Enum):
-    CENTRED = "centred"  # CosyVoice2: convolutions see both sides
+    NON_CAUSAL = "centred"  # CosyVoice2: convolutions see both sides
     CAUSAL = "causal"  # CosyVoice3
 
 
 @dataclass(frozen=True, slots=True)
-class PrecedingFlow:
+class FlowSizesForNoise:
     """Sizes of the flow that is built before CosyVoice3's vocoder, and so decides its constant noise (G8)."""
 
     num_speech_tokens: int = 6561
@@ -182,7 +182,7 @@ class VocoderConfig:
     leaky_relu_slope: float = 0.1
     audio_limit: float = 0.99
     look_right_frames: int = 4
-    preceding_flow: PrecedingFlow = PrecedingFlow()
+    preceding_flow: FlowSizesForNoise = FlowSizesForNoise()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from studio.model.config import (
     ConformerConfig,
     DiTConfig,
     FlowConfig,
+    FlowSizesForNoise,
     LookAheadConfig,
-    PrecedingFlow,
     PromptMelConfig,
     QwenConfig,
     SamplingOptions,
@@ -27,7 +27,7 @@ from studio.model.config import (
     VocoderConfig,
     VocoderKind,
 )
-from studio.model.official_yaml import Section
+from studio.model.official_yaml import ConfigSection
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
 
 # Far above any released model, and low enough that a network of these sizes can be described in bounded time.
@@ -52,12 +52,12 @@ class Generation:
     # Runs of these tokens are shortened before the flow (specification E2); none in CosyVoice2.
     silent_tokens: frozenset[int]
     speech_token_layout: Callable[[int], SpeechTokenLayout]
-    read_flow: Callable[[Section], FlowConfig]
+    read_flow: Callable[[ConfigSection], FlowConfig]
     vocoder_kind: VocoderKind
     # The flow's estimator in a first release that was replaced: not trained with chunk masks (specification A3).
     first_release_estimator: str | None = None
 
-    def read_speech_lm(self, root: Section, backbone: QwenConfig) -> SpeechLMConfig:
+    def read_speech_lm(self, root: ConfigSection, backbone: QwenConfig) -> SpeechLMConfig:
         section = root.section("llm")
         sampling = section.section("sampling")
         text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=(5, 15))
@@ -74,7 +74,7 @@ class Generation:
             interleave_speech_tokens=speech_tokens,
         )
 
-    def read_vocoder(self, root: Section) -> VocoderConfig:
+    def read_vocoder(self, root: ConfigSection) -> VocoderConfig:
         section = root.section("hift")
         stft = section.section("istft_params")
         return VocoderConfig(
@@ -100,7 +100,7 @@ class Generation:
             preceding_flow=_preceding_flow(root),
         )
 
-    def read_prompt_mel(self, root: Section) -> PromptMelConfig:
+    def read_prompt_mel(self, root: ConfigSection) -> PromptMelConfig:
         section = root.section("feat_extractor")
         return PromptMelConfig(
             sample_rate=root.integer("sample_rate", low=16_000, high=48_000),
@@ -112,9 +112,9 @@ class Generation:
         )
 
 
-def _preceding_flow(root: Section) -> PrecedingFlow:
+def _preceding_flow(root: ConfigSection) -> FlowSizesForNoise:
     section = root.section("flow")
-    return PrecedingFlow(
+    return FlowSizesForNoise(
         num_speech_tokens=section.integer("vocab_size", low=16, high=_MOST_TOKENS),
         input_size=section.integer("input_size"),
         mel_bins=section.integer("output_size", high=_MOST_MEL_BINS),
@@ -148,7 +148,7 @@ def _layout3(speech_tokens: int) -> SpeechTokenLayout:
     )
 
 
-def _flow2(root: Section) -> FlowConfig:
+def _flow2(root: ConfigSection) -> FlowConfig:
     section = root.section("flow")
     encoder = section.section("encoder")
     estimator = section.section("decoder").section("estimator")
@@ -170,15 +170,13 @@ def _flow2(root: Section) -> FlowConfig:
     )
 
 
-def _flow3(root: Section) -> FlowConfig:
+def _flow3(root: ConfigSection) -> FlowConfig:
     section = root.section("flow")
-    look_ahead = section.section("pre_lookahead_layer")
+    lookahead = section.section("pre_lookahead_layer")
     estimator = section.section("decoder").section("estimator")
     return replace(
         _flow_base(root),
-        look_ahead=LookAheadConfig(
-            in_channels=look_ahead.integer("in_channels"), channels=look_ahead.integer("channels")
-        ),
+        lookahead=LookAheadConfig(in_channels=lookahead.integer("in_channels"), channels=lookahead.integer("channels")),
         dit=DiTConfig(
             size=estimator.integer("dim"),
             depth=estimator.integer("depth", high=_MOST_BLOCKS),
@@ -189,18 +187,18 @@ def _flow3(root: Section) -> FlowConfig:
     )
 
 
-def _flow_base(root: Section) -> FlowConfig:
+def _flow_base(root: ConfigSection) -> FlowConfig:
     section = root.section("flow")
     cfm = section.section("decoder").section("cfm_params").section("content")
-    grid_tokens = root.integer("chunk_size", high=1024, default=25)
+    chunk_tokens = root.integer("chunk_size", high=1024, default=25)
     return FlowConfig(
         num_speech_tokens=section.integer("vocab_size", low=16, high=_MOST_TOKENS),
         input_size=section.integer("input_size"),
         mel_bins=section.integer("output_size", high=_MOST_MEL_BINS),
         speaker_embedding_size=section.integer("spk_embed_dim"),
         frames_per_token=section.integer("token_mel_ratio", high=16, default=2),
-        look_ahead_tokens=section.integer("pre_lookahead_len", high=64, default=3),
-        grid_tokens=grid_tokens,
+        lookahead_tokens=section.integer("pre_lookahead_len", high=64, default=3),
+        chunk_tokens=chunk_tokens,
         solver=SolverConfig(guidance_scale=cfm.number("inference_cfg_rate", low=0.0, high=10.0, default=0.7)),
     )
 
@@ -220,7 +218,7 @@ COSYVOICE2 = Generation(
     silent_tokens=frozenset(),
     speech_token_layout=_layout2,
     read_flow=_flow2,
-    vocoder_kind=VocoderKind.CENTRED,
+    vocoder_kind=VocoderKind.NON_CAUSAL,
     first_release_estimator="ConditionalDecoder",
 )
 

@@ -15,7 +15,7 @@ import yaml
 
 from studio.disk import require_regular_file
 from studio.errors import BadModelSettings, MissingModelFile
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _REFERENCE = re.compile(r"<([\w]+)>")
 _MAX_BYTES = 1 << 18
@@ -43,7 +43,7 @@ Value = object
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged:
+class TaggedNode:
     """``!new:pkg.Class {…}``: the words after the ``!``, and whatever came with it."""
 
     tag: str
@@ -68,7 +68,7 @@ class _ShortRepr(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:
         return super().repr_int(x, level) if x.bit_length() <= _MAX_INTEGER_BITS else "a number of many digits"
 
-    def repr_Tagged(self, x: Tagged, _level: int) -> str:  # noqa: N802 - reprlib looks it up by the class name
+    def repr_Tagged(self, x: TaggedNode, _level: int) -> str:  # noqa: N802 - reprlib looks it up by the class name
         return f"!{self.repr_str(x.tag, 0)}"
 
 
@@ -103,20 +103,20 @@ def _load(text: str) -> Value:
         loader.dispose()
 
 
-def _construct_tagged(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> Tagged:
+def _construct_tagged(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> TaggedNode:
     match node:
         case yaml.MappingNode():
-            return Tagged(tag, loader.construct_mapping(node, deep=True))
+            return TaggedNode(tag, loader.construct_mapping(node, deep=True))
         case yaml.SequenceNode():
-            return Tagged(tag, loader.construct_sequence(node, deep=True))
+            return TaggedNode(tag, loader.construct_sequence(node, deep=True))
         case _:
-            return Tagged(tag, str(node.value))
+            return TaggedNode(tag, str(node.value))
 
 
 _DataLoader.add_multi_constructor("!", _construct_tagged)
 
 
-class Section:
+class ConfigSection:
     """One mapping of the file, with typed, checked access; remembers its path for error sentences."""
 
     def __init__(self, document: Document, path: str, values: dict[str, Value]) -> None:
@@ -127,15 +127,15 @@ class Section:
     def class_name(self, key: str) -> str | None:
         """Return the last word of the tag of ``key``: ``CosyVoice3LM`` for ``llm``."""
         value = self._values.get(key)
-        return value.class_name if isinstance(value, Tagged) else None
+        return value.class_name if isinstance(value, TaggedNode) else None
 
-    def section(self, key: str) -> Section:
+    def section(self, key: str) -> ConfigSection:
         value = self._document.resolve(self._get(key), self._name(key))
-        if isinstance(value, Tagged):
+        if isinstance(value, TaggedNode):
             value = value.value
         if not isinstance(value, dict):
             raise self._complaint(key, wording("is not a group of settings"))
-        return Section(self._document, self._name(key), value)
+        return ConfigSection(self._document, self._name(key), value)
 
     def has(self, key: str) -> bool:
         return self._values.get(key) is not None
@@ -199,7 +199,7 @@ class Section:
     def _resolved(self, key: str) -> Value:
         return self._document.resolve(self._get(key), self._name(key))
 
-    def _complaint(self, key: str, what: Wording) -> BadModelSettings:
+    def _complaint(self, key: str, what: Message) -> BadModelSettings:
         return BadModelSettings(
             "In {file}, {key} {what}.", remedy=_REMEDY, file=self._document.file_name, key=self._name(key), what=what
         )
@@ -234,11 +234,11 @@ class Document:
         if not isinstance(loaded, dict):
             raise BadModelSettings("{file} holds no settings.", remedy=_REMEDY, file=path.name)
         self._values: dict[str, Value] = loaded
-        self.root = Section(self, "", loaded)
+        self.root = ConfigSection(self, "", loaded)
 
     def resolve(self, value: Value, where: str, depth: int = 0) -> Value:
         """Follows ``!ref <name>`` and products ``!ref <a> * <b>``; refuses any other arithmetic."""
-        if not isinstance(value, Tagged) or value.tag != "ref":
+        if not isinstance(value, TaggedNode) or value.tag != "ref":
             return value
         if depth > _MAX_DEPTH:
             raise BadModelSettings("In {file}, {key} refers to itself.", remedy=_REMEDY, file=self.file_name, key=where)

@@ -22,7 +22,7 @@ from studio.model.config import SamplingOptions
 FloatArray = npt.NDArray[np.float32]
 
 
-class ClipTokenizer(Protocol):
+class SpeechTokenizer(Protocol):
     """Sound to speech tokens; the reference is the model folder's own network under ONNX Runtime."""
 
     def tokenize(self, log_mel: FloatArray) -> tuple[int, ...]:
@@ -30,8 +30,8 @@ class ClipTokenizer(Protocol):
         ...
 
 
-class ClipEmbedder(Protocol):
-    """Sound to the embedding that says whose voice it is; the reference as for ``ClipTokenizer``."""
+class SpeakerEncoder(Protocol):
+    """Sound to the embedding that says whose voice it is; the reference as for ``SpeechTokenizer``."""
 
     def embed(self, fbank: FloatArray) -> FloatArray:
         """The speaker embedding (192,) of a mean-free Kaldi filter bank (frames, 80)."""
@@ -71,7 +71,9 @@ class SpeechLM(Protocol):
 
     sampling: SamplingOptions
     engine: str  # in words: what multiplies, and how exactly
-    lines_at_once: int  # so many gain by being spoken at the same time, each on a thread of its own; one more has room
+    max_concurrent_lines: (
+        int  # so many gain by being spoken at the same time, each on a thread of its own; one more has room
+    )
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         """Speech tokens as they are made; the prompt's are not repeated, stop ids never appear.
@@ -110,10 +112,10 @@ class FlowPromptState(Protocol):
 class FlowStream(Protocol):
     """The flow's side of one utterance: speech tokens in, mel frames out, in order."""
 
-    def decode(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> torch.Tensor:
+    def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
         """The mel (80, 2 x len(tokens)) of the next ``tokens``.
 
-        ``look_ahead`` are the tokens that follow (exactly ``look_ahead_tokens`` of them, not yet decoded),
+        ``lookahead`` are the tokens that follow (exactly ``lookahead_tokens`` of them, not yet decoded),
         or empty for the last call. Prompt plus tokens so far must end on the grid unless it is the last
         call: else ``OffGridCut``.
         """
@@ -127,10 +129,10 @@ class FlowStream(Protocol):
 class FlowDecoder(Protocol):
     """Speech tokens to mel spectrogram, given a voice."""
 
-    grid_tokens: int
-    look_ahead_tokens: int
+    chunk_tokens: int
+    lookahead_tokens: int
     frames_per_token: int
-    lines_at_once: int  # so many of usual length gain by being decoded side by side; one more has room
+    max_concurrent_lines: int  # so many of usual length gain by being decoded side by side; one more has room
 
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
         """The voice's constant part, once per voice: caches of every step and layer after the prompt.

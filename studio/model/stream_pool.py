@@ -47,7 +47,7 @@ _pools: dict[int, StreamPool] = {}
 _pools_lock = threading.Lock()
 
 
-def streams_of(device: torch.device) -> StreamPool:
+def cuda_streams(device: torch.device) -> StreamPool:
     """The one pool of a card."""
     index = device.index or 0  # "cuda" is the first card
     with _pools_lock:
@@ -56,7 +56,7 @@ def streams_of(device: torch.device) -> StreamPool:
         return _pools[index]
 
 
-def stay_on(device: torch.device) -> None:
+def set_device(device: torch.device) -> None:
     """Whatever this thread computes from now on is computed on that card as lines are: not on its default stream."""
     torch.cuda.set_device(device.index or 0)  # TensorRT builds for the card that is the thread's
-    torch.cuda.set_stream(streams_of(device).of_this_thread())
+    torch.cuda.set_stream(cuda_streams(device).of_this_thread())

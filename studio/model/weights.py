@@ -17,7 +17,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, WrongTensors
-from studio.wording import Wording, listed, wording
+from studio.wording import Message, listed, wording
 
 # What torch.load raises for a damaged file: whatever its unpickler ran into.
 LOAD_ERRORS = (
@@ -142,7 +142,7 @@ class _NoInitialValues(TorchFunctionMode):
         return func(*args, **named)
 
 
-def without_weights(build: Callable[[], _Module]) -> _Module:
+def meta_init(build: Callable[[], _Module]) -> _Module:
     """Return the module that ``build`` makes, with shapes and no values, to be filled.
 
     The meta device alone would do, but drawing initial values there makes torch import its compiler (1.5 s).
@@ -159,7 +159,7 @@ def without_weights(build: Callable[[], _Module]) -> _Module:
         ) from error
 
 
-def fill(
+def load_weights(
     module: nn.Module,
     tensors: Mapping[str, torch.Tensor],
     *,
@@ -180,7 +180,7 @@ def fill(
         for name, tensor in wanted.items()
         if name in tensors and tensors[name].shape != tensor.shape
     ]
-    complaints: list[Wording] = []
+    complaints: list[Message] = []
     if missing:
         complaints.append(wording("missing: {names}", names=_shown(missing)))
     if unexpected:
@@ -199,7 +199,7 @@ def fill(
     module.eval()
 
 
-def _shown(names: list[str]) -> str | Wording:
+def _shown(names: list[str]) -> str | Message:
     shown = ", ".join(names[:_NAMES_SHOWN])
     num_more = len(names) - _NAMES_SHOWN
     return wording("{names} and {num_more} more", names=shown, num_more=num_more) if num_more > 0 else shown

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from studio.pipeline.length_limits import LengthLimits
 from studio.pipeline.request import LengthFinding, LengthVerdict
-from studio.pipeline.token_feed import TokenFeed, close_source
+from studio.pipeline.token_source import TokenSource, close_source
 from studio.pipeline.utterance import EVERYTHING
 
 
@@ -41,12 +41,12 @@ class CountedTokens:
 class Attempt:
     """One way the language model says a sentence. ``counted`` includes tokens that are filtered before the flow."""
 
-    feed: TokenFeed
+    feed: TokenSource
     counted: CountedTokens
 
 
 class CheckedFeed:
-    """A ``TokenFeed`` of the most plausible attempt; ``open_attempt`` is given its number, from 0.
+    """A ``TokenSource`` of the most plausible attempt; ``open_attempt`` is given its number, from 0.
 
     An attempt is judged if it ends with fewer than ``judged_below`` tokens.
     """

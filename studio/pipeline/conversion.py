@@ -11,7 +11,7 @@ _EARLIEST_CUT_SECONDS = 15.0
 _WINDOW_SECONDS = 0.2
 
 
-def split_where_quiet(waveform: Waveform) -> list[Waveform]:
+def split_at_silence(waveform: Waveform) -> list[Waveform]:
     """Pieces of at most 29.5 s that together are the whole recording, each cut at its quietest 0.2 s."""
     pieces = []
     rest = waveform

@@ -15,7 +15,7 @@ class DeferredSpeechLM:
     def __init__(self, open_speech_lm: Callable[[], SpeechLM], sampling: SamplingOptions) -> None:
         self.sampling = sampling
         self.engine = "not loaded"
-        self.lines_at_once = 1
+        self.max_concurrent_lines = 1
         self._open = open_speech_lm
         self._lock = threading.Lock()
         self._opened: SpeechLM | None = None
@@ -33,5 +33,5 @@ class DeferredSpeechLM:
             if self._opened is None:
                 self._opened = self._open()
                 self.sampling, self.engine = self._opened.sampling, self._opened.engine
-                self.lines_at_once = self._opened.lines_at_once
+                self.max_concurrent_lines = self._opened.max_concurrent_lines
             return self._opened

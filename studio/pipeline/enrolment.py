@@ -20,7 +20,7 @@ from studio.audio.waveform import Waveform
 from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
 from studio.model.config import PromptMelConfig
-from studio.model.stages import ClipEmbedder, ClipTokenizer
+from studio.model.stages import SpeakerEncoder, SpeechTokenizer
 from studio.pipeline.request import VoiceReference
 from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip, trailing_silence_seconds
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
@@ -37,11 +37,11 @@ FEATURE_FILE_SUFFIX = ".safetensors"
 
 
 @dataclass(frozen=True, slots=True)
-class FrontEnd:
+class Frontend:
     """The networks and settings that turn sound into a prompt."""
 
-    speech_tokenizer: ClipTokenizer
-    speaker_encoder: ClipEmbedder
+    speech_tokenizer: SpeechTokenizer
+    speaker_encoder: SpeakerEncoder
     mel: PromptMelConfig
 
 
@@ -65,7 +65,7 @@ def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
     return digest.hexdigest()
 
 
-def enrol(voice: VoiceReference, front_end: FrontEnd, key: str, *, keep_length: bool = False) -> VoicePrompt:
+def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_length: bool = False) -> VoicePrompt:
     """The prompt of a clip. ``keep_length`` takes the clip as it is, trailing silence and all.
 
     Raises ``UnreadableClip``, ``ClipTooShort``, ``ClipTooLong``, ``SilentClip``, ``BrokenClip``,
@@ -78,15 +78,15 @@ def enrol(voice: VoiceReference, front_end: FrontEnd, key: str, *, keep_length: 
     verdict = check_prompt_clip(waveform)
     if not keep_length:
         waveform = _cut_to_good_length(waveform)
-    features = compute_features(waveform, front_end)
+    features = compute_features(waveform, frontend)
     return replace(features, key=key, name=voice.name, transcript=voice.transcript, warnings=verdict.warnings)
 
 
-def compute_features(waveform: Waveform, front_end: FrontEnd) -> VoicePrompt:
+def compute_features(waveform: Waveform, frontend: Frontend) -> VoicePrompt:
     """Tokens, mel and embedding of ``waveform``, tokens and mel trimmed to 1 : 2 (specification C5)."""
     at_16k = waveform.resampled(_TOKENIZER_RATE)
-    tokens = front_end.speech_tokenizer.tokenize(whisper_log_mel(at_16k))
-    mel = prompt_mel(waveform.resampled(front_end.mel.sample_rate), front_end.mel)
+    tokens = frontend.speech_tokenizer.tokenize(whisper_log_mel(at_16k))
+    mel = prompt_mel(waveform.resampled(frontend.mel.sample_rate), frontend.mel)
     num_tokens = min(len(mel) // 2, len(tokens))
     return VoicePrompt(
         key="",
@@ -95,16 +95,16 @@ def compute_features(waveform: Waveform, front_end: FrontEnd) -> VoicePrompt:
         clip_seconds=waveform.seconds,
         speech_tokens=tuple(tokens[:num_tokens]),
         mel=np.ascontiguousarray(mel[: 2 * num_tokens]),
-        embedding=front_end.speaker_encoder.embed(kaldi_fbank(at_16k)),
+        embedding=frontend.speaker_encoder.embed(kaldi_fbank(at_16k)),
     )
 
 
-def source_tokens(waveform: Waveform, speech_tokenizer: ClipTokenizer) -> tuple[int, ...]:
+def source_tokens(waveform: Waveform, speech_tokenizer: SpeechTokenizer) -> tuple[int, ...]:
     """The speech tokens of a recording of at most 30 s, for voice conversion."""
     return tuple(speech_tokenizer.tokenize(whisper_log_mel(waveform.resampled(_TOKENIZER_RATE))))
 
 
-def good_num_tokens(num_tokens: int, droppable_tokens: int) -> int:
+def aligned_prompt_length(num_tokens: int, droppable_tokens: int) -> int:
     """How many tokens of a prompt to keep, dropping at most ``droppable_tokens`` and as few as possible."""
     for dropped in range(droppable_tokens + 1):
         if -(num_tokens - dropped) % _TOKENS_PER_SECOND in _BEST_FIRST_HOPS_TOKENS:
@@ -115,7 +115,7 @@ def good_num_tokens(num_tokens: int, droppable_tokens: int) -> int:
 def _cut_to_good_length(waveform: Waveform) -> Waveform:
     num_tokens = int(waveform.seconds * _TOKENS_PER_SECOND)
     droppable = int(trailing_silence_seconds(waveform) * _TOKENS_PER_SECOND)
-    kept = good_num_tokens(num_tokens, droppable)
+    kept = aligned_prompt_length(num_tokens, droppable)
     if kept == num_tokens:
         return waveform
     num_samples = kept * waveform.sample_rate // _TOKENS_PER_SECOND

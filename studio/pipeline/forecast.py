@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from studio.pipeline.pacing import ComingChunk, FlowChunk, Pace
-from studio.pipeline.prompt_store import SpeakingVoice
+from studio.pipeline.pacing import CostModel, FlowChunk, PredictedChunk
+from studio.pipeline.prompt_cache import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.token_feed import TokenFeed
-from studio.pipeline.utterance import Decoder
+from studio.pipeline.token_source import TokenSource
+from studio.pipeline.utterance import DecoderStages
 
 # A sentence is hardly ever shorter than this share of its predicted length.
 _SHORT = 0.5
@@ -27,17 +27,17 @@ class Length(Enum):
 
 
 @dataclass
-class Part:
+class SentenceTask:
     """A sentence of a request, or a pause. The sentence's feed of speech tokens is opened on first use."""
 
-    open_feed: Callable[[], TokenFeed] | None
+    open_feed: Callable[[], TokenSource] | None
     num_text_tokens: int = 0
     spoken_text: str = ""
     pause_seconds: float = 0.0
     _is_length_recorded: bool = field(default=False, init=False)
 
     @cached_property
-    def feed(self) -> TokenFeed:
+    def feed(self) -> TokenSource:
         assert self.open_feed is not None, "a pause has no tokens"
         return self.open_feed()
 
@@ -50,11 +50,11 @@ class Part:
         """Whether its length is known rather than predicted."""
         return self.open_feed is None or (self.is_open and self.feed.is_finished)
 
-    def record_length(self, pace: Pace) -> None:
-        """Tell ``pace``, once, how long the sentence has become; nothing before it is finished."""
+    def record_length(self, cost_model: CostModel) -> None:
+        """Tell ``cost_model``, once, how long the sentence has become; nothing before it is finished."""
         if self.num_text_tokens and self.is_known and not self._is_length_recorded:
             self._is_length_recorded = True
-            pace.saw_sentence(self.num_text_tokens, len(self.feed.tokens))
+            cost_model.observe_sentence(self.num_text_tokens, len(self.feed.tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +62,19 @@ class Forecast:
     """Predicts the chunks not yet made, at the measured pace of this machine."""
 
     voice: SpeakingVoice
-    decoder: Decoder
+    decoder: DecoderStages
     speed: float
 
-    def rest_of(
+    def remaining_chunks(
         self,
-        part: Part,
+        part: SentenceTask,
         schedule: ChunkSchedule | None,
         done_tokens: int,
-        later: Iterable[Part],
+        later: Iterable[SentenceTask],
         open_schedule: Callable[[], ChunkSchedule | None],
         *,
         length: Length = Length.SAFE,
-    ) -> list[ComingChunk]:
+    ) -> list[PredictedChunk]:
         """Return the rest of ``part``, of which ``done_tokens`` are decoded, and all ``later`` parts.
 
         A ``schedule`` of None means whole-utterance mode: one chunk a sentence.
@@ -83,34 +83,36 @@ class Forecast:
         num_unknown = int(not part.is_known)
         for following in later:
             if following.open_feed is None:
-                coming.append(ComingChunk(0.0, following.pause_seconds))
+                coming.append(PredictedChunk(0.0, following.pause_seconds))
             else:
                 total = self.total_tokens(following, length, num_unknown)
                 coming.extend(self._chunks(following, open_schedule(), 0, total))
                 num_unknown += not following.is_known
         return coming
 
-    def total_tokens(self, part: Part, length: Length, index: int = 0) -> int:
+    def total_tokens(self, part: SentenceTask, length: Length, index: int = 0) -> int:
         """The length of ``part``, a sentence; ``index`` counts the sentences of unknown length before it."""
         made = len(part.feed.tokens) if part.is_open else 0
         if part.is_known:
             return made
-        predicted = self.decoder.pace.tokens_for(part.num_text_tokens)
-        factor = _SHORT if length is Length.SHORT else 1 + self.decoder.pace.length_margin(index)
+        predicted = self.decoder.cost_model.tokens_for(part.num_text_tokens)
+        factor = _SHORT if length is Length.SHORT else 1 + self.decoder.cost_model.length_margin(index)
         total = round(factor * predicted)
         return total if total >= made else made + _OVERDUE_TOKENS
 
     def _chunks(
-        self, part: Part, schedule: ChunkSchedule | None, done_tokens: int, total: int
-    ) -> Iterator[ComingChunk]:
-        pace, flow = self.decoder.pace, self.decoder.flow
+        self, part: SentenceTask, schedule: ChunkSchedule | None, done_tokens: int, total: int
+    ) -> Iterator[PredictedChunk]:
+        cost_model, flow = self.decoder.cost_model, self.decoder.flow
         made = len(part.feed.tokens) if part.is_open else 0
-        cuts = schedule.coming(done_tokens, total, flow.look_ahead_tokens) if schedule else [(done_tokens, total)]
+        cuts = (
+            schedule.remaining_chunks(done_tokens, total, flow.lookahead_tokens) if schedule else [(done_tokens, total)]
+        )
         for start, end in cuts:
-            needed = min(end + flow.look_ahead_tokens, total)
-            speech_lm_seconds = pace.speech_lm_seconds(made, needed)
-            decode_seconds = pace.decode_seconds(FlowChunk(self.voice.prompt.num_tokens, start, end))
+            needed = min(end + flow.lookahead_tokens, total)
+            speech_lm_seconds = cost_model.speech_lm_seconds(made, needed)
+            decode_seconds = cost_model.decode_seconds(FlowChunk(self.voice.prompt.num_tokens, start, end))
             made = max(made, needed)
             samples = flow.frames_per_token * (end - start) * self.decoder.vocoder.samples_per_frame
             audio_seconds = samples / self.decoder.vocoder.sample_rate / self.speed
-            yield ComingChunk(speech_lm_seconds + decode_seconds, audio_seconds, speech_lm_seconds)
+            yield PredictedChunk(speech_lm_seconds + decode_seconds, audio_seconds, speech_lm_seconds)

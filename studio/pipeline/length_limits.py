@@ -31,8 +31,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from studio.pipeline.request import LengthVerdict, Mode, SynthesisRequest
-from studio.text.prepare import Sentence
 from studio.text.respellings import Respellings
+from studio.text.segmentation import Sentence
 from studio.text.spoken_length import SpokenLength, spoken_length
 
 _TOKENS_PER_PHONE = 2.0
@@ -74,10 +74,14 @@ class LengthLimits:
     longest: int
 
     @classmethod
-    def of(cls, length: SpokenLength, tolerance: Tolerance, *, num_text_tokens: int, pace: float = 1.0) -> LengthLimits:
-        """``pace``: of the voice, from ``pace_of_prompt``."""
-        fewest = _tokens(length.fewest_phones, length.pauses) * min(pace, 1.0)
-        most = _tokens(length.most_phones, length.pauses) * max(pace, 1.0) + _MOST_TOKENS_PER_SOUND * length.sounds
+    def of(
+        cls, length: SpokenLength, tolerance: Tolerance, *, num_text_tokens: int, cost_model: float = 1.0
+    ) -> LengthLimits:
+        """``cost_model``: of the voice, from ``pace_of_prompt``."""
+        fewest = _tokens(length.fewest_phones, length.pauses) * min(cost_model, 1.0)
+        most = (
+            _tokens(length.most_phones, length.pauses) * max(cost_model, 1.0) + _MOST_TOKENS_PER_SOUND * length.sounds
+        )
         longest = int(tolerance.longest * most + tolerance.longest_margin)
         # Speech that ended as soon as it was allowed to, unless these are many text tokens for few phones.
         earliest_end = min(_LEAST_PER_TEXT_TOKEN * num_text_tokens, _EARLIEST_END * fewest)
@@ -113,14 +117,14 @@ def limits_of_sentences(
     """The limits of each sentence of ``request``. ``respellings``: the model's own pronunciation list."""
     continues_prompt = request.mode is Mode.ZERO_SHOT
     tolerance = WIDE if respellings is None else CLOSE if continues_prompt else LOOSE
-    pace = 1.0
+    cost_model = 1.0
     if continues_prompt:
-        pace = pace_of_prompt(spoken_length(request.voice.transcript or "", respellings), num_prompt_tokens)
+        cost_model = pace_of_prompt(spoken_length(request.voice.transcript or "", respellings), num_prompt_tokens)
     return lambda sentence: LengthLimits.of(
         spoken_length(sentence.spoken, respellings),
         tolerance,
         num_text_tokens=len(sentence.text_tokens),
-        pace=pace,
+        cost_model=cost_model,
     )
 
 

@@ -76,7 +76,7 @@ class FlowChunk:
     end_tokens: int
 
 
-class Pace:
+class CostModel:
     """Measured costs of one loaded model on this machine; lasts as long as the model."""
 
     def __init__(self, flow: FlowConfig) -> None:
@@ -87,9 +87,9 @@ class Pace:
         self._vocoder = _Rate(warms_up=True)
         self._speech_per_text = _Rate(seen=deque(maxlen=_KEPT_SENTENCES))
 
-    def unseen(self) -> Pace:
+    def fresh_copy(self) -> CostModel:
         """Return a pace of the same model without observations."""
-        return Pace(self._flow_config)
+        return CostModel(self._flow_config)
 
     @property
     def is_settled(self) -> bool:
@@ -108,13 +108,13 @@ class Pace:
     def saw_speech_lm(self, seconds: float, num_tokens: int) -> None:
         self._speech_lm.add(seconds, num_tokens)
 
-    def saw_flow(self, seconds: float, chunk: FlowChunk) -> None:
+    def observe_flow(self, seconds: float, chunk: FlowChunk) -> None:
         self._flow.add(seconds, flow_work(self._flow_config, *self.computed_frames(chunk)))
 
     def saw_vocoder(self, seconds: float, num_frames: int) -> None:
         self._vocoder.add(seconds, num_frames)
 
-    def saw_sentence(self, num_text_tokens: int, num_speech_tokens: int) -> None:
+    def observe_sentence(self, num_text_tokens: int, num_speech_tokens: int) -> None:
         """Record the length of a finished sentence, from which ``tokens_for`` predicts others."""
         self._speech_per_text.add(num_speech_tokens, num_text_tokens)
 
@@ -161,8 +161,8 @@ class Pace:
 
 def unfinished_prompt_tokens(prompt_tokens: int, config: FlowConfig) -> int:
     """The prompt's last tokens, whose block or look-ahead reaches into the utterance: made with its first chunk."""
-    whole_blocks = max(0, prompt_tokens - config.look_ahead_tokens) // config.grid_tokens
-    return prompt_tokens - config.grid_tokens * whole_blocks
+    whole_blocks = max(0, prompt_tokens - config.lookahead_tokens) // config.chunk_tokens
+    return prompt_tokens - config.chunk_tokens * whole_blocks
 
 
 def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float:
@@ -186,7 +186,7 @@ def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float
 
 
 @dataclass(frozen=True, slots=True)
-class ComingChunk:
+class PredictedChunk:
     """A chunk not yet made: the seconds of work it takes, and the seconds of sound it gives.
 
     ``speech_lm_seconds`` is the part of ``production_seconds`` that the language model can do in advance.
@@ -197,8 +197,8 @@ class ComingChunk:
     speech_lm_seconds: float = 0.0
 
 
-def gapless_start_seconds(
-    now_seconds: float, ready_audio_seconds: float, coming: Iterable[ComingChunk], *, margin: float = _LARGEST_MARGIN
+def earliest_gapless_start(
+    now_seconds: float, ready_audio_seconds: float, coming: Iterable[PredictedChunk], *, margin: float = _LARGEST_MARGIN
 ) -> float:
     """Return the earliest start of play, on the clock of ``now_seconds``, from which no chunk comes too late.
 
@@ -218,7 +218,7 @@ def spare_seconds(
     now_seconds: float,
     earliest_start_seconds: float,
     ready_audio_seconds: float,
-    coming: Iterable[ComingChunk],
+    coming: Iterable[PredictedChunk],
     *,
     margin: float = _LARGEST_MARGIN,
 ) -> float:

@@ -163,7 +163,7 @@ class EngineDescription:
 
     ``engines``: the name of each stage's engine among all there are (``timbre engines``), by the keys of ``stages``.
     ``weights_key`` is the same for the same weights, wherever they lie; empty where nobody knew.
-    ``lines_at_once``: so many lines are made sooner together than one after the other (batch export).
+    ``max_concurrent_lines``: so many lines are made sooner together than one after the other (batch export).
     """
 
     model_name: str
@@ -176,7 +176,7 @@ class EngineDescription:
     notes: tuple[str, ...] = ()
     weights_key: str = ""
     engines: Mapping[str, str] = field(default_factory=dict)
-    lines_at_once: int = 1
+    max_concurrent_lines: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ _SHORTEST_FIRST_HOP_TOKENS = 7
 _LONGEST_HOP_TOKENS = 100
 
 
-def first_hops(prompt_tokens: int, *, grid_tokens: int = 25) -> tuple[int, int]:
+def first_hops(prompt_tokens: int, *, chunk_tokens: int = 25) -> tuple[int, int]:
     """The two shortest first hops that end on the grid, in tokens: h = -P mod 25 (25 for 0), and h + 25."""
-    hop = -prompt_tokens % grid_tokens or grid_tokens
-    return hop, hop + grid_tokens
+    hop = -prompt_tokens % chunk_tokens or chunk_tokens
+    return hop, hop + chunk_tokens
 
 
 class ChunkSchedule:
@@ -30,31 +30,31 @@ class ChunkSchedule:
     work, and the player is ahead by then.
     """
 
-    def __init__(self, prompt_tokens: int, *, grid_tokens: int = 25, first_hop_tokens: int | None = None) -> None:
-        shortest, longer = first_hops(prompt_tokens, grid_tokens=grid_tokens)
+    def __init__(self, prompt_tokens: int, *, chunk_tokens: int = 25, first_hop_tokens: int | None = None) -> None:
+        shortest, longer = first_hops(prompt_tokens, chunk_tokens=chunk_tokens)
         if first_hop_tokens is None:
             first_hop_tokens = shortest if shortest >= _SHORTEST_FIRST_HOP_TOKENS else longer
-        elif first_hop_tokens < 1 or (first_hop_tokens - shortest) % grid_tokens:
+        elif first_hop_tokens < 1 or (first_hop_tokens - shortest) % chunk_tokens:
             raise OffGridCut(
                 "A first hop of {hop} tokens does not end on the grid of this voice.",
                 remedy="Take {shortest}, or {shortest} plus a multiple of {grid}.",
                 hop=first_hop_tokens,
                 shortest=shortest,
-                grid=grid_tokens,
+                grid=chunk_tokens,
             )
         self.end_tokens = first_hop_tokens
         # The second hop is the next multiple of the grid above the first.
-        self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, grid_tokens * (first_hop_tokens // grid_tokens + 1))
+        self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, chunk_tokens * (first_hop_tokens // chunk_tokens + 1))
 
     def advance(self) -> None:
         """The chunk that ends at ``end_tokens`` was made; sets the end of the next one."""
         self.end_tokens += self._next_hop_tokens
         self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, 2 * self._next_hop_tokens)
 
-    def coming(self, done_tokens: int, total_tokens: int, look_ahead_tokens: int) -> Iterator[tuple[int, int]]:
+    def remaining_chunks(self, done_tokens: int, total_tokens: int, lookahead_tokens: int) -> Iterator[tuple[int, int]]:
         """The (start, end) of each chunk from ``done_tokens`` to ``total_tokens``, without advancing."""
         start, end, hop = done_tokens, self.end_tokens, self._next_hop_tokens
-        while end + look_ahead_tokens <= total_tokens:
+        while end + lookahead_tokens <= total_tokens:
             yield start, end
             start, end, hop = end, end + hop, min(_LONGEST_HOP_TOKENS, 2 * hop)
         if start < total_tokens:

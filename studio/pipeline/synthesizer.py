@@ -1,7 +1,7 @@
 """A loaded model that speaks: the one object the worker talks to.
 
 The main path: prepare the voice, prepare the text, open a feed of speech tokens for each sentence,
-let ``Speech`` turn feeds into chunks, report what it cost.
+let ``SpeechStream`` turn feeds into chunks, report what it cost.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, Vocoder
-from studio.pipeline.card_streams import finish_for_others, stream_of_its_own
 from studio.pipeline.checked_feed import Attempt, CheckedFeed, CountedTokens, LengthCheck
 from studio.pipeline.control import RequestControl
-from studio.pipeline.conversion import split_where_quiet
-from studio.pipeline.enrolment import FrontEnd, enrol, prompt_key, source_tokens
-from studio.pipeline.forecast import Part
+from studio.pipeline.conversion import split_at_silence
+from studio.pipeline.cuda_streams import cuda_stream, synchronize
+from studio.pipeline.enrolment import Frontend, build_prompt, prompt_key, source_tokens
+from studio.pipeline.forecast import SentenceTask
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
-from studio.pipeline.pacing import Pace
-from studio.pipeline.prompt_store import PromptStore, SpeakingVoice
+from studio.pipeline.pacing import CostModel
+from studio.pipeline.prompt_cache import PromptCache, SpeakingVoice
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -37,10 +37,10 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.speech import Speech, SpeechOptions
-from studio.pipeline.token_feed import InlineFeed, KnownTokens, ThreadedFeed, TokenFeed
-from studio.pipeline.utterance import EVERYTHING, Decoder
-from studio.text.prepare import IncrementalText, Pause, Sentence, prepare_text
+from studio.pipeline.speech_stream import SpeechOptions, SpeechStream
+from studio.pipeline.token_source import AsyncTokenSource, FixedTokens, SyncTokenSource, TokenSource
+from studio.pipeline.utterance import EVERYTHING, DecoderStages
+from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.styles import Styles
 from studio.text.tokenizer import TextTokenizer
 from studio.voices.clip_check import require_sound
@@ -51,34 +51,34 @@ Chunks = Generator[AudioChunk, None, SynthesisReport]
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The parts of a loaded model; ``front_end`` is loaded when the first new voice needs it."""
+    """The parts of a loaded model; ``frontend`` is loaded when the first new voice needs it."""
 
     speech_lm: SpeechLM
     flow: FlowDecoder
     vocoder: Vocoder
     text_tokenizer: TextTokenizer
-    front_end: Callable[[], FrontEnd]
+    frontend: Callable[[], Frontend]
     styles: Styles
 
 
 class Synthesizer:
-    """Made by ``opening.open_synthesizer``. One request at a time, and beside it those that are ``in_batch``."""
+    """Made by ``opening.load_synthesizer``. One request at a time, and beside it those that are ``in_batch``."""
 
     def __init__(
-        self, checkpoint: Checkpoint, stages: Stages, store: PromptStore, description: EngineDescription
+        self, checkpoint: Checkpoint, stages: Stages, store: PromptCache, description: EngineDescription
     ) -> None:
-        finish_for_others(description.device)  # weights that a card has laid out itself, whichever stream reads them
+        synchronize(description.device)  # weights that a card has laid out itself, whichever stream reads them
         self._description = description
         self._chosen_lm_engine = stages.speech_lm.engine
         self.checkpoint = checkpoint
         self.stages = stages
         self._store = store
         self._front_end_key = checkpoint.front_end_key()
-        self._decoder = Decoder(stages.flow, stages.vocoder, Pace(checkpoint.flow))
-        self._turns = threading.Semaphore(stages.flow.lines_at_once)
+        self._decoder = DecoderStages(stages.flow, stages.vocoder, CostModel(checkpoint.flow))
+        self._turns = threading.Semaphore(stages.flow.max_concurrent_lines)
         # On a GPU the language model waits for its host thread, not for the cores: see token_feed.
-        self._make_feed: Callable[[Iterator[int], RequestControl], TokenFeed] = (
-            InlineFeed if description.device == "cpu" else ThreadedFeed
+        self._make_feed: Callable[[Iterator[int], RequestControl], TokenSource] = (
+            SyncTokenSource if description.device == "cpu" else AsyncTokenSource
         )
 
     @property
@@ -87,7 +87,9 @@ class Synthesizer:
         lm, opened = self.stages.speech_lm, self._description
         if lm.engine == self._chosen_lm_engine:
             return opened
-        return replace(opened, stages={**opened.stages, "speech_lm": lm.engine}, lines_at_once=lm.lines_at_once)
+        return replace(
+            opened, stages={**opened.stages, "speech_lm": lm.engine}, max_concurrent_lines=lm.max_concurrent_lines
+        )
 
     def use(
         self,
@@ -102,7 +104,7 @@ class Synthesizer:
 
         Not while a request is at work.
         """
-        finish_for_others(self.description.device)
+        synchronize(self.description.device)
         self.stages = replace(
             self.stages,
             speech_lm=speech_lm or self.stages.speech_lm,
@@ -111,16 +113,16 @@ class Synthesizer:
         )
         if flow is not None:
             self._store = self._store.for_flow(flow)
-            self._turns = threading.Semaphore(flow.lines_at_once)
+            self._turns = threading.Semaphore(flow.max_concurrent_lines)
         # What the old ones were seen to cost says nothing about the new ones.
-        self._decoder = Decoder(self.stages.flow, self.stages.vocoder, Pace(self.checkpoint.flow))
+        self._decoder = DecoderStages(self.stages.flow, self.stages.vocoder, CostModel(self.checkpoint.flow))
         before = self.description
         self._chosen_lm_engine = self.stages.speech_lm.engine
         self._description = replace(
             before,
             stages={**before.stages, **words},
             engines={**before.engines, **names},
-            lines_at_once=self.stages.speech_lm.lines_at_once,
+            max_concurrent_lines=self.stages.speech_lm.max_concurrent_lines,
         )
 
     def prepare_voice(
@@ -142,7 +144,7 @@ class Synthesizer:
     def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
         """Chunks of sound in order of play; the generator returns the report.
 
-        ``in_batch``: one of many, each on a thread of its own (``EngineDescription.lines_at_once`` of them).
+        ``in_batch``: one of many, each on a thread of its own (``EngineDescription.max_concurrent_lines`` of them).
         Raises ``Cancelled``, and ``StudioError`` for everything a person can do something about.
         """
         started = time.perf_counter()
@@ -170,14 +172,14 @@ class Synthesizer:
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """The recording's speech tokens spoken by another voice: no text, no language model."""
         started = time.perf_counter()
-        with stream_of_its_own(self.description.device), self._store.writes_afterwards():
+        with cuda_stream(self.description.device), self._store.writes_afterwards():
             voice = self._voice(request, self._decoder, control)
             voice_seconds = time.perf_counter() - started
-            tokenizer = self.stages.front_end().speech_tokenizer
+            tokenizer = self.stages.frontend().speech_tokenizer
             recording = read_audio(request.source)
             require_sound(recording)
-            pieces = split_where_quiet(recording)
-            parts = [Part(open_feed=_known(source_tokens(piece, tokenizer))) for piece in pieces]
+            pieces = split_at_silence(recording)
+            parts = [SentenceTask(open_feed=_known(source_tokens(piece, tokenizer))) for piece in pieces]
             options = SpeechOptions(request.speed, request.is_streaming)
             speech = self._speech(voice, options, request.seed, control, decoder=self._decoder, started=started)
             yield from speech.stream(parts)
@@ -193,11 +195,11 @@ class Synthesizer:
         items: Iterable[Sentence | Pause],
         control: RequestControl,
         *,
-        decoder: Decoder,
+        decoder: DecoderStages,
         started: float,
     ) -> Chunks:
         text_seconds = time.perf_counter() - started
-        with stream_of_its_own(self.description.device), self._store.writes_afterwards():
+        with cuda_stream(self.description.device), self._store.writes_afterwards():
             voice = self._voice(request, decoder, control)
             voice_seconds = time.perf_counter() - started - text_seconds
             check = LengthCheck()
@@ -217,7 +219,7 @@ class Synthesizer:
 
     def _part_opener(
         self, request: SynthesisRequest, voice: SpeakingVoice, check: LengthCheck, control: RequestControl
-    ) -> Callable[[int, Sentence | Pause], Part]:
+    ) -> Callable[[int, Sentence | Pause], SentenceTask]:
         prompt_text, has_prompt_speech = self._language_prompt(request)
         prompt_speech = voice.prompt.speech_tokens if has_prompt_speech else ()
         # Any length is right in a benchmark, and of random weights.
@@ -225,9 +227,9 @@ class Synthesizer:
         limits_of = limits_of_sentences(request, self.stages.text_tokenizer.respellings, voice.prompt.num_tokens)
         judged_below = self._judged_below(request, voice)
 
-        def open_part(index: int, item: Sentence | Pause) -> Part:
+        def open_part(index: int, item: Sentence | Pause) -> SentenceTask:
             if isinstance(item, Pause):
-                return Part(open_feed=None, pause_seconds=item.seconds)
+                return SentenceTask(open_feed=None, pause_seconds=item.seconds)
             tokens = SpeechTokenRequest(
                 text_tokens=item.text_tokens,
                 prompt_text_tokens=prompt_text,
@@ -240,12 +242,12 @@ class Synthesizer:
             def open_attempt(attempt: int) -> Attempt:
                 return self._attempt(tokens, request, sentence_seed(request.seed, index, attempt), limits, control)
 
-            def open_feed() -> TokenFeed:
+            def open_feed() -> TokenSource:
                 if limits is None:
                     return open_attempt(0).feed
                 return check.add(spoken_text, CheckedFeed(open_attempt, limits, judged_below=judged_below))
 
-            return Part(open_feed=open_feed, num_text_tokens=len(item.text_tokens), spoken_text=spoken_text)
+            return SentenceTask(open_feed=open_feed, num_text_tokens=len(item.text_tokens), spoken_text=spoken_text)
 
         return open_part
 
@@ -270,10 +272,10 @@ class Synthesizer:
             return EVERYTHING
         first_chunk = ChunkSchedule(
             voice.prompt.num_tokens,
-            grid_tokens=self.stages.flow.grid_tokens,
+            chunk_tokens=self.stages.flow.chunk_tokens,
             first_hop_tokens=request.first_hop_tokens,
         )
-        return first_chunk.end_tokens + self.stages.flow.look_ahead_tokens
+        return first_chunk.end_tokens + self.stages.flow.lookahead_tokens
 
     def _language_prompt(self, request: SynthesisRequest) -> tuple[tuple[int, ...], bool]:
         """What the language model reads before the text, and whether it also hears the clip (specification B6)."""
@@ -288,7 +290,7 @@ class Synthesizer:
                 return form.cross_lingual(tokenizer), False
 
     def _voice(
-        self, request: SynthesisRequest | ConversionRequest, decoder: Decoder, control: RequestControl
+        self, request: SynthesisRequest | ConversionRequest, decoder: DecoderStages, control: RequestControl
     ) -> SpeakingVoice:
         """With its state where that is needed at once."""
         prompt = self._prompt(request.voice)
@@ -296,13 +298,13 @@ class Synthesizer:
         def progress(done: float) -> None:
             control.report_progress("voice", done)
 
-        if request.is_streaming and decoder.turns is None:
+        if request.is_streaming and decoder.slots is None:
             return self._store.prepared(prompt, progress=progress)
         return self._store.on_demand(prompt, progress=progress)
 
     def _prompt(self, voice: VoiceReference) -> VoicePrompt:
         key = prompt_key(voice, self._front_end_key)
-        prompt = self._store.features(key, lambda: enrol(voice, self.stages.front_end(), key))
+        prompt = self._store.features(key, lambda: build_prompt(voice, self.stages.frontend(), key))
         return replace(prompt, name=voice.name, transcript=voice.transcript)
 
     def _speech(
@@ -312,9 +314,9 @@ class Synthesizer:
         seed: int,
         control: RequestControl,
         *,
-        decoder: Decoder,
+        decoder: DecoderStages,
         started: float,
-    ) -> Speech:
+    ) -> SpeechStream:
         if not SLOWEST_SPEED <= options.speed <= FASTEST_SPEED:
             raise UnusableSetting(
                 "A speed of {speed:g} is not possible.",
@@ -323,7 +325,7 @@ class Synthesizer:
                 lowest=SLOWEST_SPEED,
                 highest=FASTEST_SPEED,
             )
-        return Speech(
+        return SpeechStream(
             voice=voice,
             decoder=decoder,
             options=options,
@@ -332,7 +334,7 @@ class Synthesizer:
             started=started,
         )
 
-    def _report(self, speech: Speech, mode: Mode, stages: dict[str, float]) -> SynthesisReport:
+    def _report(self, speech: SpeechStream, mode: Mode, stages: dict[str, float]) -> SynthesisReport:
         return SynthesisReport(
             first_audio_seconds=speech.first_sound_seconds,
             audio_seconds=speech.audio_seconds,
@@ -360,5 +362,5 @@ def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
     return (seed * 1_000_003 + index + attempt * 500_000) % (1 << 63)
 
 
-def _known(tokens: Sequence[int]) -> Callable[[], KnownTokens]:
-    return lambda: KnownTokens(list(tokens))
+def _known(tokens: Sequence[int]) -> Callable[[], FixedTokens]:
+    return lambda: FixedTokens(list(tokens))

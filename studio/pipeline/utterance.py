@@ -14,10 +14,10 @@ import torch.nn.functional as F
 from studio.errors import NoSpeechMade
 from studio.model.stages import FlowDecoder, SourceNoise, Vocoder
 from studio.pipeline.control import RequestControl
-from studio.pipeline.pacing import FlowChunk, Pace
-from studio.pipeline.prompt_store import SpeakingVoice
+from studio.pipeline.pacing import CostModel, FlowChunk
+from studio.pipeline.prompt_cache import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.token_feed import TokenFeed
+from studio.pipeline.token_source import TokenSource
 
 EVERYTHING = 1 << 30
 # So often who waits for a turn, which nobody gives a line that was cancelled, looks whether it was.
@@ -33,26 +33,26 @@ class StageClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoder:
+class DecoderStages:
     """Flow and vocoder of a model, and what they were seen to cost. ``turns``: of the lines of a batch."""
 
     flow: FlowDecoder
     vocoder: Vocoder
-    pace: Pace
-    turns: threading.Semaphore | None = None
+    cost_model: CostModel
+    slots: threading.Semaphore | None = None
 
-    def in_batch(self, turns: threading.Semaphore) -> Decoder:
+    def in_batch(self, turns: threading.Semaphore) -> DecoderStages:
         """For a line beside others: what it costs there says nothing about a line alone."""
-        return replace(self, pace=self.pace.unseen(), turns=turns)
+        return replace(self, cost_model=self.cost_model.fresh_copy(), slots=turns)
 
 
 @dataclass
 class Utterance:
     """``feed`` gives the sentence's speech tokens; ``stream`` or ``whole`` turns them into samples."""
 
-    feed: TokenFeed
+    feed: TokenSource
     voice: SpeakingVoice
-    decoder: Decoder
+    decoder: DecoderStages
     noise: SourceNoise
     clock: StageClock
     control: RequestControl
@@ -78,16 +78,16 @@ class Utterance:
         try:
             is_last = False
             while not is_last:
-                known = schedule.end_tokens + flow.look_ahead_tokens
+                known = schedule.end_tokens + flow.lookahead_tokens
                 self._wait_for(known)
                 self.control.raise_if_cancelled()
                 is_last = len(self.feed.tokens) < known
                 end = len(self.feed.tokens) if is_last else schedule.end_tokens
                 tokens = self._tokens(self.decoded_tokens, end)
-                look_ahead = () if is_last else self._tokens(end, known)
+                lookahead = () if is_last else self._tokens(end, known)
                 started = time.perf_counter()
-                mel = flow_stream.decode(tokens, look_ahead)
-                self._saw_flow(time.perf_counter() - started, len(tokens))
+                mel = flow_stream.decode(tokens, lookahead)
+                self._record_flow_time(time.perf_counter() - started, len(tokens))
                 self.control.raise_if_cancelled()
                 started = time.perf_counter()
                 samples = vocoder_stream.synthesize(mel, is_last=is_last)
@@ -110,7 +110,7 @@ class Utterance:
     def _decode_whole(self, tokens: tuple[int, ...], speed: float) -> torch.Tensor:
         started = time.perf_counter()
         mel = self.decoder.flow.decode_whole(self.voice.flow_prompt, tokens)
-        self._saw_flow(time.perf_counter() - started, len(tokens))
+        self._record_flow_time(time.perf_counter() - started, len(tokens))
         self.control.raise_if_cancelled()
         if speed != 1.0:
             num_frames = max(1, int(mel.shape[-1] / speed))
@@ -124,7 +124,7 @@ class Utterance:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """A line of a batch takes memory when all its tokens are there, and gives it to the next one soon."""
-        turns = self.decoder.turns
+        turns = self.decoder.slots
         if turns is None:
             yield
             return
@@ -147,20 +147,20 @@ class Utterance:
     def _wait_for(self, count: int) -> None:
         """Wait for ``count`` tokens and record what those since the last call cost."""
         self.feed.wait_for(count)
-        feed, pace = self.feed, self.decoder.pace
+        feed, cost_model = self.feed, self.decoder.cost_model
         if not feed.seconds or not feed.tokens:  # known from the start, as a recording's are, or none at all
             return
         if self._timed_tokens == 0:
-            pace.saw_first_token(feed.first_token_seconds)
+            cost_model.saw_first_token(feed.first_token_seconds)
             self._timed_tokens, self._timed_seconds = 1, feed.first_token_seconds
-        pace.saw_speech_lm(feed.seconds - self._timed_seconds, len(feed.tokens) - self._timed_tokens)
+        cost_model.saw_speech_lm(feed.seconds - self._timed_seconds, len(feed.tokens) - self._timed_tokens)
         self._timed_tokens, self._timed_seconds = len(feed.tokens), feed.seconds
 
-    def _saw_flow(self, seconds: float, num_tokens: int) -> None:
+    def _record_flow_time(self, seconds: float, num_tokens: int) -> None:
         self.clock.flow += seconds
         end = self.decoded_tokens + num_tokens
-        self.decoder.pace.saw_flow(seconds, FlowChunk(self.voice.prompt.num_tokens, self.decoded_tokens, end))
+        self.decoder.cost_model.observe_flow(seconds, FlowChunk(self.voice.prompt.num_tokens, self.decoded_tokens, end))
 
     def _saw_vocoder(self, seconds: float, num_frames: int) -> None:
         self.clock.vocoder += seconds
-        self.decoder.pace.saw_vocoder(seconds, num_frames)
+        self.decoder.cost_model.saw_vocoder(seconds, num_frames)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from studio.project.dictionary import PronunciationDictionary
-from studio.project.lines import Line, storable
+from studio.project.lines import Line, sanitize
 from studio.project.script import Script
 from studio.project.takes import Take
 
@@ -104,18 +104,18 @@ class MoveLines:
         before = [line for line in script.lines[: self.index] if line.id not in moved_ids]
         after = [line for line in script.lines[self.index :] if line.id not in moved_ids]
         order = tuple(line.id for line in (*before, *moved, *after))
-        return OrderLines(order).apply(script)
+        return ReorderLines(order).apply(script)
 
 
 @dataclass(frozen=True, slots=True)
-class OrderLines:
+class ReorderLines:
     """All lines of the script, in this order."""
 
     ids: tuple[str, ...]
 
     def apply(self, script: Script) -> tuple[Script, Change]:
         assert len(self.ids) == len(script.lines), "an order is of all lines"
-        inverse = OrderLines(tuple(line.id for line in script.lines))
+        inverse = ReorderLines(tuple(line.id for line in script.lines))
         return script.with_lines(script.line(line_id) for line_id in self.ids), inverse
 
 
@@ -132,7 +132,7 @@ class AddTake:
         back: Change = RemoveTakes((self.take.id,))
         if self.is_chosen:
             added = added.with_edited({line.id: replace(line, chosen_take=self.take.id)})
-            back = Together((ChooseTake(line.id, line.chosen_take), back))
+            back = CompositeChange((ChooseTake(line.id, line.chosen_take), back))
         return added, back
 
 
@@ -195,7 +195,7 @@ class ChooseTake:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepTakes:
+class SetTakesKept:
     """Which takes the person wants to keep: ``{take id: whether}``."""
 
     is_kept: Mapping[str, bool]
@@ -209,7 +209,7 @@ class KeepTakes:
             )
             for line_id in {script.line_of_take[take_id] for take_id in self.is_kept}
         }
-        return script.with_takes(changed), KeepTakes(before)
+        return script.with_takes(changed), SetTakesKept(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,11 +227,11 @@ class RenameProject:
     name: str
 
     def apply(self, script: Script) -> tuple[Script, Change]:
-        return replace(script, name=storable(self.name)), RenameProject(script.name)
+        return replace(script, name=sanitize(self.name)), RenameProject(script.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class CompositeChange:
     """Several changes as one, each applied to what the one before left: all of them or none."""
 
     changes: tuple[Change, ...]
@@ -241,7 +241,7 @@ class Together:
         for change in self.changes:
             script, inverse = change.apply(script)
             inverses.append(inverse)
-        return script, Together(tuple(reversed(inverses)))
+        return script, CompositeChange(tuple(reversed(inverses)))
 
 
 def _in_order(*takes: Take) -> tuple[Take, ...]:

@@ -96,7 +96,7 @@ def _require_known_schema(connection: sqlite3.Connection, path: Path) -> None:
             )
         problem = schema.problem_of(connection)
     if problem is not None:
-        raise damaged(path, problem)
+        raise corrupt_file(path, problem)
 
 
 def require_project(path: Path) -> None:
@@ -132,7 +132,7 @@ def require_project(path: Path) -> None:
     page_bytes = int.from_bytes(header[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     if num_bytes < page_bytes * int.from_bytes(header[28:32], "big"):
-        raise damaged(path, wording("it ends before it should"))
+        raise corrupt_file(path, wording("it ends before it should"))
 
 
 def is_of_newer_version(path: Path) -> bool:
@@ -173,17 +173,17 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def sentences(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Turns what SQLite and the system say about ``path`` into ``StudioError``."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise damaged(path, wording("it holds bytes that are no text")) from error
+        raise corrupt_file(path, wording("it holds bytes that are no text")) from error
     except (sqlite3.Error, OSError) as error:
         raise _sentence(error, path) from error
 
 
-def damaged(path: Path, what: object) -> UnreadableProject:
+def corrupt_file(path: Path, what: object) -> UnreadableProject:
     return UnreadableProject(
         "{file} is damaged: {what}.",
         remedy="Use a copy, if you have one, or what the program recovers at its start.",
@@ -213,7 +213,7 @@ def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
             | sqlite3.SQLITE_TOOBIG
             | sqlite3.SQLITE_INTERRUPT
         ):
-            return damaged(path, error)
+            return corrupt_file(path, error)
     return CannotWrite(
         "{path} cannot be written ({reason}).",
         remedy="Check the permissions of its folder, or choose another.",

@@ -14,7 +14,7 @@ from functools import cached_property
 import regex
 
 from studio.errors import BadPronunciation
-from studio.project.lines import storable
+from studio.project.lines import sanitize
 from studio.project.phones import phone_tokens
 
 _LONGEST_WRITTEN = 100
@@ -41,9 +41,9 @@ class DictionaryEntry:
     is_case_sensitive: bool = False
 
     def __post_init__(self) -> None:
-        written = unicodedata.normalize("NFC", " ".join(storable(self.written).split()))
-        alias = " ".join(storable(self.alias or "").split()) or None
-        pronunciation = " ".join(storable(self.pronunciation or "").split()) or None
+        written = unicodedata.normalize("NFC", " ".join(sanitize(self.written).split()))
+        alias = " ".join(sanitize(self.alias or "").split()) or None
+        pronunciation = " ".join(sanitize(self.pronunciation or "").split()) or None
         if not 0 < len(written) <= _LONGEST_WRITTEN or not _WORD.search(written):
             raise BadPronunciation(
                 "A word of the dictionary has 1 to {longest} letters.",

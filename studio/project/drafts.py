@@ -61,7 +61,7 @@ class WorkingCopy:
         path = drafts / f"{datetime.now(UTC):{_TIME_FORMAT}}-{secrets.token_hex(4)}{_SUFFIX}"
         if copy_of is not None:
             database.require_project(copy_of)
-        with database.sentences(path), contextlib.ExitStack() as undo:
+        with database.translate_errors(path), contextlib.ExitStack() as undo:
             drafts.mkdir(parents=True, exist_ok=True)
             lock = FileLock(_lock_path(path))
             undo.callback(lock.release, removes_file=True)
@@ -76,10 +76,10 @@ class WorkingCopy:
         return working_copy
 
     @classmethod
-    def take_over(cls, path: Path) -> WorkingCopy:
+    def adopt(cls, path: Path) -> WorkingCopy:
         """One that was left behind. Raises ``ProjectInUse`` where somebody has it open after all."""
         database.require_project(path)
-        with database.sentences(path), contextlib.ExitStack() as undo:
+        with database.translate_errors(path), contextlib.ExitStack() as undo:
             try:
                 lock = FileLock(_lock_path(path))
             except BlockingIOError as error:
@@ -93,7 +93,7 @@ class WorkingCopy:
 
     def close(self, *, keeps_draft: bool) -> None:
         """Raises ``CannotWrite`` where the file cannot be removed: then it stays, and is closed all the same."""
-        with database.sentences(self.path):
+        with database.translate_errors(self.path):
             try:
                 self.storage.close()
                 if not keeps_draft:
@@ -131,7 +131,7 @@ def _summary(path: Path, on_damage: Callable[[StudioError], object]) -> Draft | 
         last_changed = _last_changed(path)
         if last_changed is None:
             return None
-        working_copy = WorkingCopy.take_over(path)
+        working_copy = WorkingCopy.adopt(path)
     except ProjectInUse:
         return None
     except UnreadableProject as error:

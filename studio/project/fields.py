@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from studio.json_input import parse_json
-from studio.project.lines import storable
+from studio.project.lines import sanitize
 
 _Default = TypeVar("_Default")
 # Times are shown in the computer's time zone, which systems convert only for years like these.
@@ -43,7 +43,7 @@ class Fields:
         """What can be read as text is kept."""
         value = self._values.get(key, "")
         if isinstance(value, str):
-            return storable(value)
+            return sanitize(value)
         self.replace(key)
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
@@ -105,7 +105,7 @@ class Fields:
     def texts(self, key: str) -> dict[str, str]:
         """An object whose values are all texts."""
         inner = self.object(key)
-        return {} if inner is None else {storable(name): inner.text(name) for name in inner._values}
+        return {} if inner is None else {sanitize(name): inner.text(name) for name in inner._values}
 
     def replace(self, key: str, default: _Default = None) -> _Default:  # type: ignore[assignment]
         self._replaced.append(f"{self._name}.{key}")

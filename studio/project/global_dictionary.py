@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from studio import paths
+from studio.atomic_file import atomic_write
 from studio.errors import BadPronunciation, UnreadableText
 from studio.json_input import read_json
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
-from studio.whole_file import write_whole
 
 _VERSION = 1
 
@@ -49,4 +49,4 @@ def save_global_dictionary(dictionary: PronunciationDictionary, path: Path | Non
         with contextlib.suppress(OSError):
             path.replace(path.with_name(f"{path.stem}.damaged{path.suffix}"))
     content = {"version": _VERSION, "entries": [asdict(entry) for entry in dictionary.entries]}
-    write_whole(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8"))
+    atomic_write(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8"))

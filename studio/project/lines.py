@@ -81,14 +81,14 @@ class Line:
             raise UnusableSetting(
                 "A seed of {seed} is not possible.", remedy=_RANGE, seed=self.seed, lowest=0, highest=LARGEST_SEED
             )
-        object.__setattr__(self, "text", storable(self.text))
+        object.__setattr__(self, "text", sanitize(self.text))
 
 
 class LineState(Enum):
     """What a row shows. The last four of a line that is at work are known to the window only."""
 
     DRAFT = "draft"  # no take is chosen
-    STALE = "stale"  # the chosen take was spoken from something else than the line now says
+    OUTDATED = "stale"  # the chosen take was spoken from something else than the line now says
     CHECK = "check"  # the chosen take is too short or too long for its text, and the user has not kept it
     READY = "ready"
     QUEUED = "queued"
@@ -96,6 +96,6 @@ class LineState(Enum):
     FAILED = "failed"
 
 
-def storable(text: str) -> str:
+def sanitize(text: str) -> str:
     """``text`` without half characters, which some clipboards bring and no file can hold."""
     return text.encode("utf-8", "ignore").decode("utf-8")

@@ -23,9 +23,9 @@ from studio.project.lines import Line, LineState, new_id
 from studio.project.recording import TakeRecorder
 from studio.project.saving import Snapshot
 from studio.project.script import Script
-from studio.project.takes import Take, TakeRecipe
-from studio.project.voice_keys import VoiceKeys, is_same_voice
-from studio.wording import Wording, wording
+from studio.project.takes import Take, TakeParameters
+from studio.project.voice_keys import VoiceKeys, voice_matches
+from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class Project:
 
         Raises ``ProjectInUse`` and ``UnreadableProject``.
         """
-        working_copy = WorkingCopy.take_over(draft.path if isinstance(draft, Draft) else draft)
+        working_copy = WorkingCopy.adopt(draft.path if isinstance(draft, Draft) else draft)
         try:
             project = cls(working_copy, global_dictionary=global_dictionary)
             project._adopt_recordings()
@@ -98,7 +98,7 @@ class Project:
         return self._script
 
     @property
-    def notice(self) -> Wording | None:
+    def notice(self) -> Message | None:
         """What the user should know about the file as it was read."""
         replaced = self._storage.replaced
         if not replaced:
@@ -172,7 +172,7 @@ class Project:
             return known[1]
 
     def state_of(self, line_id: str) -> LineState:
-        """``DRAFT``, ``STALE``, ``CHECK`` or ``READY``; what is at work on the line is known to whoever works.
+        """``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``; what is at work on the line is known to whoever works.
 
         A take that was stopped says only the beginning of what is written. To keep a take of odd length,
         or to lock its line, is to accept it.
@@ -180,11 +180,11 @@ class Project:
         take = self.chosen_take(line_id)
         if take is None:
             return LineState.DRAFT
-        is_fresh = take.recipe.line_fingerprint == self.fingerprint_of(line_id) and is_same_voice(
+        is_fresh = take.recipe.line_fingerprint == self.fingerprint_of(line_id) and voice_matches(
             self.line(line_id), take.recipe, self.voice_keys
         )
         if not (is_fresh and take.is_complete):
-            return LineState.STALE
+            return LineState.OUTDATED
         is_accepted = take.recipe.odd_length is None or take.is_kept or self.line(line_id).is_locked
         return LineState.READY if is_accepted else LineState.CHECK
 
@@ -239,12 +239,12 @@ class Project:
             return
         for recorder in [each for each in tuple(self._recorders) if each.is_waiting]:
             try:
-                self._add_recorded(recorder.end_again())
+                self._add_recorded(recorder.retry_finish())
             except StudioError as error:
                 _log.info("take %s still waits: %s", recorder.take_id, error)
                 return
 
-    def begin_take(self, line_id: str, recipe: TakeRecipe, sample_rate: int) -> TakeRecorder:
+    def begin_take(self, line_id: str, recipe: TakeParameters, sample_rate: int) -> TakeRecorder:
         """A take that is now being spoken. Raises ``DiskFull`` and ``CannotWrite``."""
         with self._lock:
             numbers = [take.number for take in self._script.takes_of(self._script.line(line_id).id)]

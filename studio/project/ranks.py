@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 _STEP = 1 << 20
 
 
-def new_ranks(ranks: Mapping[str, int], before: Sequence[str], after: Sequence[str]) -> dict[str, int]:
+def sort_keys(ranks: Mapping[str, int], before: Sequence[str], after: Sequence[str]) -> dict[str, int]:
     """The ranks of those ids of ``after`` that need another than in ``ranks``, which puts ``before`` in order."""
     shorter = min(len(before), len(after))
     head = next((at for at in range(shorter) if before[at] != after[at]), shorter)

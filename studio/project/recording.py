@@ -122,12 +122,12 @@ class TakeRecorder:
             )
         self._ended_take, self._is_waiting = take, False
         try:
-            return self.end_again()
+            return self.retry_finish()
         except StudioError:
             self._is_waiting = True  # not before: while this is tried, nobody else is to try it
             raise
 
-    def end_again(self) -> Take:
+    def retry_finish(self) -> Take:
         """The take that was waiting for the disk. Raises like ``finish``."""
         assert self._ended_take is not None, "it has not ended"
         self._writer.submit(self._write).result()

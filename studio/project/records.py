@@ -18,7 +18,7 @@ from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.fields import Fields
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
 from studio.project.phones import phone_tokens
-from studio.project.takes import Take, TakeRecipe
+from studio.project.takes import Take, TakeParameters
 
 Row = Mapping[str, Any] | sqlite3.Row
 _HIGHEST_SAMPLE_RATE = 1_000_000
@@ -144,7 +144,7 @@ def _noted(fields: Fields, key: str) -> Iterator[None]:
         fields.replace(key)
 
 
-def _recipe_values(recipe: TakeRecipe) -> dict[str, Any]:
+def _recipe_values(recipe: TakeParameters) -> dict[str, Any]:
     return {
         "text": recipe.text,
         "seed": recipe.seed,
@@ -165,9 +165,9 @@ def _recipe_values(recipe: TakeRecipe) -> dict[str, Any]:
     }
 
 
-def _recipe_from(fields: Fields) -> TakeRecipe:
+def _recipe_from(fields: Fields) -> TakeParameters:
     style = fields.object("style")
-    return TakeRecipe(
+    return TakeParameters(
         text=fields.text("text"),
         seed=fields.whole("seed", 0, LARGEST_SEED, 0),
         line_fingerprint=fields.text("line_fingerprint"),

@@ -33,7 +33,7 @@ class Snapshot:
 
     def __init__(self, working_copy: Path, script: Script) -> None:
         self._script = script
-        with database.sentences(working_copy):
+        with database.translate_errors(working_copy):
             self._connection = sqlite3.connect(working_copy, isolation_level=None, check_same_thread=False)
             try:
                 self._connection.execute("BEGIN")
@@ -46,7 +46,7 @@ class Snapshot:
         """Write and check a new file, then put it in place of the one under this name."""
         target = target.resolve()  # through a link, not in its place
         part = target.with_name(part_name(target.name))
-        with database.sentences(target):
+        with database.translate_errors(target):
             try:
                 _sweep(target)
                 part.touch(exist_ok=False)  # says more clearly than SQLite why it cannot be

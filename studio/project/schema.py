@@ -6,7 +6,7 @@ is the number of migrations applied to it.
 ======================  ====================================================================================
 ``project``             one row: ``name``, and ``save_id``, another one each time the file is written
 ``lines``               the script; ``rank`` gives the order; ``sampling`` is JSON
-``takes``               what was spoken; ``recipe`` is JSON (:class:`~studio.project.takes.TakeRecipe`)
+``takes``               what was spoken; ``recipe`` is JSON (:class:`~studio.project.takes.TakeParameters`)
 ``sounds``              the sound of takes in blocks: 32-bit floats, little-endian, in order of ``number``
 ``dictionary``          the project's pronunciation dictionary
 ``recordings``          takes that are not yet in ``takes``: being made, or just finished (working copies only)
@@ -24,7 +24,7 @@ import contextlib
 import sqlite3
 from functools import cache
 
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 APPLICATION_ID = 0x54694D62  # "TiMb"
 
@@ -101,7 +101,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
         migrate(connection, version)
 
 
-def problem_of(connection: sqlite3.Connection) -> Wording | None:
+def problem_of(connection: sqlite3.Connection) -> Message | None:
     """What in the schema of an existing file does not belong there; None if it is a project's own."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     own_tables = _tables_of(version)

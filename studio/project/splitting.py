@@ -24,14 +24,14 @@ _WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\u3000-\u303f\uff01-\uff
 _BLANKS = regex.compile(r"[^\S\n]+")
 
 
-class LineBreaks(Enum):
+class SplitMode(Enum):
     """The values are those of ``settings.TEXT_SPLITTING``."""
 
     SENTENCE = "sentence"
     PARAGRAPH = "paragraph"
 
 
-def split_text(text: str, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[str]:
+def split_text(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
     """Texts for lines, without blanks around them; what cannot be spoken (``* * *``) is left out.
 
     A line break ends a paragraph, unless an editor wrapped the lines. Very short sentences stay with
@@ -40,9 +40,9 @@ def split_text(text: str, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[str]
     layout = _layout(text)
     found: list[str] = []
     for start, end in _paragraphs(layout):
-        cuts = [start, *(_sentence_cuts(layout, start, end) if breaks is LineBreaks.SENTENCE else ()), end]
+        cuts = [start, *(_sentence_cuts(layout, start, end) if breaks is SplitMode.SENTENCE else ()), end]
         for low, high in _long_enough(layout, cuts):
-            words = unwrapped(text[low:high])
+            words = unwrap(text[low:high])
             if layout.is_speakable(low, high):
                 found.append(words)
             elif found and layout.marks_between(low, high):
@@ -50,7 +50,7 @@ def split_text(text: str, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[str]
     return found
 
 
-def unwrapped(text: str) -> str:
+def unwrap(text: str) -> str:
     """``text`` on one line; no blank where characters of scripts without blanks meet."""
 
     def joint(match: regex.Match[str]) -> str:
@@ -79,9 +79,9 @@ def _paragraphs(layout: Layout) -> Iterator[tuple[int, int]]:
 
 
 def _sentence_cuts(layout: Layout, start: int, end: int) -> list[int]:
-    cuts = (start + cut for cut in sentence_ends(layout.covered[start:end]))
+    cuts = (start + cut for cut in sentence_ends(layout.masked[start:end]))
     return [
-        cut for cut in cuts if cut < end and not layout.is_within_span(cut) and not _GOES_ON.match(layout.covered, cut)
+        cut for cut in cuts if cut < end and not layout.is_within_span(cut) and not _GOES_ON.match(layout.masked, cut)
     ]
 
 
@@ -90,7 +90,7 @@ def _long_enough(layout: Layout, cuts: list[int]) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     start = cuts[0]
     for end in cuts[1:]:
-        if len(_LETTER.findall(layout.covered, start, end)) >= _FEWEST_LETTERS:
+        if len(_LETTER.findall(layout.masked, start, end)) >= _FEWEST_LETTERS:
             pieces.append((start, end))
             start = end
     if start < cuts[-1]:

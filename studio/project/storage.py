@@ -18,7 +18,7 @@ from studio.errors import BadPronunciation, UnusableSetting
 from studio.project import database
 from studio.project.checkpoints import Checkpoints
 from studio.project.lines import Line
-from studio.project.ranks import new_ranks
+from studio.project.ranks import sort_keys
 from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
 from studio.project.script import Script
 from studio.project.takes import Take
@@ -38,7 +38,7 @@ class Storage:
         self.path = path
         self._read_as = copy_of or path
         self._lock = threading.RLock()
-        with database.sentences(self._read_as):
+        with database.translate_errors(self._read_as):
             self._connection = database.connect(path, is_new=is_new, copy_of=copy_of)
             if is_new or not self._has_working_copy():
                 self.bind(None, is_modified=False)
@@ -66,15 +66,15 @@ class Storage:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        with database.sentences(self._read_as):
+        with database.translate_errors(self._read_as):
             try:
                 yield
             except _NONSENSE as error:
-                raise database.damaged(self._read_as, error) from error
+                raise database.corrupt_file(self._read_as, error) from error
 
     def write(self, before: Script, after: Script, *, is_modified: bool) -> None:
         """Turns ``before``, which is what the file holds, into ``after``."""
-        with self._lock, database.sentences(self.path):
+        with self._lock, database.translate_errors(self.path):
             ranks = self._ranks_of(before, after)
             with database.transaction(self._connection):
                 self._write_lines(before, after, ranks)
@@ -91,7 +91,7 @@ class Storage:
     def _ranks_of(self, before: Script, after: Script) -> dict[str, int]:
         if after.lines is before.lines:
             return self._ranks
-        changed = new_ranks(self._ranks, [line.id for line in before.lines], [line.id for line in after.lines])
+        changed = sort_keys(self._ranks, [line.id for line in before.lines], [line.id for line in after.lines])
         return {line.id: self._ranks[line.id] for line in after.lines if line.id not in changed} | changed
 
     def _write_lines(self, before: Script, after: Script, ranks: dict[str, int]) -> None:
@@ -122,7 +122,7 @@ class Storage:
 
     def bind(self, project_path: Path | None, *, is_modified: bool) -> None:
         """Remembers the file this copy belongs to, and whether it holds more than that."""
-        with self._lock, database.sentences(self.path), database.transaction(self._connection):
+        with self._lock, database.translate_errors(self.path), database.transaction(self._connection):
             self._connection.execute("DELETE FROM working_copy")
             self._connection.execute(
                 "INSERT INTO working_copy VALUES (?, '', ?)",
@@ -136,16 +136,16 @@ class Storage:
 
     def save_ids(self) -> set[str]:
         """Of the file as it was opened or last saved; and of a save of which we never learned the end."""
-        with self._lock, database.sentences(self.path):
+        with self._lock, database.translate_errors(self.path):
             row = self._connection.execute("SELECT save_id, next_save_id FROM project, working_copy").fetchone()
         return set(row) - {""}
 
     def announce_save(self, save_id: str) -> None:
-        with self._lock, database.sentences(self.path):
+        with self._lock, database.translate_errors(self.path):
             self._connection.execute("UPDATE working_copy SET next_save_id = ?", (save_id,))
 
     def confirm_save(self, save_id: str, project_path: Path, *, is_modified: bool) -> None:
-        with self._lock, database.sentences(self.path), database.transaction(self._connection):
+        with self._lock, database.translate_errors(self.path), database.transaction(self._connection):
             self._connection.execute("UPDATE project SET save_id = ?", (save_id,))
             self._connection.execute(
                 "UPDATE working_copy SET project_path = ?, next_save_id = '', is_modified = ?",
@@ -155,7 +155,7 @@ class Storage:
     # Sound.
 
     def put_recording(self, take: Take) -> None:
-        with self._lock, database.sentences(self.path):
+        with self._lock, database.translate_errors(self.path):
             _put(self._connection, "recordings", [take_row(take)])
 
     def recordings(self) -> list[Take]:
@@ -172,13 +172,13 @@ class Storage:
     def add_sound(self, take_id: str, blocks: list[tuple[int, Samples]]) -> None:
         """Numbered blocks (n,) of a take, in one transaction."""
         rows = [(take_id, number, samples.astype(_SOUND_TYPE, copy=False).tobytes()) for number, samples in blocks]
-        with self._lock, database.sentences(self.path):
+        with self._lock, database.translate_errors(self.path):
             with database.transaction(self._connection):
                 self._connection.executemany("INSERT INTO sounds (take_id, number, samples) VALUES (?, ?, ?)", rows)
             self._checkpoints.request()
 
     def drop_recording(self, take_id: str) -> None:
-        with self._lock, database.sentences(self.path), database.transaction(self._connection):
+        with self._lock, database.translate_errors(self.path), database.transaction(self._connection):
             self._connection.execute("DELETE FROM recordings WHERE id = ?", (take_id,))
             self._connection.execute("DELETE FROM sounds WHERE take_id = ?", (take_id,))
 
@@ -190,7 +190,7 @@ class Storage:
             ).fetchall()
             sound = b"".join(row["samples"] for row in rows)
         if len(sound) % _SOUND_TYPE.itemsize:
-            raise database.damaged(self.path, wording("the sound of a take is not whole"))
+            raise database.corrupt_file(self.path, wording("the sound of a take is not whole"))
         return np.frombuffer(sound, _SOUND_TYPE).astype(np.float32)
 
     @property
@@ -200,7 +200,7 @@ class Storage:
 
     def close(self) -> None:
         self._checkpoints.close()
-        with self._lock, database.sentences(self.path):
+        with self._lock, database.translate_errors(self.path):
             self._connection.close()
 
 
@@ -232,7 +232,7 @@ def read_script(connection: sqlite3.Connection, path: Path, replaced: list[str] 
             dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall(), replaced),
         )
     except _NONSENSE as error:
-        raise database.damaged(path, error) from error  # written by another program, or a bad disk
+        raise database.corrupt_file(path, error) from error  # written by another program, or a bad disk
 
 
 def _with_existing_take(line: Line, takes: tuple[Take, ...], replaced: list[str]) -> Line:
@@ -245,7 +245,7 @@ def _with_existing_take(line: Line, takes: tuple[Take, ...], replaced: list[str]
 def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -> None:
     """Fill the empty tables of a new project file."""
     connection.execute("UPDATE project SET name = ?, save_id = ?", (script.name, save_id))
-    ranks = new_ranks({}, [], [line.id for line in script.lines])
+    ranks = sort_keys({}, [], [line.id for line in script.lines])
     _put(connection, "lines", [line_row(line, ranks[line.id]) for line in script.lines])
     _put(connection, "takes", [take_row(take) for takes in script.takes.values() for take in takes])
     _write_dictionary(connection, script)

@@ -12,7 +12,7 @@ from studio.project.lines import LineStyle
 
 
 @dataclass(frozen=True, slots=True)
-class TakeRecipe:
+class TakeParameters:
     """What the take was made from. ``text`` is what was sent, ``spoken_text`` what the model read.
 
     ``line_fingerprint`` is that of the line when it was spoken (``fingerprint.py``). ``model_key`` tells
@@ -54,7 +54,7 @@ class Take:
     created: datetime
     audio_seconds: float
     sample_rate: int
-    recipe: TakeRecipe
+    recipe: TakeParameters
     is_kept: bool = False
     is_complete: bool = True
     first_audio_seconds: float | None = None

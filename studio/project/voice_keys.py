@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from studio.project.lines import Line
-from studio.project.takes import TakeRecipe
+from studio.project.takes import TakeParameters
 from studio.voices.voice import Voice, name_key
 
 VoiceKeys = Mapping[str, str]
@@ -27,11 +27,11 @@ def voice_key(voice: Voice) -> str:
 
 
 def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
-    """For ``is_same_voice``: upper and lower case of names are the same, as in the library."""
+    """For ``voice_matches``: upper and lower case of names are the same, as in the library."""
     return {name_key(voice.name): voice_key(voice) for voice in voices}
 
 
-def is_same_voice(line: Line, recipe: TakeRecipe, keys: VoiceKeys) -> bool:
+def voice_matches(line: Line, recipe: TakeParameters, keys: VoiceKeys) -> bool:
     """Whether ``line`` asks for the voice of ``recipe``, as far as the voices of ``keys`` are known."""
     name = name_key(line.voice or "")
     now = keys.get(name)

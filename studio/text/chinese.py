@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import regex
 
-from studio.text.grammar import spell_out
+from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
-from studio.text.spelled import chinese_cardinal, chinese_digits
+from studio.text.number_words import chinese_cardinal, chinese_digits
 
 _Replacement = str | Callable[[regex.Match[str]], str]
 
@@ -25,7 +25,7 @@ def normalize_chinese(text: str) -> str:
     """``text`` with numbers, dates, units and signs in words. It has been cleaned before."""
     for pattern, replacement in _BEFORE:
         text = pattern.sub(replacement, text)
-    text = spell_out(text, Language.CHINESE)
+    text = normalize_with_grammar(text, Language.CHINESE)
     for pattern, replacement in _AFTER:
         text = pattern.sub(replacement, text)
     # A dash's blank is a breath, put in after the blanks of typing are gone.
@@ -68,7 +68,7 @@ def _version(match: regex.Match[str]) -> str:
 
 
 def _ordinal(match: regex.Match[str]) -> str:
-    return spell_out(match.group(), Language.ENGLISH)
+    return normalize_with_grammar(match.group(), Language.ENGLISH)
 
 
 def _compatible(match: regex.Match[str]) -> str:

@@ -53,7 +53,7 @@ def strip_controls(text: str) -> str:
     return _UNSPEAKABLE.sub("", _BLANKS.sub(" ", text))
 
 
-def asides_to_commas(text: str, language: Language) -> str:
+def parentheses_to_commas(text: str, language: Language) -> str:
     """Brackets become commas, except where other punctuation, or the end of the text, marks the pause already."""
     brackets = _BRACKETS_AND_ROUND if language.writes_without_spaces else _BRACKETS
     text = brackets.sub(_ASIDE, text)

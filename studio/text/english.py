@@ -10,7 +10,7 @@ from collections.abc import Callable
 import regex
 
 from studio.text.number_phrases import spell_out_number_phrases
-from studio.text.spelled import english_cardinal, english_decade, english_digits, english_number, english_ordinal
+from studio.text.number_words import english_cardinal, english_decade, english_digits, english_number, english_ordinal
 
 _Replacement = str | Callable[[regex.Match[str]], str]
 

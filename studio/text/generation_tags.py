@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from studio.text.special_tokens import PHONES
-from studio.text.tags import Grade, InlineTag, TagSet
+from studio.text.tags import InlineTag, TagSet, TagSupport
 
 
 def _tags(
     *, shipped: str, shipped_spans: str, experimental: str, experimental_spans: str = ""
 ) -> tuple[InlineTag, ...]:
-    def tags(names: str, grade: Grade) -> tuple[InlineTag, ...]:
+    def tags(names: str, grade: TagSupport) -> tuple[InlineTag, ...]:
         return tuple(InlineTag(f"[{name}]", grade) for name in names.split())
 
-    def span_tags(names: str, grade: Grade) -> tuple[InlineTag, ...]:
+    def span_tags(names: str, grade: TagSupport) -> tuple[InlineTag, ...]:
         return tuple(InlineTag(f"<{name}>", grade, closing=f"</{name}>") for name in names.split())
 
     return (
-        *tags(shipped, Grade.SHIPPED),
-        *span_tags(shipped_spans, Grade.SHIPPED),
-        *tags(experimental, Grade.EXPERIMENTAL),
-        *span_tags(experimental_spans, Grade.EXPERIMENTAL),
+        *tags(shipped, TagSupport.SHIPPED),
+        *span_tags(shipped_spans, TagSupport.SHIPPED),
+        *tags(experimental, TagSupport.EXPERIMENTAL),
+        *span_tags(experimental_spans, TagSupport.EXPERIMENTAL),
     )
 
 

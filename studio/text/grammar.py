@@ -14,7 +14,7 @@ from typing import Protocol
 import regex
 
 from studio.text.language import Language
-from studio.text.spelled import chinese_cardinal, english_cardinal
+from studio.text.number_words import chinese_cardinal, english_cardinal
 
 _DIGITS = regex.compile(r"[0-9]+")
 # kaldifst does not say whether its graphs may be shared between threads.
@@ -34,7 +34,7 @@ def _normalizer(language: Language) -> _Normalizer:
     return normalizer
 
 
-def spell_out(text: str, language: Language) -> str:
+def normalize_with_grammar(text: str, language: Language) -> str:
     """``text`` with numbers, dates and units as words, in Chinese, English or Japanese.
 
     White space around the text stays. ``text`` must hold no backslash: wetext returns quotes escaped,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import regex
 
 from studio.text.layout import Layout
-from studio.text.split import middle_cut, sentence_ends
+from studio.text.split import sentence_ends, split_near_middle
 from studio.text.tags import TagSet
 
 # More than this without any end mark is cut at a comma: something must be heard.
@@ -65,7 +65,7 @@ class IncrementalSplitter:
         layout = Layout.of(known, self._tags)
         sentences: list[str] = []
         start = 0
-        for end in sentence_ends(layout.covered):
+        for end in sentence_ends(layout.masked):
             # The next word decides whether a point ends a sentence, and whether a quote is still to come.
             is_decided = is_whole_line or _SOMETHING.search(known, end)
             if is_decided and not layout.is_within_span(end) and not layout.is_within_open_span(end):
@@ -76,7 +76,7 @@ class IncrementalSplitter:
         elif is_whole_line:
             sentences.append(line[start:])
         elif len(known) - start > _LONGEST_WAIT_CHARACTERS:
-            sentences.append(known[start : start + middle_cut(layout.covered[start:])])
+            sentences.append(known[start : start + split_near_middle(layout.masked[start:])])
         return [sentence for sentence in sentences if sentence]
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import regex
 
-from studio.text.tags import LONGEST_SPAN_CHARACTERS, Mark, MarkKind, TagSet, find_marks, spans
+from studio.text.tags import LONGEST_SPAN_CHARACTERS, MarkKind, TagSet, TagSpan, find_marks, spans
 
 # Private-use characters stand for marks; a person's own (a logo from some font) become blanks.
 SOUND, OPENING, CLOSING, PHONE, PAUSE = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
@@ -40,8 +40,8 @@ class Layout:
     """``covered`` is the text with every mark replaced by as many private-use characters."""
 
     text: str
-    covered: str
-    marks: tuple[Mark, ...]
+    masked: str
+    marks: tuple[TagSpan, ...]
     spans: tuple[tuple[int, int], ...]
 
     @classmethod
@@ -56,14 +56,14 @@ class Layout:
         covered.append(_PRIVATE_USE.sub(" ", text[position:]))
         return cls(text, "".join(covered), marks, tuple(spans(marks)))
 
-    def marks_between(self, start: int, end: int) -> tuple[Mark, ...]:
+    def marks_between(self, start: int, end: int) -> tuple[TagSpan, ...]:
         low = bisect.bisect_left(self.marks, start, key=lambda mark: mark.start)
         high = bisect.bisect_left(self.marks, end, key=lambda mark: mark.start)
         return self.marks[low:high]
 
     def is_speakable(self, start: int, end: int) -> bool:
         """Whether anything there can be said: a letter, a number, a sound or a pronunciation."""
-        return _SPEAKABLE.search(self.covered, start, end) is not None
+        return _SPEAKABLE.search(self.masked, start, end) is not None
 
     def is_within_span(self, offset: int) -> bool:
         """Whether a cut at ``offset`` would tear an opening tag from its closing one."""
@@ -78,15 +78,15 @@ class Layout:
         return last is MarkKind.OPENING
 
 
-class BlockEnd(Enum):
+class ParagraphEnd(Enum):
     """How the voice ends a block: at the end of a paragraph, or held where the paragraph goes on after a pause."""
 
     PARAGRAPH = "paragraph"
-    HELD = "held"
+    CONTINUED = "held"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Paragraph:
     """``covered[start:text_end]``, to be spoken in one breath with nothing of its neighbours.
 
     A pause the writer asked for follows in ``covered[text_end:end]``.
@@ -95,23 +95,23 @@ class Block:
     start: int
     text_end: int
     end: int
-    ending: BlockEnd
+    ending: ParagraphEnd
     pause_seconds: float | None = None
 
 
-def blocks(layout: Layout) -> Iterator[Block]:
+def blocks(layout: Layout) -> Iterator[Paragraph]:
     """Paragraphs, cut again at pauses. A line break ends a paragraph unless the lines are merely wrapped."""
     start = 0
-    for paragraph_end in _paragraph_ends(layout.covered):
-        last_words = _LAST_SPEAKABLE.search(layout.covered, start, paragraph_end)
+    for paragraph_end in _paragraph_ends(layout.masked):
+        last_words = _LAST_SPEAKABLE.search(layout.masked, start, paragraph_end)
         words_end = last_words.end() if last_words else start
         for mark in layout.marks_between(start, paragraph_end):
             if mark.kind is MarkKind.PAUSE:
-                ending = BlockEnd.HELD if mark.end < words_end else BlockEnd.PARAGRAPH
-                yield Block(start, mark.start, mark.end, ending, mark.seconds)
+                ending = ParagraphEnd.CONTINUED if mark.end < words_end else ParagraphEnd.PARAGRAPH
+                yield Paragraph(start, mark.start, mark.end, ending, mark.seconds)
                 start = mark.end
         if start < paragraph_end:
-            yield Block(start, paragraph_end, paragraph_end, BlockEnd.PARAGRAPH)
+            yield Paragraph(start, paragraph_end, paragraph_end, ParagraphEnd.PARAGRAPH)
         start = paragraph_end
 
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 import regex
 
 from studio.text.chinese import drop_blanks, normalize_chinese
-from studio.text.clean import asides_to_commas, clean
+from studio.text.clean import clean, parentheses_to_commas
 from studio.text.english import normalize_english
-from studio.text.grammar import spell_out
+from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
 
 _REMEMBERED_TEXTS = 4096
@@ -24,7 +24,7 @@ _GROUPED = regex.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)")
 @lru_cache(maxsize=_REMEMBERED_TEXTS)
 def normalize(text: str, language: Language) -> str:
     """``text`` in words, cleaned. White space at its edges becomes at most one blank each."""
-    text = asides_to_commas(clean(text), language)
+    text = parentheses_to_commas(clean(text), language)
     if language is Language.ENGLISH:
         return normalize_english(text)
     if language is Language.CHINESE:
@@ -32,5 +32,5 @@ def normalize(text: str, language: Language) -> str:
     text = _BLANKS.sub(" ", _SIGNS.sub(" ", text))
     if language is Language.JAPANESE:
         text = _GROUPED.sub(lambda match: match.group().replace(",", ""), text)
-        return drop_blanks(spell_out(text, language))
+        return drop_blanks(normalize_with_grammar(text, language))
     return text

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import regex
 
-from studio.text.grammar import spell_out
+from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
 
 _WORD = regex.compile(r"\S+")
@@ -35,7 +35,7 @@ def spell_out_number_phrases(text: str) -> str:
     spoken: list[str] = []
     position = 0
     for start, end in _phrases(text):
-        spoken += (text[position:start], spell_out(text[start:end], Language.ENGLISH))
+        spoken += (text[position:start], normalize_with_grammar(text[start:end], Language.ENGLISH))
         position = end
     return "".join([*spoken, text[position:]])
 

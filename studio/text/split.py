@@ -91,7 +91,7 @@ def _point_ends(covered: str, start: int, end: int, piece_start: int) -> bool:
     )
 
 
-def middle_cut(covered: str) -> int:
+def split_near_middle(covered: str) -> int:
     """Where a piece without usable end marks is best cut in two: at a comma, a blank, or anywhere.
 
     Looks for a comma in the middle three fifths, then for a blank, then for any two characters that
@@ -105,12 +105,12 @@ def middle_cut(covered: str) -> int:
             return at
     for distance in range(min(length // 2, _SEARCHED_CHARACTERS)):
         for at in (length // 2 + distance, length // 2 - distance):
-            if 0 < at < length and may_separate(covered, at):
+            if 0 < at < length and is_split_point(covered, at):
                 return at
     return max(1, length // 2)
 
 
-def may_separate(covered: str, at: int) -> bool:
+def is_split_point(covered: str, at: int) -> bool:
     """Whether no word, number, tag or accented letter lies across ``at``."""
     return not _UNBREAKABLE.search(covered, max(0, at - 1), at + 1) and not _JOINS_PREVIOUS.match(covered, at)
 

@@ -14,7 +14,7 @@ import regex
 
 from studio.text.clean import strip_controls
 from studio.text.language import Language, is_english_inset
-from studio.text.layout import BlockEnd, Layout
+from studio.text.layout import Layout, ParagraphEnd
 from studio.text.normalize import normalize
 from studio.text.tags import MarkKind
 
@@ -47,7 +47,7 @@ Spoken = tuple[Part, ...]
 def speak(layout: Layout, start: int, end: int, language: Language, *, is_normalized: bool) -> Spoken:
     """The spoken form of ``layout.text[start:end]``: its tags alone if it has no words; pauses are left out."""
     has_words = layout.is_speakable(start, end)
-    if language is Language.CHINESE and is_english_inset(layout.covered[start:end]):
+    if language is Language.CHINESE and is_english_inset(layout.masked[start:end]):
         language = Language.ENGLISH
     spoken: list[Part] = []
     position = start
@@ -96,7 +96,7 @@ def _token_ids(spoken: Spoken, tokenizer: Encoder) -> Iterator[int]:
             yield from tokenizer.encode_speech(part.text)
 
 
-def finish(spoken: Spoken, language: Language, ending: BlockEnd) -> Spoken:
+def finish(spoken: Spoken, language: Language, ending: ParagraphEnd) -> Spoken:
     """``spoken`` with a mark at its end: the model falls silent at a full stop, and holds its voice at a comma.
 
     At the end of a paragraph a missing mark, or a comma, becomes a full stop; before a pause, or where
@@ -104,7 +104,7 @@ def finish(spoken: Spoken, language: Language, ending: BlockEnd) -> Spoken:
     """
     stop, comma = ("。", "，") if language.writes_without_spaces else (".", ",")
     index = max((i for i, part in enumerate(spoken) if not part.is_tag and part.text.strip()), default=-1)
-    is_over = ending is BlockEnd.PARAGRAPH
+    is_over = ending is ParagraphEnd.PARAGRAPH
     if index < 0:
         return (*spoken, Part(stop if is_over else comma))
     body = spoken[index].text.rstrip()

@@ -17,8 +17,8 @@ import regex
 from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
 from studio.json_input import read_json
-from studio.text.tags import Grade
-from studio.wording import Wording, did_you_mean, wording
+from studio.text.tags import TagSupport
+from studio.wording import Message, did_you_mean, wording
 
 STYLES_FILE = "styles.json"
 # A generation's own prefix of an id: v3.dialect.sichuan and dialect.sichuan are one style.
@@ -49,7 +49,7 @@ class TagLabel:
     tag: str
     label_zh: str
     label_en: str
-    grade: Grade
+    grade: TagSupport
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Styles:
             did_you_mean=self._did_you_mean(family),
         )
 
-    def _did_you_mean(self, family: str) -> str | Wording:
+    def _did_you_mean(self, family: str) -> str | Message:
         families = [preset.family for preset in self.presets]
         last_word = family.rpartition(".")[2]
         near = [known for known in families if known.rpartition(".")[2] == last_word]
@@ -101,7 +101,7 @@ def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
     return _read(path, remedy=wording("Install the program again."))
 
 
-def _read(path: Path, *, remedy: Wording) -> Styles:
+def _read(path: Path, *, remedy: Message) -> Styles:
     try:
         values = read_json(path)
         return Styles(
@@ -124,7 +124,7 @@ def _tag_label(entry: dict[str, Any]) -> TagLabel:
         tag=_text(entry["tag"]),
         label_zh=_text(entry["label_zh"]),
         label_en=_text(entry["label_en"]),
-        grade=Grade(entry["grade"]),
+        grade=TagSupport(entry["grade"]),
     )
 
 

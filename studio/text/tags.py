@@ -32,7 +32,7 @@ _HAS_TONE = regex.compile(r"\d|[^\x00-\x7f]")
 _ALL_PHONES = frozenset(PHONES)
 
 
-class Grade(Enum):
+class TagSupport(Enum):
     """Whether the released model was trained to act on a tag, or merely has a token for it."""
 
     SHIPPED = "shipped"
@@ -44,7 +44,7 @@ class InlineTag:
     """A tag a person may write: a sound (``[laughter]``), or the opening of a span (``<strong>``)."""
 
     text: str
-    grade: Grade
+    grade: TagSupport
     closing: str | None = None
 
 
@@ -56,7 +56,7 @@ class TagSet:
     phones: frozenset[str] = frozenset()
 
     def without_experimental(self) -> TagSet:
-        return TagSet(tuple(tag for tag in self.inline if tag.grade is Grade.SHIPPED), self.phones)
+        return TagSet(tuple(tag for tag in self.inline if tag.grade is TagSupport.SHIPPED), self.phones)
 
 
 class MarkKind(Enum):
@@ -68,7 +68,7 @@ class MarkKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TagSpan:
     """Something in ``text[start:end]`` that is no word. ``token`` is its special token (empty for a pause)."""
 
     start: int
@@ -78,7 +78,7 @@ class Mark:
     seconds: float = 0.0
 
 
-def find_marks(text: str, tags: TagSet) -> tuple[Mark, ...]:
+def find_marks(text: str, tags: TagSet) -> tuple[TagSpan, ...]:
     """All marks of ``text``, in order, not overlapping.
 
     Raises ``StyleNotSupported`` for a pause longer than 30 s, and for pronunciation tokens where the
@@ -88,10 +88,10 @@ def find_marks(text: str, tags: TagSet) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def spans(marks: tuple[Mark, ...]) -> list[tuple[int, int]]:
+def spans(marks: tuple[TagSpan, ...]) -> list[tuple[int, int]]:
     """Where ``<strong>…</strong>`` and the like lie, tags included; unclosed or endless ones are left out."""
     found: list[tuple[int, int]] = []
-    opened: Mark | None = None
+    opened: TagSpan | None = None
     for mark in marks:
         if mark.kind is MarkKind.OPENING:
             opened = mark
@@ -104,7 +104,7 @@ def spans(marks: tuple[Mark, ...]) -> list[tuple[int, int]]:
     return found
 
 
-def _pauses(text: str) -> Iterator[Mark]:
+def _pauses(text: str) -> Iterator[TagSpan]:
     for match in _PAUSE.finditer(text):
         seconds = float(match[1]) / (1000 if (match[2] or "").lower() == "ms" else 1)
         if seconds > LONGEST_PAUSE_SECONDS:
@@ -114,13 +114,13 @@ def _pauses(text: str) -> Iterator[Mark]:
                 tag=match.group(),
                 longest=LONGEST_PAUSE_SECONDS,
             )
-        yield Mark(match.start(), match.end(), MarkKind.PAUSE, seconds=seconds)
+        yield TagSpan(match.start(), match.end(), MarkKind.PAUSE, seconds=seconds)
 
 
-def _inline(text: str, tags: TagSet) -> Iterator[Mark]:
+def _inline(text: str, tags: TagSet) -> Iterator[TagSpan]:
     kinds, pattern = _recogniser(tags)
     for match in pattern.finditer(text) if pattern else ():
-        yield Mark(match.start(), match.end(), kinds[match.group()], match.group())
+        yield TagSpan(match.start(), match.end(), kinds[match.group()], match.group())
 
 
 @cache
@@ -134,8 +134,8 @@ def _recogniser(tags: TagSet) -> tuple[dict[str, MarkKind], regex.Pattern[str] |
     return kinds, regex.compile("|".join(map(regex.escape, longest_first))) if kinds else None
 
 
-def _phones(text: str, tags: TagSet) -> Iterator[Mark]:
-    run: list[Mark] = []
+def _phones(text: str, tags: TagSet) -> Iterator[TagSpan]:
+    run: list[TagSpan] = []
     for match in _BRACKETED.finditer(text):
         # File names and clipboards of some systems hold letters and accents apart.
         token = unicodedata.normalize("NFC", match.group())
@@ -144,11 +144,11 @@ def _phones(text: str, tags: TagSet) -> Iterator[Mark]:
         if run and run[-1].end != match.start():
             yield from _checked_run(run, tags)
             run = []
-        run.append(Mark(match.start(), match.end(), MarkKind.PHONE, token))
+        run.append(TagSpan(match.start(), match.end(), MarkKind.PHONE, token))
     yield from _checked_run(run, tags)
 
 
-def _checked_run(run: list[Mark], tags: TagSet) -> list[Mark]:
+def _checked_run(run: list[TagSpan], tags: TagSet) -> list[TagSpan]:
     is_pronunciation = len(run) > 1 or any(_HAS_TONE.search(mark.token) for mark in run)
     if not is_pronunciation:
         return []

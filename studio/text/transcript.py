@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.text.language import detect_language
-from studio.text.layout import BlockEnd, Layout, blocks
+from studio.text.layout import Layout, ParagraphEnd, blocks
 from studio.text.spoken import Encoder, Part, Spoken, finish, join, speak, text_tokens, trim, without_trailing_commas
 from studio.text.tags import TagSet
 
@@ -14,7 +14,7 @@ def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) 
     Lines end like sentences; the last one keeps the end it has, for a clip may stop in mid-sentence.
     """
     layout = Layout.of(transcript.strip(), tags)
-    language = detect_language(layout.covered)
+    language = detect_language(layout.masked)
     lines: list[Spoken] = []
     for block in blocks(layout):
         if not layout.is_speakable(block.start, block.text_end):
@@ -23,10 +23,10 @@ def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) 
         if line:
             lines.append(line)
     blank: Spoken = () if language.writes_without_spaces else (Part(" "),)
-    inner = [piece for line in lines[:-1] for piece in (finish(line, language, BlockEnd.PARAGRAPH), blank)]
+    inner = [piece for line in lines[:-1] for piece in (finish(line, language, ParagraphEnd.PARAGRAPH), blank)]
     last = lines[-1] if lines else ()
     if normalize and last and without_trailing_commas(last[-1].text) != last[-1].text.rstrip():
-        last = finish(last, language, BlockEnd.PARAGRAPH)
+        last = finish(last, language, ParagraphEnd.PARAGRAPH)
     return join([*inner, last])
 
 

@@ -17,9 +17,9 @@ from studio.voices.loudness import (
     FRAME_SECONDS,
     SILENCE_DBFS,
     FloatArray,
-    brightness,
     frame_levels,
     loud_level,
+    spectral_centroid,
     speech_frames,
 )
 
@@ -128,7 +128,7 @@ def last_sound_seconds(waveform: Waveform) -> float:
     """
     return max(
         _last_sound_seconds(waveform, _FLOOR_BELOW_SPEECH_DB),
-        _last_sound_seconds(brightness(waveform), _FLOOR_BELOW_BRIGHT_SPEECH_DB),
+        _last_sound_seconds(spectral_centroid(waveform), _FLOOR_BELOW_BRIGHT_SPEECH_DB),
     )
 
 

@@ -14,8 +14,8 @@ from studio.audio.files import read_audio
 from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
 from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip
+from studio.voices.clip_report import assess_clip
 from studio.voices.grades import Grade
-from studio.voices.prompt_doctor import examine
 
 FEATURES_SUFFIX = ".safetensors"
 _TOKENS_PER_SECOND = 25
@@ -32,13 +32,13 @@ class UsableClip:
     quality: Grade | None = None
 
 
-def judge_clip(path: Path) -> UsableClip:
+def validate_clip(path: Path) -> UsableClip:
     """Raises ``UnreadableClip`` and whatever else is wrong with the sound."""
     if path.suffix.lower() == FEATURES_SUFFIX:
         return UsableClip(_features_seconds(path))
     waveform = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)
     warnings = check_prompt_clip(waveform).warnings
-    return UsableClip(waveform.seconds, warnings, examine(waveform).quality)
+    return UsableClip(waveform.seconds, warnings, assess_clip(waveform).quality)
 
 
 def clip_seconds(path: Path) -> float:

@@ -27,7 +27,7 @@ from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, V
 from studio.voices import voice_rows
 from studio.voices.clip_store import ClipStore, StoredClip
 from studio.voices.database import reading, transaction
-from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, name_key, tidy
+from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, clean, name_key
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
 from studio.wording import did_you_mean
 
@@ -89,17 +89,17 @@ class VoiceLibrary:
 
         Raises ``VoiceExists``, ``BadVoiceName``, and what is wrong with the clip.
         """
-        from studio.voices.clip_intake import judge_clip  # noqa: PLC0415 - the window lists voices before it reads sounds
+        from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - the window lists voices before it reads sounds
 
         details = VoiceDetails(self._free_name(name), transcript, notes, generation, language=language, consent=consent)
-        verdict = judge_clip(clip)
+        verdict = validate_clip(clip)
         return Addition(self._keep(self._clips.copy(clip), verdict, details), verdict.warnings)
 
     def add_sound(self, sound: Waveform, details: VoiceDetails) -> Addition:
         """The same for sound that is not in a file yet: recorded, or cut out of a longer recording."""
         import soundfile  # noqa: PLC0415 - as in ``add``
 
-        from studio.voices.clip_intake import judge_clip  # noqa: PLC0415
+        from studio.voices.clip_intake import validate_clip  # noqa: PLC0415
 
         details = replace(details, name=self._free_name(details.name))
         content = io.BytesIO()
@@ -107,7 +107,7 @@ class VoiceLibrary:
         content.seek(0)
         stored = self._clips.put(content, ".wav")
         try:
-            verdict = judge_clip(self._clips.path(stored.file_name))
+            verdict = validate_clip(self._clips.path(stored.file_name))
         except StudioError:
             self._clips.remove(stored.file_name)
             raise
@@ -118,7 +118,7 @@ class VoiceLibrary:
         from studio.voices.clip_intake import UsableClip  # noqa: PLC0415 - as in ``add``
 
         voice = self.get(name)
-        new_name = self._free_name(new_name or self.free_name(voice.name))
+        new_name = self._free_name(new_name or self.unique_name(voice.name))
         verdict = UsableClip(voice.clip_seconds, quality=voice.quality)
         return self._keep(self._clips.copy(voice.clip), verdict, replace(details_of(voice), name=new_name))
 
@@ -161,7 +161,7 @@ class VoiceLibrary:
             voice_rows.update(connection, voice.name, replace(voice, name=new_name))
         return self.get(new_name)
 
-    def describe(
+    def update_metadata(
         self,
         name: str,
         *,
@@ -174,16 +174,16 @@ class VoiceLibrary:
         voice = self._own(name)
         changed = replace(
             voice,
-            transcript=voice.transcript if transcript is None else tidy(transcript) or None,
-            notes=voice.notes if notes is None else tidy(notes),
-            language=voice.language if language is None else tidy(language) or None,
+            transcript=voice.transcript if transcript is None else clean(transcript) or None,
+            notes=voice.notes if notes is None else clean(notes),
+            language=voice.language if language is None else clean(language) or None,
             consent=voice.consent if consent is None else _tidy_consent(consent),
         )
         with transaction(self._list) as connection:
             voice_rows.update(connection, voice.name, changed)
         return self.get(name)
 
-    def free_name(self, wish: str) -> str:
+    def unique_name(self, wish: str) -> str:
         """``wish``, or ``wish 2``, ``wish 3`` … whichever is free. Raises ``BadVoiceName``."""
         return _first_free(checked_name(wish), {name_key(voice.name) for voice in self.voices()})
 
@@ -199,14 +199,14 @@ class VoiceLibrary:
 
         Raises ``BadVoiceFile`` for anything that is not exactly such a file, ``VoiceExists``, ``BadVoiceName``.
         """
-        from studio.voices.clip_intake import judge_clip  # noqa: PLC0415 - as in ``add``
+        from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - as in ``add``
 
         found = read_voice_file(path)
         wish = name or found.details.name
-        details = replace(found.details, name=self.free_name(wish) if finds_free_name else self._free_name(wish))
+        details = replace(found.details, name=self.unique_name(wish) if finds_free_name else self._free_name(wish))
         stored = self._clips.put(io.BytesIO(found.clip), found.suffix)
         try:
-            verdict = judge_clip(self._clips.path(stored.file_name))
+            verdict = validate_clip(self._clips.path(stored.file_name))
         except StudioError as error:
             self._clips.remove(stored.file_name)
             raise BadVoiceFile(
@@ -218,14 +218,14 @@ class VoiceLibrary:
         voice = Voice(
             name=details.name,
             clip=self._clips.path(stored.file_name),
-            transcript=tidy(details.transcript) or None,
+            transcript=clean(details.transcript) or None,
             clip_seconds=verdict.seconds,
-            notes=tidy(details.notes),
+            notes=clean(details.notes),
             generation=details.generation,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             sha256=stored.sha256,
             quality=verdict.quality,
-            language=tidy(details.language) or None,
+            language=clean(details.language) or None,
             consent=_tidy_consent(details.consent),
         )
         try:
@@ -275,7 +275,7 @@ class VoiceLibrary:
             Voice(
                 name=clip.stem,
                 clip=clip,
-                transcript=(tidy(transcript.read_text("utf-8")) or None) if transcript.is_file() else None,
+                transcript=(clean(transcript.read_text("utf-8")) or None) if transcript.is_file() else None,
                 clip_seconds=_seconds_of(clip),
                 is_built_in=True,
             )
@@ -324,7 +324,7 @@ def _first_free(wish: str, taken: set[str]) -> str:
 
 
 def _tidy_consent(consent: Consent) -> Consent:
-    return Consent(tidy(consent.by), tidy(consent.date), tidy(consent.scope))
+    return Consent(clean(consent.by), clean(consent.date), clean(consent.scope))
 
 
 def _exists(name: str) -> VoiceExists:

@@ -47,6 +47,6 @@ def speech_frames(levels: FloatArray) -> npt.NDArray[np.bool_]:
     return levels > gate
 
 
-def brightness(waveform: Waveform) -> Waveform:
+def spectral_centroid(waveform: Waveform) -> Waveform:
     """The waveform's steps from sample to sample: hisses such as s and f stand out, hum disappears."""
     return Waveform(np.diff(waveform.samples, prepend=waveform.samples[:1]), waveform.sample_rate)

@@ -74,7 +74,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def possible_name(wish: str, fallback: str) -> str:
+def suggest_name(wish: str, fallback: str) -> str:
     """The nearest that a voice may be called, for example after a file; ``fallback`` where nothing is left."""
     letters = "".join(letter if letter.isprintable() else " " for letter in wish.replace("/", " ").replace("\\", " "))
     tidy = unicodedata.normalize("NFC", " ".join(letters.split()).lstrip("-. "))
@@ -86,6 +86,6 @@ def name_key(name: str) -> str:
     return unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
 
 
-def tidy(text: str | None) -> str:
+def clean(text: str | None) -> str:
     """Without blanks around it, and without the half characters that no file can hold."""
     return (text or "").encode("utf-8", "ignore").decode("utf-8").strip()

@@ -25,7 +25,7 @@ from studio.errors import BadVoiceFile
 from studio.json_input import parse_json
 from studio.voices.clip_store import sentence, writing
 from studio.voices.voice import NO_CONSENT, Consent
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 SUFFIX = ".voice"
 
@@ -180,5 +180,5 @@ def _optional_text(path: Path, manifest: dict[str, Any], key: str) -> str | None
     return None if manifest.get(key) in (None, "") else _text(path, manifest, key)
 
 
-def _bad(sentence: Wording) -> BadVoiceFile:
+def _bad(sentence: Message) -> BadVoiceFile:
     return BadVoiceFile(sentence, remedy=_REMEDY)

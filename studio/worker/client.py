@@ -2,7 +2,7 @@
 
 A worker that dies becomes ``WorkerDied`` for the requests it had; the next request starts another.
 The worker's events arrive on a reading thread (``link.py``) and are handed to the loop; sound may be
-taken on that thread directly (``Hooks.on_audio``).
+taken on that thread directly (``Callbacks.on_audio``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from studio.engines.overview import EngineAction, Overview
+from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import WorkerBusy, WorkerDied, from_record
 from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
@@ -29,12 +29,12 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 from studio.worker import protocol
-from studio.worker.link import Worker, WorkerLink
+from studio.worker.connection import Worker, WorkerConnection
 from studio.worker.process import WorkerProcess
 from studio.worker.protocol import Command, Event
-from studio.worker.running import Hooks, RunningRequest
+from studio.worker.request_handle import Callbacks, RequestHandle
 
 _log = logging.getLogger(__name__)
 
@@ -48,8 +48,8 @@ _Ask = (
     | protocol.Unload
     | protocol.PrepareVoice
     | protocol.ImportStoredVoices
-    | protocol.SpellOut
-    | protocol.ManageEngines
+    | protocol.NormalizeText
+    | protocol.EngineCommand
     | protocol.Ping
 )
 OnProgress = Callable[[str, float], None]
@@ -82,14 +82,14 @@ class WorkerClient:
         self._close_grace_seconds = close_grace_seconds
         self._cancel_grace_seconds = cancel_grace_seconds
         self._ids = itertools.count(1)
-        self._link: WorkerLink | None = None
+        self._link: WorkerConnection | None = None
         self._link_ended = asyncio.Event()
         self._is_closing = False
-        self._on_engine_news: Callable[[Overview], None] | None = None
+        self._on_engine_news: Callable[[EngineStatus], None] | None = None
         self._loading: asyncio.Task[EngineDescription] | None = None
         self._submitting: set[asyncio.Task[None]] = set()
         # What the worker has been told and not yet answered.
-        self._running: dict[int, RunningRequest] = {}
+        self._running: dict[int, RequestHandle] = {}
         self._questions: dict[int, _Question] = {}
 
     async def __aenter__(self) -> Self:
@@ -126,9 +126,9 @@ class WorkerClient:
         request: SynthesisRequest,
         *,
         pieces: AsyncIterable[str] | None = None,
-        hooks: Hooks | None = None,
+        hooks: Callbacks | None = None,
         in_batch: bool = False,
-    ) -> RunningRequest:
+    ) -> RequestHandle:
         """Begins to speak; needs a running loop. With ``pieces`` the text is still being written.
 
         ``in_batch``: one of many, worked on together where the engine gains by that; others may pass.
@@ -136,7 +136,7 @@ class WorkerClient:
         command = protocol.Synthesize(next(self._ids), request, text_arrives=pieces is not None, in_batch=in_batch)
         return self._begin(command, hooks, pieces)
 
-    def convert(self, request: ConversionRequest, *, hooks: Hooks | None = None) -> RunningRequest:
+    def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         """Begins to say a recording in another voice; needs a running loop."""
         return self._begin(protocol.Convert(next(self._ids), request), hooks)
 
@@ -147,10 +147,10 @@ class WorkerClient:
 
     async def spell_out(self, text: str) -> str:
         """What the model will be told to say, numbers and signs in words. Does not wait for a request at work."""
-        command = protocol.SpellOut(next(self._ids), text, self.model_folder)
-        return (await self._ask(command, protocol.SpelledOut)).text
+        command = protocol.NormalizeText(next(self._ids), text, self.model_folder)
+        return (await self._ask(command, protocol.NormalizedText)).text
 
-    def watch_engines(self, on_news: Callable[[Overview], None]) -> None:
+    def watch_engines(self, on_news: Callable[[EngineStatus], None]) -> None:
         """``on_news`` hears on the loop, as long as there is a model, what is known of its engines."""
         self._on_engine_news = on_news
         if self._link is not None:
@@ -159,7 +159,7 @@ class WorkerClient:
     async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
         """The bytes that were freed. Does not wait for a request at work."""
         await self.load()
-        command = protocol.ManageEngines(next(self._ids), action, keys)
+        command = protocol.EngineCommand(next(self._ids), action, keys)
         return (await self._ask(command, protocol.EnginesManaged)).freed_bytes
 
     async def ping(self, *, timeout_seconds: float = 10.0) -> None:
@@ -216,10 +216,10 @@ class WorkerClient:
     def _begin(
         self,
         command: protocol.Synthesize | protocol.Convert,
-        hooks: Hooks | None,
+        hooks: Callbacks | None,
         pieces: AsyncIterable[str] | None = None,
-    ) -> RunningRequest:
-        running = RunningRequest(hooks or Hooks())
+    ) -> RequestHandle:
+        running = RequestHandle(hooks or Callbacks())
         task = asyncio.create_task(self._submit(running, command, pieces))
         self._submitting.add(task)
         task.add_done_callback(self._submitting.discard)
@@ -229,7 +229,7 @@ class WorkerClient:
 
     async def _submit(
         self,
-        running: RunningRequest,
+        running: RequestHandle,
         command: protocol.Synthesize | protocol.Convert,
         pieces: AsyncIterable[str] | None,
     ) -> None:
@@ -241,7 +241,7 @@ class WorkerClient:
             self._send(command)
             if pieces is not None:
                 async for piece in pieces:
-                    self._send(protocol.FeedText(command.request_id, piece))
+                    self._send(protocol.AppendText(command.request_id, piece))
                 self._send(protocol.EndText(command.request_id))
         except asyncio.CancelledError:  # the request is over, or the client is being closed
             running.cancel()
@@ -280,8 +280,8 @@ class WorkerClient:
                 worker = self._start_worker()
             except OSError as error:
                 raise self._death(wording("it could not be started: {reason}", reason=error)) from error
-            self._link = WorkerLink(
-                worker, on_event=partial(self._receive, loop), on_end=partial(self._hear_of_end, loop)
+            self._link = WorkerConnection(
+                worker, on_event=partial(self._receive, loop), on_exit=partial(self._hear_of_end, loop)
             )
             if self._on_engine_news is not None:
                 self._link.send(protocol.WatchEngines(next(self._ids)))
@@ -320,7 +320,7 @@ class WorkerClient:
         except RuntimeError:  # the loop is closed: nobody is left to work for
             raise EOFError from None
 
-    def _hear_of_end(self, loop: asyncio.AbstractEventLoop, how: Wording) -> None:
+    def _hear_of_end(self, loop: asyncio.AbstractEventLoop, how: Message) -> None:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(self._worker_ended, how)
 
@@ -328,7 +328,7 @@ class WorkerClient:
 
     def _deliver(self, event: Event) -> None:
         request_id = event.request_id
-        if isinstance(event, protocol.EngineNews):
+        if isinstance(event, protocol.EngineStatusChanged):
             if self._on_engine_news is not None:
                 self._on_engine_news(event.overview)
         elif question := self._questions.get(request_id):
@@ -347,7 +347,7 @@ class WorkerClient:
                 if not question.answer.done():
                     question.answer.set_result(event)
 
-    def _worker_ended(self, how: Wording) -> None:
+    def _worker_ended(self, how: Message) -> None:
         error = self._death(how)
         running, self._running = self._running, {}
         questions, self._questions = self._questions, {}
@@ -360,7 +360,7 @@ class WorkerClient:
                 question.answer.set_exception(error)
         self._link_ended.set()
 
-    def _death(self, how: Wording) -> WorkerDied:
+    def _death(self, how: Message) -> WorkerDied:
         if self._is_closing:
             return WorkerDied("The process that speaks was closed.", remedy="Ask again: another is started by itself.")
         log = wording(" Its log: {path}", path=self._link.worker.log_path) if self._link else ""

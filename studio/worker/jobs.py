@@ -20,7 +20,7 @@ Work = (
 )
 
 
-class ArrivingText:
+class TextStream:
     """Text on its way from another process: pieces in order, until it has ended."""
 
     def __init__(self) -> None:
@@ -42,11 +42,11 @@ class Job:
 
     command: Work
     control: RequestControl
-    text: ArrivingText = field(default_factory=ArrivingText)
+    text: TextStream = field(default_factory=TextStream)
     started: float = 0.0
     _claim: threading.Lock = field(default_factory=threading.Lock)
 
-    def claim(self) -> bool:
+    def try_claim(self) -> bool:
         """True for the first who asks: either it is worked on, or it is cancelled before that."""
         return self._claim.acquire(blocking=False)
 
@@ -62,12 +62,12 @@ class Job:
 class JobQueue:
     """Requests in the order they came, but for two rules.
 
-    Those of a batch may be worked on beside each other and beside another request, ``lines_at_once`` of them; and they
+    Those of a batch may be worked on beside each other and beside another request, ``max_concurrent_lines`` of them; and they
     wait for whatever is not of a batch: somebody wants to hear that now. Nothing passes what changes the model.
     """
 
-    def __init__(self, lines_at_once: Callable[[], int]) -> None:
-        self._lines_at_once = lines_at_once
+    def __init__(self, max_concurrent_lines: Callable[[], int]) -> None:
+        self._lines_at_once = max_concurrent_lines
         self._waiting: list[Job] = []
         self._num_beside = 0
         self._has_ended = False
@@ -98,9 +98,9 @@ class JobQueue:
                 job = self._startable()
                 if job is not None:
                     self._waiting.remove(job)
-                    is_beside = job.is_in_batch and self._lines_at_once() > 1
-                    self._num_beside += is_beside
-                    return job, is_beside
+                    runs_concurrently = job.is_in_batch and self._lines_at_once() > 1
+                    self._num_beside += runs_concurrently
+                    return job, runs_concurrently
                 if self._has_ended and not self._waiting and not self._num_beside:
                     return None
                 self._changed.wait()
@@ -118,8 +118,8 @@ class JobQueue:
             self._changed.notify_all()
 
     def _startable(self) -> Job | None:
-        lines_at_once = self._lines_at_once()
-        may_begin = not self._num_beside or lines_at_once > 1
+        max_concurrent_lines = self._lines_at_once()
+        may_begin = not self._num_beside or max_concurrent_lines > 1
         first_of_batch: Job | None = None
         for job in self._waiting:
             if job.changes_model:
@@ -129,4 +129,4 @@ class JobQueue:
             if not job.is_in_batch:
                 return job if may_begin else None
             first_of_batch = first_of_batch or job
-        return first_of_batch if self._num_beside < max(1, lines_at_once) else None
+        return first_of_batch if self._num_beside < max(1, max_concurrent_lines) else None

@@ -20,11 +20,11 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from studio.child_process import begin_child, end_in_words, new_log_path
-from studio.wording import Wording
+from studio.child_process import describe_exit, init_child, new_log_path
+from studio.wording import Message
 from studio.worker.protocol import Command, Event
 
-ENGINE = "studio.worker.accelerated:open_accelerated"
+ENGINE = "studio.worker.model_host:open_accelerated"
 
 _ABANDONED_GRACE_SECONDS = 3.0
 _EXIT_GRACE_SECONDS = 1.0
@@ -74,7 +74,7 @@ class WorkerProcess:
         with contextlib.suppress(ValueError, OSError, AttributeError):  # never started, or gone
             self._process.kill()
 
-    def ended(self) -> Wording:
+    def wait_exit(self) -> Message:
         """Waits for the end (``receive`` has seen it coming) and tells how it was, for a person."""
         self._process.join(_EXIT_GRACE_SECONDS)
         if self._process.exitcode is None:
@@ -82,7 +82,7 @@ class WorkerProcess:
             self._process.join()
         _alive.discard(self)
         self._connection.close()
-        return end_in_words(self._process.exitcode or 0)
+        return describe_exit(self._process.exitcode or 0)
 
     @property
     def pid(self) -> int | None:
@@ -100,7 +100,7 @@ def _end_all() -> None:
 
 
 def _serve(connection: Connection, engine: str, log_path: Path) -> None:
-    begin_child(log_path)
+    init_child(log_path)
     # By name, so that nothing before this line, nor any importer of this file, can reach torch.
     server = importlib.import_module("studio.worker.server")
     open_model = _engine_by_name(engine)

@@ -3,7 +3,7 @@
 They cross a private pipe between two processes of ours (``process.py``), never a port. A
 ``request_id`` is chosen by the client and comes back in everything that concerns the request. Every
 request ends with exactly one event: its own (``Ready``, ``Unloaded``, ``VoiceReady``,
-``StoredVoicesWritten``, ``SpelledOut``, ``EnginesManaged``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
+``StoredVoicesWritten``, ``NormalizedText``, ``EnginesManaged``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.engines.overview import EngineAction, Overview
+from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import ErrorRecord
 from studio.pipeline.request import (
     AudioChunk,
@@ -23,7 +23,7 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
-from studio.wording import Wording
+from studio.wording import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class PrepareVoice:
 
 @dataclass(frozen=True, slots=True)
 class Synthesize:
-    """``text_arrives``: the request's text is empty, and comes in ``FeedText`` until ``EndText``.
+    """``text_arrives``: the request's text is empty, and comes in ``AppendText`` until ``EndText``.
 
     ``in_batch``: one of many that nobody waits to hear; may be worked on beside others, and lets others pass.
     """
@@ -62,7 +62,7 @@ class Synthesize:
 
 
 @dataclass(frozen=True, slots=True)
-class FeedText:
+class AppendText:
     request_id: int
     text: str
 
@@ -89,7 +89,7 @@ class ImportStoredVoices:
 
 
 @dataclass(frozen=True, slots=True)
-class SpellOut:
+class NormalizeText:
     """The words that a model of that folder will be told to say, numbers and signs spelled out; answered meanwhile."""
 
     request_id: int
@@ -99,13 +99,13 @@ class SpellOut:
 
 @dataclass(frozen=True, slots=True)
 class WatchEngines:
-    """From now on, and until another model is loaded, ``EngineNews`` tells of every change; at once, if a model is loaded."""
+    """From now on, and until another model is loaded, ``EngineStatusChanged`` tells of every change; at once, if a model is loaded."""
 
     request_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class ManageEngines:
+class EngineCommand:
     """``keys`` of candidates, or none for all of the loaded model. Answered at once, whatever is being worked on."""
 
     request_id: int
@@ -137,13 +137,13 @@ Command = (
     | Unload
     | PrepareVoice
     | Synthesize
-    | FeedText
+    | AppendText
     | EndText
     | Convert
     | ImportStoredVoices
-    | SpellOut
+    | NormalizeText
     | WatchEngines
-    | ManageEngines
+    | EngineCommand
     | Cancel
     | Ping
     | Shutdown
@@ -171,7 +171,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class StartEstimate:
+class PlaybackStartEstimate:
     """Play may begin now plus ``seconds_from_now`` and will not have to wait.
 
     ``seconds_after_start`` is the same moment counted from when the worker took up the request.
@@ -211,21 +211,21 @@ class StoredVoicesWritten:
 
     request_id: int
     voices: tuple[StoredVoice, ...]
-    refused: tuple[Wording, ...] = ()
+    refused: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class SpelledOut:
+class NormalizedText:
     request_id: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class EngineNews:
+class EngineStatusChanged:
     """What is known of the engines of the loaded model; ends no request, ``WatchEngines`` least of all."""
 
     request_id: int
-    overview: Overview
+    overview: EngineStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,12 +260,12 @@ Event = (
     Ready
     | Unloaded
     | Progress
-    | StartEstimate
+    | PlaybackStartEstimate
     | AudioReady
     | VoiceReady
     | StoredVoicesWritten
-    | SpelledOut
-    | EngineNews
+    | NormalizedText
+    | EngineStatusChanged
     | EnginesManaged
     | Pong
     | Finished

@@ -18,11 +18,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from studio.engines.lost_card import is_card_lost
+from studio.engines.lost_device import is_device_lost
 from studio.engines.memory import is_out_of_memory
-from studio.engines.overview import EngineAction, Overview
+from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, StudioError, WorkerBusy
-from studio.installation import how_to_mend
+from studio.installation import repair_hint
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import (
     AudioChunk,
@@ -36,8 +36,8 @@ from studio.pipeline.request import (
 )
 from studio.worker import protocol
 from studio.worker.jobs import Job, JobQueue, Work
-from studio.worker.line_threads import LineThreads
 from studio.worker.protocol import Command, Event
+from studio.worker.thread_pool import WorkerThreadPool
 
 _log = logging.getLogger(__name__)
 
@@ -62,10 +62,10 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class Accelerable(Protocol):
-    """A model with engines to choose from; ``studio.worker.accelerated.AcceleratedModel`` is the real one."""
+class SupportsEngines(Protocol):
+    """A model with engines to choose from; ``studio.worker.model_host.ModelHost`` is the real one."""
 
-    def watch_engines(self, tell: Callable[[Overview], None]) -> None: ...
+    def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None: ...
 
     def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int: ...
 
@@ -87,7 +87,7 @@ class Server:
         self._when_abandoned = when_abandoned
         self._model: Model | None = None
         self._waiting = JobQueue(self._lines_at_once)
-        self._line_threads = LineThreads()
+        self._line_threads = WorkerThreadPool()
         self._jobs: dict[int, Job] = {}
         self._engine_watcher: int | None = None
         self._send_lock = threading.Lock()  # both threads send, and whoever builds engines
@@ -97,8 +97,8 @@ class Server:
         reader.start()
         try:
             while (found := self._waiting.next()) is not None:
-                job, is_beside = found
-                if is_beside:
+                job, runs_concurrently = found
+                if runs_concurrently:
                     self._line_threads.begin(partial(self._work_beside, job), self._waiting.done)
                 else:
                     self._work_on(job)
@@ -134,19 +134,19 @@ class Server:
                 self._send(protocol.Pong(request_id))
             case protocol.Cancel(request_id):
                 self._cancel(request_id)
-            case protocol.FeedText(request_id, text):
+            case protocol.AppendText(request_id, text):
                 if job := self._jobs.get(request_id):
                     job.text.feed(text)
             case protocol.EndText(request_id):
                 if job := self._jobs.get(request_id):
                     job.text.end()
-            case protocol.SpellOut():
+            case protocol.NormalizeText():
                 # Beside the request that is at work: somebody is writing the next one.
                 threading.Thread(target=self._spell_out, args=(command,), name="spelling", daemon=True).start()
             case protocol.WatchEngines(request_id):
                 self._engine_watcher = request_id
                 self._watch_engines()
-            case protocol.ManageEngines():
+            case protocol.EngineCommand():
                 threading.Thread(target=self._manage_engines, args=(command,), name="managing", daemon=True).start()
             case protocol.Shutdown():
                 pass  # ends the reading loop
@@ -165,7 +165,7 @@ class Server:
 
         def estimate(seconds: float) -> None:
             passed = time.perf_counter() - self._jobs[request_id].started
-            self._send(protocol.StartEstimate(request_id, seconds, max(0.0, seconds - passed)))
+            self._send(protocol.PlaybackStartEstimate(request_id, seconds, max(0.0, seconds - passed)))
 
         return RequestControl(on_progress=progress, on_estimate=estimate)
 
@@ -174,7 +174,7 @@ class Server:
         if job is None:
             return
         job.control.cancel()
-        if job.claim():
+        if job.try_claim():
             del self._jobs[request_id]
             self._send(protocol.Cancelled(request_id))
 
@@ -187,13 +187,13 @@ class Server:
     def _watch_engines(self) -> None:
         model: object = self._model
         watcher = self._engine_watcher
-        if watcher is not None and isinstance(model, Accelerable):
-            model.watch_engines(lambda overview: self._send(protocol.EngineNews(watcher, overview)))
+        if watcher is not None and isinstance(model, SupportsEngines):
+            model.watch_engines(lambda overview: self._send(protocol.EngineStatusChanged(watcher, overview)))
 
-    def _manage_engines(self, command: protocol.ManageEngines) -> None:
+    def _manage_engines(self, command: protocol.EngineCommand) -> None:
         try:
             model: object = self._loaded()
-            freed = model.manage_engines(command.action, command.keys) if isinstance(model, Accelerable) else 0
+            freed = model.manage_engines(command.action, command.keys) if isinstance(model, SupportsEngines) else 0
             event: Event = protocol.EnginesManaged(command.request_id, freed)
         except StudioError as error:
             event = protocol.Failed(command.request_id, error.to_record())
@@ -205,11 +205,13 @@ class Server:
 
     # A thread for each text.
 
-    def _spell_out(self, command: protocol.SpellOut) -> None:
-        from studio.worker.spelling import spelled_out  # noqa: PLC0415 - not needed to speak
+    def _spell_out(self, command: protocol.NormalizeText) -> None:
+        from studio.worker.normalization import normalized_text  # noqa: PLC0415 - not needed to speak
 
         try:
-            event: Event = protocol.SpelledOut(command.request_id, spelled_out(command.text, command.model_folder))
+            event: Event = protocol.NormalizedText(
+                command.request_id, normalized_text(command.text, command.model_folder)
+            )
         except StudioError as error:
             event = protocol.Failed(command.request_id, error.to_record())
         except Exception as error:  # noqa: BLE001 - the border of a thread
@@ -224,7 +226,7 @@ class Server:
     # The working thread, and those of lines in a batch.
 
     def _lines_at_once(self) -> int:
-        return 1 if self._model is None else self._model.description.lines_at_once
+        return 1 if self._model is None else self._model.description.max_concurrent_lines
 
     def _work_beside(self, job: Job) -> None:
         try:
@@ -233,7 +235,7 @@ class Server:
             self._waiting.fail(error)
 
     def _work_on(self, job: Job) -> None:
-        if not job.claim():
+        if not job.try_claim():
             return
         event = self._outcome(job)
         del self._jobs[job.command.request_id]
@@ -255,7 +257,7 @@ class Server:
             return protocol.Failed(request_id, _incomplete(error).to_record())
         except Exception as error:  # the border of the worker: whatever it was, the client is told
             _log.exception("request %d failed", request_id)
-            if is_card_lost(error):
+            if is_device_lost(error):
                 raise  # the process ends of it: each further request would fail, and those of the next one do not
             gc.collect()
             return protocol.Failed(request_id, _explained(error).to_record())
@@ -277,17 +279,17 @@ class Server:
                 if text_arrives:
                     chunks = self._loaded().stream_pieces(request, iter(job.text), control=control)
                 else:
-                    is_beside = in_batch and self._lines_at_once() > 1
-                    chunks = self._loaded().stream(request, control=control, in_batch=is_beside)
+                    runs_concurrently = in_batch and self._lines_at_once() > 1
+                    chunks = self._loaded().stream(request, control=control, in_batch=runs_concurrently)
                 return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
             case protocol.Convert(request_id, conversion):
                 chunks = self._loaded().convert(conversion, control=control)
                 return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
             case protocol.ImportStoredVoices(request_id, path, model_folder, destination):
                 # Not at the top: it brings torch, and the reading thread should answer before that is loaded.
-                from studio.worker.stored_voices import write_stored_voices  # noqa: PLC0415
+                from studio.worker.stored_voices import convert_spk2info  # noqa: PLC0415
 
-                voices, refused = write_stored_voices(path, model_folder, destination)
+                voices, refused = convert_spk2info(path, model_folder, destination)
                 return protocol.StoredVoicesWritten(request_id, voices, refused)
 
     def _prepare(self, voice: VoiceReference, control: RequestControl) -> VoiceSummary:
@@ -341,7 +343,7 @@ def _incomplete(error: ImportError) -> IncompleteInstallation:
         "A part of the program cannot be loaded: {reason}.",
         remedy="{mend} `timbre doctor` says more.",
         reason=error,
-        mend=how_to_mend(),
+        mend=repair_hint(),
     )
 
 

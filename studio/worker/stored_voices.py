@@ -22,7 +22,7 @@ from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.weights import LOAD_ERRORS, is_ordinary
 from studio.pipeline.enrolment import feature_arrays
 from studio.voices.prompt import VoicePrompt
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 from studio.worker.protocol import StoredVoice
 
 _END_OF_PROMPT = "<|endofprompt|>"
@@ -32,9 +32,9 @@ _TOKENS_PER_SECOND = 25
 _MOST_VALUES = 1 << 24  # a mel spectrogram of an hour
 
 
-def write_stored_voices(
+def convert_spk2info(
     path: Path, model_folder: Path, destination: Path
-) -> tuple[tuple[StoredVoice, ...], tuple[Wording, ...]]:
+) -> tuple[tuple[StoredVoice, ...], tuple[Message, ...]]:
     """The voices of ``path``, each written into ``destination``, and a sentence for each that is of no use.
 
     ``model_folder`` is the model they were stored with: it tells their words and their generation.
@@ -43,7 +43,7 @@ def write_stored_voices(
     entries = _read_entries(path)
     checkpoint = open_checkpoint(model_folder)
     voices: list[StoredVoice] = []
-    refused: list[Wording] = []
+    refused: list[Message] = []
     for name, entry in entries.items():
         try:
             prompt = _prompt(name, entry, checkpoint)
@@ -62,7 +62,7 @@ def write_stored_voices(
     return tuple(voices), tuple(refused)
 
 
-def _why(name: str, error: BadVoiceFile | UnicodeError) -> Wording:
+def _why(name: str, error: BadVoiceFile | UnicodeError) -> Message:
     if isinstance(error, BadVoiceFile):
         return error.wording
     return wording("The transcript of the stored voice {name} is damaged.", name=name)

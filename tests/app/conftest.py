@@ -16,12 +16,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 @pytest.fixture(autouse=True)
 def _garbage_is_collected_here() -> Iterator[None]:
-    """As in the program (``studio.app.garbage``): no widget of an earlier test is destroyed on another thread."""
-    from studio.app.garbage import collect_when_due
+    """As in the program (``studio.app.garbage_collection``): no widget of an earlier test is destroyed on another thread."""
+    from studio.app.garbage_collection import collect_if_due
 
     gc.disable()
     yield
-    collect_when_due()
+    collect_if_due()
     gc.enable()
 
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from window_bench import Bench
 
-from studio.app.doctor_dialog import DoctorDialog
+from studio.app.diagnostics_dialog import DiagnosticsDialog
 from studio.errors import DamagedLibrary, StudioError
 from studio.health import machine_checks
 from studio.health.check import Check, Verdict
@@ -50,7 +50,7 @@ def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
         go.wait(60)
         return report(*verdicts)
 
-    dialog = DoctorDialog(look)
+    dialog = DiagnosticsDialog(look)
     dialog.show()
     bench.live(0.05)
     assert "Looking" in dialog.verdict
@@ -77,7 +77,7 @@ def test_a_look_that_fails_says_so_and_can_be_tried_again(bench: Bench, report_o
             raise answer
         return answer
 
-    dialog = DoctorDialog(look)
+    dialog = DiagnosticsDialog(look)
     dialog.show()
     bench.until(dialog._again.isEnabled)
     assert dialog._problem.words == "The library is damaged. Take it away."
@@ -92,7 +92,7 @@ def test_a_look_that_fails_says_so_and_can_be_tried_again(bench: Bench, report_o
 def test_a_finding_is_read_whole_however_narrow_the_page(bench: Bench) -> None:
     libraries = ", ".join(f"library-{number} 1.{number}" for number in range(30))
     check = Check(wording("libraries"), Verdict.FINE, wording("{versions}", versions=libraries))
-    dialog = DoctorDialog(lambda: HealthReport((check,)))
+    dialog = DiagnosticsDialog(lambda: HealthReport((check,)))
     dialog.show()
     bench.until(dialog._copy.isEnabled)
     heights = []
@@ -112,7 +112,7 @@ def test_help_opens_it_with_the_truth(bench: Bench, monkeypatch: Any) -> None:
     )
     window = bench.open_window()
     bench.trigger("help.doctor")
-    (dialog,) = window.findChildren(DoctorDialog)
+    (dialog,) = window.findChildren(DiagnosticsDialog)
     bench.until(dialog._copy.isEnabled, 60)
     assert "program: Timbre Studio" in dialog._report.as_text()  # type: ignore[union-attr]
     dialog.close()

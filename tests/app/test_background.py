@@ -9,14 +9,14 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from pytestqt.qtbot import QtBot
 
-from studio.app.background import in_background
+from studio.app.background import run_in_background
 from studio.errors import ClipTooShort, StudioError
 
 
 def test_results_come_to_the_thread_of_the_window(qtbot: QtBot) -> None:
     results: list[tuple[int, bool]] = []
     owner = QObject()
-    in_background(
+    run_in_background(
         owner,
         threading.get_ident,
         done=lambda other: results.append((other, threading.current_thread() is threading.main_thread())),
@@ -38,7 +38,7 @@ def fail(error: Exception) -> None:
 def test_errors_are_sentences(qtbot: QtBot, error: Exception, code: str) -> None:
     errors: list[StudioError] = []
     owner = QObject()
-    in_background(owner, lambda: fail(error), done=errors.append, failed=errors.append)
+    run_in_background(owner, lambda: fail(error), done=errors.append, failed=errors.append)
     qtbot.waitUntil(lambda: bool(errors))
     assert errors[0].code == code
 
@@ -60,7 +60,7 @@ def test_nobody_hears_of_it_when_the_dialog_is_gone_and_what_was_opened_is_close
         gate.wait(60)
         return opened
 
-    in_background(owner, open_slowly, done=results.append, failed=results.append)
+    run_in_background(owner, open_slowly, done=results.append, failed=results.append)
     owner.deleteLater()
     QCoreApplication.sendPostedEvents(owner, QEvent.Type.DeferredDelete)
     gate.set()
@@ -82,7 +82,7 @@ def test_what_belongs_to_a_job_is_destroyed_on_the_window_s_thread(qtbot: QtBot)
     def begin(number: int) -> None:
         thing = Thing()
         weakref.finalize(thing, lambda: ends.append(threading.current_thread() is threading.main_thread()))
-        in_background(owner, thing.fail if number % 2 else thing.work, done=lambda _: thing, failed=lambda _: thing)
+        run_in_background(owner, thing.fail if number % 2 else thing.work, done=lambda _: thing, failed=lambda _: thing)
 
     for number in range(400):
         begin(number)

@@ -15,7 +15,7 @@ from studio.project import drafts
 from studio.project.changes import EditLines
 from studio.project.project import Project
 from studio.project.saving import Snapshot
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def saved(bench: Bench, window: MainWindow, tmp_path: Path) -> Path:
     """A script with a file, which has been edited since."""
     path = tmp_path / "a.timbre"
     bench.run(window.documents._save(path))
-    bench.session.editor.do(EditLines({bench.lines[0].id: {"text": "Edited."}}), "Edit")
+    bench.session.editor.push(EditLines({bench.lines[0].id: {"text": "Edited."}}), "Edit")
     return path
 
 
@@ -157,7 +157,7 @@ def test_a_worker_that_fails_to_end_does_not_keep_the_draft_open(
     window.close()
     end(bench, closed)
     assert "the pipe is broken" in caplog.text
-    assert list(bench.surroundings.drafts.iterdir()) == []
+    assert list(bench.services.drafts.iterdir()) == []
 
 
 def test_settings_that_cannot_be_written_do_not_keep_the_window_open(

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from window_bench import Bench
 
 from studio import app
-from studio.app.codes_dialog import CodesDialog
-from studio.app.main import tell
-from studio.app.notices import NoticeBar
+from studio.app.error_codes_dialog import ErrorCodesDialog
+from studio.app.main import show_fatal_error
+from studio.app.notifications import NotificationBar
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.catalog.machine import MachineFacts
 from studio.errors import DiskFull, ModelNotFound, StudioError, VoiceNotFound, type_of_code
@@ -38,7 +38,7 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 def test_the_report_is_worked_out_beside_the_window(bench: Bench, may_look: threading.Event) -> None:
-    bar = NoticeBar()
+    bar = NotificationBar()
     bar.show_error(VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Aunt Mary"))
     QGuiApplication.clipboard().setText("what was there")
     bar._copy.click()
@@ -114,7 +114,7 @@ def test_without_a_place_for_drafts_the_error_is_told_before_there_is_a_window(
     caplog.set_level("INFO", "studio")
     reports = []
     monkeypatch.setattr(QMessageBox, "exec", lambda box: (box.open(), reports.append(report_of(box)), box.close()))
-    tell(DiskFull("The disk is full.", remedy="Free some space."))
+    show_fatal_error(DiskFull("The disk is full.", remedy="Free some space."))
     assert reports[0].startswith("error: disk-full\n")
     assert "shown: disk-full" in caplog.messages
 
@@ -122,34 +122,34 @@ def test_without_a_place_for_drafts_the_error_is_told_before_there_is_a_window(
 def test_what_an_error_says_has_a_report_beside_it_wherever_it_is_said() -> None:
     """In tips and lists the same is said again, of what a notice or a line below tells with the button."""
     again = {
-        "engines/engine_words.py": "reasons of engines, which are no errors",
+        "engines/engine_text.py": "reasons of engines, which are no errors",
         "codes_dialog.py": "what errors mean",
         "dictionary/word_model.py": "the tip of a row; the page says it below the table",
         "doctor_dialog.py": "what checks have found; it is itself the report",
-        "error_words.py": "the words themselves",
+        "format_error.py": "the words themselves",
         "models/first_run.py": "handed to the panel, with the error",
-        "models/model_words.py": "why a download waits; it goes on by itself",
+        "models/model_text.py": "why a download waits; it goes on by itself",
         "script/line_model.py": "the tip of a line; the notice came before",
         "speaking/device_notices.py": "a device that is gone is a hint: play goes on by itself",
-        "status_strip.py": "the tip of the engine; the notice came before",
+        "status_bar.py": "the tip of the engine; the notice came before",
         "voices/voice_model.py": "the tip of a card; its menu tells it in a notice",
     }
     folder = Path(app.__path__[0])
     saying = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")}
-    saying = {name: text for name, text in saying.items() if "app.error_words import" in text or name in again}
+    saying = {name: text for name, text in saying.items() if "app.format_error import" in text or name in again}
     without = {name for name, text in saying.items() if "CopyReportButton" not in text}
     assert without == set(again)
 
 
 def test_a_hint_and_no_error_have_nothing_to_report(bench: Bench) -> None:
-    bar = NoticeBar()
+    bar = NotificationBar()
     bar.show_error(VoiceNotFound("There is no voice."))
     bar.show_hint("All is well.")
     assert bar._copy.isHidden()
 
 
 def test_codes_are_found_by_their_name_and_by_words(bench: Bench) -> None:
-    dialog = CodesDialog()
+    dialog = ErrorCodesDialog()
     assert set(dialog.shown_codes) == set(type_of_code)
     dialog._search.setText("proxy Certificate")
     assert dialog.shown_codes == ["source-unreachable"]

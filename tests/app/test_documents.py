@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPus
 from window_bench import Bench
 
 from studio.app.bridge import EngineState
-from studio.app.documents import Wish
+from studio.app.documents import UnsavedChangesChoice
 from studio.app.log_panel import LogHandler
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_model import Column
-from studio.app.widgets.drop_overlay import Held
+from studio.app.widgets.drop_overlay import DraggedFiles
 from studio.app.window import MainWindow
 from studio.errors import ProjectChangedElsewhere
 from studio.project.changes import EditLines, InsertLines
@@ -27,7 +27,7 @@ from studio.project.project import Project
 
 
 def write(bench: Bench, text: str) -> None:
-    bench.session.editor.do(EditLines({bench.lines[0].id: {"text": text}}), "Edit")
+    bench.session.editor.push(EditLines({bench.lines[0].id: {"text": text}}), "Edit")
 
 
 def save_to(bench: Bench, path: Path) -> None:
@@ -63,15 +63,15 @@ def test_a_script_is_saved_and_opened_again(bench: Bench, tmp_path: Path) -> Non
 
 def test_an_untouched_script_is_closed_without_a_question(bench: Bench) -> None:
     window = bench.open_window()
-    assert bench.run(window.documents.may_close()) is Wish.DISCARD
+    assert bench.run(window.documents.confirm_close()) is UnsavedChangesChoice.DISCARD
 
 
 def test_unsaved_work_is_asked_about(bench: Bench) -> None:
     window = bench.open_window()
     write(bench, "Not saved yet.")
-    answers: list[Wish] = []
-    for words, wish in (("Cancel", Wish.CANCEL), ("Do not save", Wish.DISCARD)):
-        task = bench.session.bridge.run(window.documents.may_close())
+    answers: list[UnsavedChangesChoice] = []
+    for words, wish in (("Cancel", UnsavedChangesChoice.CANCEL), ("Do not save", UnsavedChangesChoice.DISCARD)):
+        task = bench.session.bridge.run(window.documents.confirm_close())
         press(dialog_of(bench, QMessageBox), words)
         bench.until(task.done)
         answers.append(task.result())
@@ -114,7 +114,7 @@ def test_a_file_that_is_no_script_is_a_sentence(bench: Bench, tmp_path: Path) ->
 def test_a_text_becomes_lines_and_one_undo_takes_them_back(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     (tmp_path / "story.txt").write_text("The first paragraph.\n\nThe second paragraph.\n", "utf-8")
-    window.drops._take(Held((tmp_path / "story.txt",)))
+    window.drops._take(DraggedFiles((tmp_path / "story.txt",)))
     bench.until(lambda: len(bench.lines) >= 2)
     assert "The second paragraph." in bench.texts
     bench.trigger("edit.undo")
@@ -181,7 +181,7 @@ def test_closing_the_window_ends_everything(bench: Bench) -> None:
     bench.until(lambda: closed)
     bench.is_closed = True
     assert not window.isVisible()
-    assert recoverable_drafts(bench.surroundings.drafts) == []
+    assert recoverable_drafts(bench.services.drafts) == []
     bench.loop.close()
 
 

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 from window_bench import Bench
 
-from studio.app.models.first_run_panel import Offer, PanelPage
+from studio.app.models.first_run_panel import PanelPage, SetupSuggestion
 from studio.app.window import MainWindow
 from studio.errors import NoAudioDevice
 
@@ -19,7 +19,7 @@ from studio.errors import NoAudioDevice
 def window(bench: Bench) -> MainWindow:
     window = bench.open_window()
     window.activateWindow()
-    window.models.panel.show_page(PanelPage("A better voice", offers=[Offer("Download 3 GB", lambda: None)]))
+    window.models.panel.show_page(PanelPage("A better voice", offers=[SetupSuggestion("Download 3 GB", lambda: None)]))
     return window
 
 
@@ -52,8 +52,10 @@ def test_a_panel_that_goes_by_itself_while_nobody_is_in_it(bench: Bench, window:
 
 def test_the_next_page_of_a_panel(bench: Bench, window: MainWindow) -> None:
     panel = window.models.panel
-    stop = Offer("Stop", lambda: None)
-    panel.show_page(PanelPage("Here", offers=[Offer("Begin", lambda: panel.show_page(PanelPage("", offers=[stop])))]))
+    stop = SetupSuggestion("Stop", lambda: None)
+    panel.show_page(
+        PanelPage("Here", offers=[SetupSuggestion("Begin", lambda: panel.show_page(PanelPage("", offers=[stop])))])
+    )
     press(panel._buttons.findChildren(QPushButton)[0])
     bench.until(is_in_script(window))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from window_bench import Bench, clip_of_noise
 
-from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.app.window import MainWindow
 from studio.voices.library import VoiceLibrary
 
@@ -32,8 +32,8 @@ def test_a_voice_file_brings_its_voice(bench: Bench, tmp_path: Path) -> None:
 
 def test_a_sound_is_looked_at_before_it_becomes_a_voice(bench: Bench, tmp_path: Path) -> None:
     window = start_with(bench, clip_of_noise(tmp_path / "Bert.wav"))
-    bench.until(lambda: window.findChildren(DoctorDialog))
-    (dialog,) = window.findChildren(DoctorDialog)
+    bench.until(lambda: window.findChildren(ClipEditorDialog))
+    (dialog,) = window.findChildren(ClipEditorDialog)
     dialog.reject()
 
 

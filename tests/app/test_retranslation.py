@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QTabBa
 from studio.app.main import follow_settings
 from studio.app.preferences.dialog import PreferencesDialog
 from studio.app.preferences.editors import DeviceEditor
-from studio.app.retranslation import Texts
+from studio.app.retranslation import TextSources
 from studio.app.translation import use_language
 from studio.errors import CannotWrite
 from studio.paths import resources
@@ -154,8 +154,8 @@ def test_names_and_texts_of_the_user_are_left_alone_wherever_they_are_shown(benc
     assert (box.currentText(), box.itemText(0)) == ("My voice", "My voice")
     box.activated.emit(0)
     assert bench.lines[0].voice == "My voice"
-    assert window.take_panel._title._text == "第 1 行：Stop"
-    assert window.take_panel._title.accessibleName() == "第 1 行：Stop"
+    assert window.waveform_panel._title._text == "第 1 行：Stop"
+    assert window.waveform_panel._title.accessibleName() == "第 1 行：Stop"
     item = window.inspector._takes.item(0)
     assert item.text() == f"版本 {take.number}"
     assert "种子：1" in item.toolTip()
@@ -176,7 +176,7 @@ def test_names_of_devices_are_left_alone(qapp: QApplication) -> None:
 
 
 def test_texts_put_together_are_said_anew_part_by_part(qapp: QApplication) -> None:
-    texts = Texts()
+    texts = TextSources()
     use_language(qapp, CHINESE)
     for shown, said in (
         ("Loading noise…", "正在加载 noise…"),
@@ -187,7 +187,7 @@ def test_texts_put_together_are_said_anew_part_by_part(qapp: QApplication) -> No
         ("nothing of ours", "nothing of ours"),
         ("", ""),
     ):
-        assert texts.said_anew(shown, ("StatusStrip", "TakesList", "UndoActions")) == said
+        assert texts.retranslated(shown, ("StatusBar", "TakesList", "UndoActions")) == said
 
 
 def test_no_two_texts_of_one_part_of_the_window_are_the_same_in_chinese() -> None:

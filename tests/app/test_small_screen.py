@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from window_bench import Bench
 
 from studio.app import layout
-from studio.app.models.first_run_panel import Offer, PanelPage
+from studio.app.models.first_run_panel import PanelPage, SetupSuggestion
 from studio.app.window import MainWindow
 from studio.errors import SourceUnreachable
 
@@ -25,7 +25,7 @@ ADVICE = PanelPage(
 
 @pytest.fixture
 def small_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "room_on_screen", lambda: SMALL)
+    monkeypatch.setattr(layout, "available_size", lambda: SMALL)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def window(small_screen: None, bench: Bench) -> MainWindow:
     return window
 
 
-def show_both(bench: Bench, *offers: Offer) -> MainWindow:
+def show_both(bench: Bench, *offers: SetupSuggestion) -> MainWindow:
     window = bench.window
     assert window is not None
     window.models.panel.show_page(PanelPage(ADVICE.title, ADVICE.words, offers=offers))
@@ -96,7 +96,7 @@ def test_a_notice_is_as_high_as_its_words(bench: Bench) -> None:
 
 def test_what_a_fold_hides_is_read_and_pressed_in_a_dialog(window: MainWindow, bench: Bench, qtbot: Any) -> None:
     pressed: list[str] = []
-    panel = show_both(bench, Offer("Go", lambda: pressed.append("Go"))).models.panel
+    panel = show_both(bench, SetupSuggestion("Go", lambda: pressed.append("Go"))).models.panel
     panel._more.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(panel._more, Qt.Key.Key_Space)
     dialog = panel._dialog
@@ -153,14 +153,14 @@ def test_what_is_opened_and_heard_makes_the_window_no_wider(window: MainWindow, 
     width = window.docks.voices.width()
     bench.add_take(np.zeros(24_000, np.float32))
     window.script.open_find(replaces=True)
-    window.take_panel.show_position(0.5)
+    window.waveform_panel.show_position(0.5)
     window.actions_by_id["speak.pause"].trigger()
     bench.live(0.02)
     assert window.size() == SMALL
     assert window.docks.voices.width() == width
     window.docks.bottom.raise_()
     bench.live(0.02)
-    assert window.take_panel._title.width() > window.take_panel._level.width()
+    assert window.waveform_panel._title.width() > window.waveform_panel._level.width()
     assert cut_off(window.script._find_bar) == []
     assert window.script._find_bar._find.width() > 100
 
@@ -173,14 +173,14 @@ def test_the_text_of_a_line_has_most_of_a_narrow_table(window: MainWindow, bench
 def test_an_arrangement_for_a_large_screen_is_not_taken_over_on_a_small_one(
     make_bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layout, "room_on_screen", lambda: LARGE)
+    monkeypatch.setattr(layout, "available_size", lambda: LARGE)
     first: Bench = make_bench()
     window = first.open_window()
     first.live(0.01)
     assert window.minimumSizeHint().width() > SMALL.width()
-    layout.keep_layout(window, first.settings)
+    layout.save_layout(window, first.settings)
     first.close()
-    monkeypatch.setattr(layout, "room_on_screen", lambda: SMALL)
+    monkeypatch.setattr(layout, "available_size", lambda: SMALL)
     again: Bench = make_bench()
     window = again.open_window()
     assert window.minimumSizeHint().boundedTo(SMALL) == window.minimumSizeHint()

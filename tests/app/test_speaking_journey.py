@@ -39,8 +39,8 @@ def test_a_line_is_written_spoken_heard_and_kept_sample_for_sample(bench: Bench)
     samples = bench.session.editor.project.samples_of(line.chosen_take)
     assert len(samples) == 5 * 2_400
     np.testing.assert_array_equal(bench.card.heard, samples)
-    assert window.take_panel.waveform.seconds == len(samples) / 24_000
-    assert "First sound" in window.status.meter_words
+    assert window.waveform_panel.waveform.seconds == len(samples) / 24_000
+    assert "First sound" in window.status.stats_text
 
 
 def test_escape_where_the_line_is_written_stops_what_is_heard(bench: Bench) -> None:
@@ -99,7 +99,7 @@ def test_the_line_changes_state_as_it_is_worked_on(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     states: list[str] = []
-    bench.session.live_states.changed.connect(
+    bench.session.line_statuses.changed.connect(
         lambda line_id: states.append(window.script._model.data(window.script._model.index(0, 1)))
     )
     speak_written(bench, "one two")
@@ -153,8 +153,8 @@ def test_play_all_goes_from_line_to_line_and_waits_for_those_being_made(bench: B
     bench.trigger("speak.stale")
     window.script.view.go_to(bench.lines[0].id)
     bench.trigger("play.from_here")
-    bench.until(lambda: bench.session.play_all.is_active)
-    bench.until(lambda: not bench.session.play_all.is_active)
+    bench.until(lambda: bench.session.script_player.is_active)
+    bench.until(lambda: not bench.session.script_player.is_active)
     assert heard_lines == [line.id for line in bench.lines]
 
 
@@ -175,7 +175,7 @@ def test_the_settings_say_how_many_takes_are_made_at_once(bench: Bench) -> None:
     bench.trigger("edit.new_line")
     bench.window.script.set_field("text", "one", "Edit")
     bench.trigger("speak.takes")
-    assert len(bench.session.queue.orders) == 2
+    assert len(bench.session.queue.jobs) == 2
 
 
 def test_locked_lines_are_left_alone(bench: Bench) -> None:
@@ -185,7 +185,7 @@ def test_locked_lines_are_left_alone(bench: Bench) -> None:
     bench.trigger("edit.lock")
     bench.trigger("speak.line")
     bench.live(0.05)
-    assert bench.session.queue.orders == ()
+    assert bench.session.queue.jobs == ()
     assert not window.inspector.form.isEnabled()
 
 
@@ -200,6 +200,6 @@ def test_a_renamed_voice_leaves_takes_as_they_are_and_a_mended_transcript_does_n
     assert model.data(model.index(0, 1)) == "Ready"
     shown: list[str] = []
     model.dataChanged.connect(lambda *_: shown.append(model.data(model.index(0, 1))))
-    bench.library.describe("Anne", transcript="What Anna really says.")
+    bench.library.update_metadata("Anne", transcript="What Anna really says.")
     bench.refresh_voices()
     assert shown[-1] == "Changed"

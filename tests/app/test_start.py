@@ -21,7 +21,7 @@ GENEROUS_SECONDS = 2.0
 HEAVY = (
     "av", "email", "html", "httpx2", "huggingface_hub", "importlib.metadata", "onnx", "psutil", "pyloudnorm",
     "safetensors", "sounddevice", "soundfile", "tokenizers", "yaml", "studio.app.dictionary.dialog",
-    "studio.app.furnishing", "studio.app.models.models_desk", "studio.catalog.known", "studio.engines.overview",
+    "studio.app.deferred_parts", "studio.app.models.models_controller", "studio.catalog.known", "studio.engines.overview",
     "studio.export", "studio.project.importing.script_file", "studio.text.english", "studio.voices.clip_intake",
     "studio.worker.client", "studio.worker.protocol",
 )  # fmt: skip
@@ -124,7 +124,7 @@ def test_no_engine_is_imported_while_the_window_works(tmp_path: Path) -> None:
     work = (
         "original(self, path); "
         "finish = lambda: (self.session.editor.undo_stack.undo(), self.close()); "  # or it asks whether to save
-        "self.as_spoken.ready.connect(lambda words: 'three' in words and (print('spoken', words), finish())); "
+        "self.normalized_text.ready.connect(lambda words: 'three' in words and (print('spoken', words), finish())); "
         "self.script.set_field('text', 'It is 3 o\\'clock.', 'Edit')"
     )
     patience_milliseconds = 100_000

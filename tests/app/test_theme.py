@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication
 
 from studio import paths
 from studio.app.actions import SPECS
-from studio.app.theme.dress import Appearance, dress
+from studio.app.theme.application import Appearance, apply_theme
+from studio.app.theme.colors import DARK, LIGHT, ThemeColors, is_dark, palette_of, theme_colors
 from studio.app.theme.icons import icon
-from studio.app.theme.tones import DARK, LIGHT, Tones, is_dark, palette_of, tones_of
 
 APP = Path(__file__).resolve().parents[2] / "studio" / "app"
 
@@ -33,33 +33,33 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("ink", ["ink", "quiet", "accent", "good", "warn", "bad", "busy"])
 @pytest.mark.parametrize("ground", ["ground", "surface", "raised"])
-def test_every_ink_can_be_read_on_every_ground(tones: Tones, ink: str, ground: str) -> None:
-    assert contrast(getattr(tones, ink), getattr(tones, ground)) >= 4.5
+def test_every_ink_can_be_read_on_every_ground(colors: ThemeColors, ink: str, ground: str) -> None:
+    assert contrast(getattr(colors, ink), getattr(colors, ground)) >= 4.5
 
 
-@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
-def test_what_is_selected_can_be_read(tones: Tones) -> None:
-    assert contrast(tones.on_accent, tones.accent) >= 4.5
+@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+def test_what_is_selected_can_be_read(colors: ThemeColors) -> None:
+    assert contrast(colors.on_accent, colors.accent) >= 4.5
 
 
-@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
-def test_what_was_found_can_be_read(tones: Tones) -> None:
-    assert contrast(tones.ink, tones.found) >= 4.5
+@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+def test_what_was_found_can_be_read(colors: ThemeColors) -> None:
+    assert contrast(colors.ink, colors.found) >= 4.5
 
 
 def test_a_palette_tells_whose_it_is(qapp: Any) -> None:
-    assert tones_of(palette_of(DARK)) is DARK
-    assert tones_of(palette_of(LIGHT)) is LIGHT
+    assert theme_colors(palette_of(DARK)) is DARK
+    assert theme_colors(palette_of(LIGHT)) is LIGHT
 
 
 def test_the_window_changes_its_colours_while_it_is_open(qapp: QApplication) -> None:
-    dress(qapp, Appearance.DARK)
+    apply_theme(qapp, Appearance.DARK)
     assert is_dark(qapp.palette())
     before = icon("speak").pixmap(QSize(32, 32)).toImage()
-    dress(qapp, Appearance.LIGHT)
+    apply_theme(qapp, Appearance.LIGHT)
     assert not is_dark(qapp.palette())
     assert icon("speak").pixmap(QSize(32, 32)).toImage() != before
 
@@ -72,7 +72,7 @@ def test_icons_are_sharp_at_any_size(qapp: Any) -> None:
 
 
 def test_a_disabled_icon_is_paler(qapp: QApplication) -> None:
-    dress(qapp, Appearance.LIGHT)
+    apply_theme(qapp, Appearance.LIGHT)
     from PySide6.QtGui import QIcon
 
     plain = icon("play").pixmap(QSize(16, 16)).toImage().pixelColor(8, 8)
@@ -107,7 +107,7 @@ def test_drawings_take_the_colour_of_the_text() -> None:
 
 def test_the_buttons_of_dialogs_are_words(qapp: QApplication) -> None:
     """Fusion's own pictures are of another time than the icons of the window."""
-    dress(qapp, Appearance.LIGHT)
+    apply_theme(qapp, Appearance.LIGHT)
     assert "dialogbuttonbox-buttons-have-icons: 0" in qapp.styleSheet(), "a test without a screen has no such pictures"
 
 

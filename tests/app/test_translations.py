@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QLocale
 
-from studio.app.error_words import error_words, remedy_of, sentence_of
+from studio.app.error_text import error_hint, error_message, format_error
 from studio.app.translation import use_language
 from studio.audio.encoding import encoding_named
 from studio.errors import CannotWrite, UnusableSetting, WorkerBusy, from_record
@@ -54,27 +54,27 @@ def test_an_error_is_said_in_the_language_of_the_window(qapp: Any, chinese: None
     error = CannotWrite(
         "{path} cannot be written ({reason}).", remedy="Choose another folder.", path="a/{b}.wav", reason=denied
     )
-    assert error_words(error) == "无法写入 a/{b}.wav（没有权限）。请另选一个文件夹。"
-    assert (sentence_of(error), remedy_of(error)) == ("无法写入 a/{b}.wav（没有权限）。", "请另选一个文件夹。")
+    assert format_error(error) == "无法写入 a/{b}.wav（没有权限）。请另选一个文件夹。"
+    assert (error_message(error), error_hint(error)) == ("无法写入 a/{b}.wav（没有权限）。", "请另选一个文件夹。")
     use_language(qapp, QLocale("en_US"))
-    assert error_words(error) == "a/{b}.wav cannot be written (permission denied). Choose another folder."
+    assert format_error(error) == "a/{b}.wav cannot be written (permission denied). Choose another folder."
 
 
 def test_an_error_from_the_worker_is_said_in_the_language_of_the_window(chinese: None) -> None:
     error = WorkerBusy("The process that speaks did not answer within {seconds:g} seconds.", seconds=2.5)
     copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
-    assert error_words(copy) == "朗读进程在 2.5 秒内没有响应。"
+    assert format_error(copy) == "朗读进程在 2.5 秒内没有响应。"
 
 
 def test_an_error_about_a_setting_names_it_as_the_dialog_does(chinese: None) -> None:
     with pytest.raises(UnusableSetting) as caught:
         EXPORT_TRUE_PEAK.checked("loud")
-    assert error_words(caught.value) == "“最高峰值”不能是 'loud'。请选择 -20 到 0。"
+    assert format_error(caught.value) == "“最高峰值”不能是 'loud'。请选择 -20 到 0。"
 
 
 def test_a_suggestion_is_part_of_the_sentence(chinese: None) -> None:
     with pytest.raises(UnusableSetting) as caught:
         encoding_named("flac2")
-    assert error_words(caught.value).startswith(
+    assert format_error(caught.value).startswith(
         "无法把声音写成“flac2”。您是不是想用 flac24 或 flac16？请选择以下之一："
     )

@@ -50,7 +50,7 @@ def bar_of(window: MainWindow) -> UnwrittenBar:
 
 
 def write(bench: Bench, text: str) -> None:
-    bench.session.editor.do(EditLines({bench.lines[0].id: {"text": text}}), "Edit")
+    bench.session.editor.push(EditLines({bench.lines[0].id: {"text": text}}), "Edit")
 
 
 def type_line(window: MainWindow, text: str) -> None:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from window_bench import MODEL, Bench, clip_of_noise
 
 from studio.app.export_dialog.dialog import ExportDialog
-from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.project.lines import LineStyle
 from studio.settings import EXPORT_FOLDER
 
@@ -49,7 +49,7 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
 
     # Drops a recording, looks at what the doctor says, and makes a voice of it.
     drop(bench, clip_of_noise(tmp_path / "grandmother.wav"))
-    doctor = visible(bench, DoctorDialog)
+    doctor = visible(bench, ClipEditorDialog)
     bench.loop.call_soon(next(b for b in doctor.findChildren(QPushButton) if b.isDefault()).click)
     bench.until(lambda: "grandmother" in [voice.name for voice in bench.library.voices()])
     bench.until(lambda: bench.lines[0].voice == "grandmother")

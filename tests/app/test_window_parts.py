@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, Q
 from window_bench import Bench
 
 from studio.app.bridge import Engine, EngineState
-from studio.app.layout import keep_layout
+from studio.app.layout import save_layout
 from studio.app.shortcuts_dialog import ShortcutsPage
-from studio.app.speaking.meters import Meters
+from studio.app.speaking.playback_stats import PlaybackStats
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.errors import ModelNotFound
@@ -137,7 +137,7 @@ def test_what_the_dictionary_makes_of_a_word_is_shown(bench: Bench, window: Main
     window.script.set_field("text", "He lives in Leominster.", "Edit")
     bench.until(lambda: "Leominster" in window.inspector.spoken_words, 60)
     entry = DictionaryEntry("Leominster", alias="Lemster")
-    bench.session.editor.do(EditDictionary(PronunciationDictionary((entry,))), "Pronunciation")
+    bench.session.editor.push(EditDictionary(PronunciationDictionary((entry,))), "Pronunciation")
     bench.until(lambda: "Lemster" in window.inspector.spoken_words, 60)
     bench.trigger("edit.undo")
     bench.until(lambda: "Leominster" in window.inspector.spoken_words, 60)
@@ -147,9 +147,9 @@ def test_what_was_taken_back_and_done_again_is_told(bench: Bench, window: MainWi
     bench.until(lambda: bench.session.is_ready)  # a task would be told instead
     window.script.set_field("text", "Words.", "Edit")
     bench.trigger("edit.undo")
-    assert window.status.task_words == "Undone: Edit"
+    assert window.status.task_text == "Undone: Edit"
     bench.trigger("edit.redo")
-    assert window.status.task_words == "Done again: Edit"
+    assert window.status.task_text == "Done again: Edit"
 
 
 def test_takes_are_compared_kept_and_removed(bench: Bench, window: MainWindow) -> None:
@@ -174,12 +174,12 @@ def test_takes_are_compared_kept_and_removed(bench: Bench, window: MainWindow) -
 
 def test_the_status_bar_says_how_the_engine_is(bench: Bench, window: MainWindow) -> None:
     bench.until(lambda: bench.session.is_ready)
-    assert "noise-cosyvoice3" in window.status.engine_words
+    assert "noise-cosyvoice3" in window.status.engine_text
     error = ModelNotFound("There is no model.", remedy="Choose another.")
     window.status.show_engine(Engine(bench.folder, EngineState.FAILED, error=error))
-    assert "could not be loaded" in window.status.engine_words
-    window.status.show_meters(Meters(0.5, 1.25, 3.0, 2))
-    assert window.status.meter_words.split("   ") == ["First sound 0.50 s", "RTF 1.25", "Buffer 3.00 s", "Gaps 2"]
+    assert "could not be loaded" in window.status.engine_text
+    window.status.show_meters(PlaybackStats(0.5, 1.25, 3.0, 2))
+    assert window.status.stats_text.split("   ") == ["First sound 0.50 s", "RTF 1.25", "Buffer 3.00 s", "Gaps 2"]
 
 
 def test_an_error_stays_until_it_is_closed_and_can_be_copied(bench: Bench, window: MainWindow) -> None:
@@ -192,7 +192,7 @@ def test_an_error_stays_until_it_is_closed_and_can_be_copied(bench: Bench, windo
 
 def test_the_layout_comes_back(bench: Bench, window: MainWindow) -> None:
     window.docks.voices.hide()
-    keep_layout(window, bench.settings)
+    save_layout(window, bench.settings)
     window.docks.voices.show()
     from studio.app.layout import restore_layout
 

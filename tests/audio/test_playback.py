@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.audio import output_device, playback
-from studio.audio.output_device import DeviceBuffer, Fill, open_default_output
+from studio.audio.output_device import FillCallback, LatencyPolicy, open_default_output
 from studio.audio.playback import Player
 from studio.audio.sample_ring import SampleRing
 from studio.errors import NoAudioDevice
@@ -37,9 +37,9 @@ class SoundCard:
         self._thread: threading.Thread | None = None
         self.is_running = True
         self.sample_rate = 0
-        self.fill: Fill | None = None
+        self.fill: FillCallback | None = None
 
-    def open(self, sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> SoundCard:
+    def open(self, sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> SoundCard:
         self.sample_rate = self._own_rate or sample_rate
         self.fill = fill
         self.ask(64)
@@ -102,7 +102,7 @@ def test_the_end_is_followed_by_enough_silence_for_the_device(card: SoundCard) -
     player.play(sound(1000))
     finishing = threading.Thread(target=player.finish)
     finishing.start()
-    while player.waiting_seconds or card.ask(480).any():
+    while player.buffered_seconds or card.ask(480).any():
         card.ask(480)
     for _ in range(5):
         card.ask(480)
@@ -117,7 +117,7 @@ def test_play_begins_when_enough_is_collected(card: SoundCard) -> None:
     player = Player(RATE, start_after_seconds=0.5, open_output=card.open)
     player.play(sound(11_999))
     assert not card.ask(480).any()
-    assert player.waiting_seconds == pytest.approx(0.5, abs=1e-3)
+    assert player.buffered_seconds == pytest.approx(0.5, abs=1e-3)
     player.play(sound(1))
     assert card.ask(480).all()
     player.stop()
@@ -190,7 +190,7 @@ class DryingCard(SoundCard):
         self._held: list[Samples] = []
         self._num_asked = 0
 
-    def open(self, sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> DryingCard:
+    def open(self, sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> DryingCard:
         self.buffers.append(buffer_seconds)
         self.sample_rate, self.fill, self.is_running = sample_rate, fill, True
         self._stop_asking = threading.Event()
@@ -215,7 +215,7 @@ class DryingCard(SoundCard):
 
 
 def test_a_device_that_runs_dry_again_and_again_gets_a_longer_buffer_and_nothing_is_lost() -> None:
-    card, said, buffer = DryingCard(needs=0.5), sound(3 * RATE), DeviceBuffer()
+    card, said, buffer = DryingCard(needs=0.5), sound(3 * RATE), LatencyPolicy()
     player = Player(RATE, open_output=card.open, buffer=buffer)
     player.play(said)
     player.finish()
@@ -232,9 +232,9 @@ def test_a_device_that_runs_dry_once_in_a_while_is_left_alone() -> None:
         player.play(sound(35 * RATE))
         card.ask(35 * RATE - 480)
         card.ask(480, has_run_dry=True)
-    player.tend()
+    player.service()
     assert card.is_running
-    assert player._buffer.seconds == DeviceBuffer().seconds
+    assert player._buffer.seconds == LatencyPolicy().seconds
     player.stop()
 
 
@@ -305,7 +305,7 @@ def test_play_waits_while_the_player_is_full_and_stop_frees_it(card: SoundCard) 
     playing.start()
     playing.join(0.05)
     assert playing.is_alive()
-    assert player.waiting_seconds == pytest.approx(0.1)
+    assert player.buffered_seconds == pytest.approx(0.1)
     assert np.array_equal(card.ask(480), sound(10_000)[:480])  # full is enough to begin
     stopping = threading.Thread(target=player.stop)
     stopping.start()

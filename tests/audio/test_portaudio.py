@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from studio.audio.output_device import open_output_on
-from studio.audio.portaudio import device_index, device_names, look_for_devices_again
+from studio.audio.portaudio import device_index, device_names, rescan_devices
 from studio.audio.recording import open_input
 from studio.errors import NoAudioDevice
 
@@ -78,7 +78,7 @@ class RestartedMeanwhile(ListedDevices):
     def query_devices(self, device: int | None = None, kind: str | None = None) -> Any:
         if kind is None:
             num_starts = self.num_starts
-            self._restarting.append(threading.Thread(target=look_for_devices_again))
+            self._restarting.append(threading.Thread(target=rescan_devices))
             self._restarting[-1].start()
             self._has_restarted.wait(0.2)
             self.num_restarts_while_listing += self.num_starts - num_starts
@@ -118,10 +118,10 @@ def test_a_device_that_was_unplugged_is_called_by_its_name(devices: ListedDevice
 
 def test_devices_are_not_looked_for_while_one_plays(devices: ListedDevices) -> None:
     stream = open_output_on(None, 24_000, lambda samples, dry: np.copyto(samples, 0.0))
-    assert not look_for_devices_again()
+    assert not rescan_devices()
     assert devices.num_starts == 0
     stream.close()
-    assert look_for_devices_again()
+    assert rescan_devices()
     assert devices.num_starts == 1
 
 
@@ -166,4 +166,4 @@ def test_without_portaudio_there_are_no_devices(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("studio.audio.portaudio.load_portaudio", missing)
     assert device_names("output") == ()
-    assert not look_for_devices_again()
+    assert not rescan_devices()

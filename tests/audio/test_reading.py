@@ -17,7 +17,7 @@ from studio.audio.files import read_audio
 from studio.audio.resampling import resample_steeply
 from studio.errors import BrokenClip, ClipTooLong, UnreadableClip
 from studio.installation import how_to_read_media
-from studio.voices.clip_intake import judge_clip
+from studio.voices.clip_intake import validate_clip
 
 RATE = 24_000
 
@@ -261,7 +261,7 @@ def test_a_small_file_of_much_sound_needs_little_memory(tmp_path: Path) -> None:
             file.write(np.zeros(655_350, np.int16))
     tracemalloc.start()
     with pytest.raises(ClipTooLong, match="more than 60 s"):
-        judge_clip(tmp_path / "clip.flac")
+        validate_clip(tmp_path / "clip.flac")
     peak_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak_bytes < 80 << 20

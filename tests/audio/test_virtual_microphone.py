@@ -18,11 +18,11 @@ import numpy as np
 from studio.audio.portaudio import device_names
 from studio.audio.recording import Recorder
 from studio.errors import NoAudioDevice
-from studio.voices.speech_watch import SpeechWatch
+from studio.voices.endpoint_detector import EndpointDetector
 
 try:
     with Recorder() as recorder:
-        watch = SpeechWatch(recorder.sample_rate)
+        watch = EndpointDetector(recorder.sample_rate)
         recorder.start()
         print("listening", len(device_names("input")) > 0, recorder.sample_rate, flush=True)
         started = time.monotonic()

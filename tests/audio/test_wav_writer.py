@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from studio.audio.files import WavWriter
+from studio.audio.files import AudioWriter
 from studio.errors import CannotWrite, DiskFull
 
 RATE = 24_000
@@ -25,7 +25,7 @@ def tone() -> np.ndarray:
 @pytest.mark.parametrize("suffix", [".wav", ".flac", ".ogg", ".mp3", ".WAV"])
 def test_streamed_pieces_become_one_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"speech{suffix}"
-    with WavWriter(path, RATE) as writer:
+    with AudioWriter(path, RATE) as writer:
         for piece in np.array_split(tone(), 7):
             writer.write(piece)
         assert not path.exists()
@@ -38,7 +38,7 @@ def test_streamed_pieces_become_one_file(tmp_path: Path, suffix: str) -> None:
 
 def test_wav_holds_sixteen_bits_and_clips_instead_of_wrapping(tmp_path: Path) -> None:
     samples = np.array([0.0, 0.25, 1.0, 1.5, -1.0, -7.0], np.float32)
-    with WavWriter(tmp_path / "a.wav", RATE) as writer:
+    with AudioWriter(tmp_path / "a.wav", RATE) as writer:
         writer.write(samples)
     assert soundfile.info(tmp_path / "a.wav").subtype == "PCM_16"
     written, _ = soundfile.read(tmp_path / "a.wav", dtype="int16")
@@ -47,7 +47,7 @@ def test_wav_holds_sixteen_bits_and_clips_instead_of_wrapping(tmp_path: Path) ->
 
 def test_floats_are_kept_as_they_are(tmp_path: Path) -> None:
     samples = np.array([0.1, 1.5, -7.0], np.float32)
-    with WavWriter(tmp_path / "a.wav", RATE, is_float=True) as writer:
+    with AudioWriter(tmp_path / "a.wav", RATE, is_float=True) as writer:
         writer.write(samples)
     assert np.array_equal(soundfile.read(tmp_path / "a.wav", dtype="float32")[0], samples)
 
@@ -57,7 +57,7 @@ def test_an_exception_leaves_what_was_there(tmp_path: Path) -> None:
     path.write_bytes(b"an earlier take")
 
     def speak() -> None:
-        with WavWriter(path, RATE) as writer:
+        with AudioWriter(path, RATE) as writer:
             writer.write(tone())
             raise InterruptedError
 
@@ -70,7 +70,7 @@ def test_an_exception_leaves_what_was_there(tmp_path: Path) -> None:
 def test_an_earlier_file_is_replaced_only_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     path.write_bytes(b"an earlier take")
-    writer = WavWriter(path, RATE)
+    writer = AudioWriter(path, RATE)
     writer.write(tone())
     assert path.read_bytes() == b"an earlier take"
     writer.close()
@@ -82,7 +82,7 @@ def test_an_earlier_file_is_replaced_only_at_the_end(tmp_path: Path) -> None:
 def test_a_link_is_written_through(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link.wav").symlink_to(tmp_path / "real" / "a.wav")
-    with WavWriter(tmp_path / "link.wav", RATE) as writer:
+    with AudioWriter(tmp_path / "link.wav", RATE) as writer:
         writer.write(tone())
     assert (tmp_path / "link.wav").is_symlink()
     assert soundfile.info(tmp_path / "real" / "a.wav").frames == RATE
@@ -117,7 +117,7 @@ def test_a_full_disk_is_told_and_nothing_is_left(
     noise = np.random.default_rng(0).normal(0, 0.3, 10 * RATE).astype(np.float32)
 
     def speak() -> None:
-        with WavWriter(tmp_path / f"a{suffix}", RATE) as writer:
+        with AudioWriter(tmp_path / f"a{suffix}", RATE) as writer:
             for piece in np.array_split(noise, 10):
                 writer.write(piece)
 
@@ -133,7 +133,7 @@ def test_a_disk_that_fails_at_the_very_end_is_told(tmp_path: Path, monkeypatch: 
     path.write_bytes(b"an earlier take")
     disk = FailingDisk(10**9, errno.EIO)
     monkeypatch.setattr("studio.audio.files.FileIO", disk.open)
-    writer = WavWriter(path, RATE)
+    writer = AudioWriter(path, RATE)
     writer.write(tone())
     disk.num_bytes = 0
     with pytest.raises(CannotWrite, match="cannot be written"):
@@ -145,28 +145,28 @@ def test_a_disk_that_fails_at_the_very_end_is_told(tmp_path: Path, monkeypatch: 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a real file system that is full")
 def test_a_place_nobody_may_write_to_is_told() -> None:
     with pytest.raises(CannotWrite, match="cannot be written"):
-        WavWriter(Path("/proc/self/a.wav"), RATE)
+        AudioWriter(Path("/proc/self/a.wav"), RATE)
 
 
 def test_bad_targets_are_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder.wav").mkdir()
     with pytest.raises(CannotWrite, match="not an ordinary file"):
-        WavWriter(tmp_path / "folder.wav", RATE)
+        AudioWriter(tmp_path / "folder.wav", RATE)
     with pytest.raises(CannotWrite, match="There is no folder"):
-        WavWriter(tmp_path / "none" / "a.wav", RATE)
+        AudioWriter(tmp_path / "none" / "a.wav", RATE)
     with pytest.raises(CannotWrite, match=r"We cannot write \.m4a") as caught:
-        WavWriter(tmp_path / "a.m4a", RATE)
+        AudioWriter(tmp_path / "a.m4a", RATE)
     assert ".wav, .flac, .ogg, .mp3" in caught.value.remedy
     with pytest.raises(CannotWrite, match="cannot be written"):
-        WavWriter(tmp_path / ("long" * 100 + ".wav"), RATE)
+        AudioWriter(tmp_path / ("long" * 100 + ".wav"), RATE)
     with pytest.raises(CannotWrite, match="a file without a suffix"):
-        WavWriter(tmp_path / "a", RATE)
+        AudioWriter(tmp_path / "a", RATE)
     with pytest.raises(CannotWrite, match="cannot hold sound of 96000 Hz"):
-        WavWriter(tmp_path / "a.mp3", 96_000)
+        AudioWriter(tmp_path / "a.mp3", 96_000)
     (tmp_path / "old.wav").write_bytes(b"mine")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(CannotWrite, match="write-protected"):
-        WavWriter(tmp_path / "old.wav", RATE)
+        AudioWriter(tmp_path / "old.wav", RATE)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.wav", "old.wav"]
 
 
@@ -174,5 +174,5 @@ def test_bad_targets_are_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_device_is_never_replaced() -> None:
     link = Path("/dev/null")
     with pytest.raises(CannotWrite, match=r"We cannot write a file without a suffix"):
-        WavWriter(link, RATE)
+        AudioWriter(link, RATE)
     assert link.is_char_device()

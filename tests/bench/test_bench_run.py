@@ -13,11 +13,11 @@ import pytest
 import torch
 
 from studio.bench.__main__ import main
+from studio.bench.bench_size import BenchSize
 from studio.bench.choices import choose_threads
-from studio.bench.extent import Extent
-from studio.bench.figures import BenchReport, Choice, Figure
+from studio.bench.inputs import ForcedTokens, random_mel, random_prompt, random_tokens, write_clip
 from studio.bench.machine import describe_machine, peak_memory_bytes
-from studio.bench.material import ForcedTokens, random_mel, random_prompt, random_tokens, write_clip
+from studio.bench.measurements import BenchReport, Decision, Measurement
 from studio.bench.request_measures import Course
 from studio.bench.run import BenchRequest, run_bench
 from studio.bench.stage_measures import good_prompt_tokens
@@ -26,7 +26,7 @@ from studio.model.config import Precision, SamplingOptions
 from studio.pipeline.request import EngineOptions, Mode, SynthesisReport
 from studio.pipeline.schedule import ChunkSchedule
 
-_SMALL = Extent(
+_SMALL = BenchSize(
     prompt_seconds=(2.0, 3.0),
     speech_seconds=1.6,
     cost_seconds=(1.0, 2.0),
@@ -142,8 +142,11 @@ def test_table_and_json_hold_every_figure(measured: tuple[BenchReport, list[str]
 def test_table_reads_well() -> None:
     report = BenchReport(
         model={"model": "tiny"},
-        figures=[Figure("flow.first_chunk", 0.01234, "s", "The first."), Figure("flow.all", 1234.5, "s", "All.")],
-        choices=[Choice("threads", "2", "there are two", (Figure("threads.flow_with_1", 0.5, "s", "One."),))],
+        figures=[
+            Measurement("flow.first_chunk", 0.01234, "s", "The first."),
+            Measurement("flow.all", 1234.5, "s", "All."),
+        ],
+        choices=[Decision("threads", "2", "there are two", (Measurement("threads.flow_with_1", 0.5, "s", "One."),))],
     )
     assert report.to_table() == (
         "model: tiny\n\n"
@@ -168,7 +171,7 @@ def test_gapless_start_waits_for_the_latest_chunk() -> None:
     report = SynthesisReport(1.0, 3.0, 4.0, 24_000, Mode.ZERO_SHOT, 75, {}, {})
     # Half a second of sound at 1.0, a second at 1.4 (in time), the rest at 4.0, due 1.5 s after the start.
     course = Course(report, ((1.0, 0.5), (1.4, 1.0), (4.0, 1.5)), announced_start_seconds=None)
-    assert course.gapless_start_seconds == pytest.approx(2.5)
+    assert course.earliest_gapless_start == pytest.approx(2.5)
 
 
 def test_thread_comparison_puts_the_count_back(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from small_model import write_folder
 
+from studio.catalog.cancellation import CancelToken, DownloadCancelled
 from studio.catalog.checking import check_model, discard_download, remove_model
-from studio.catalog.folders import work_on
+from studio.catalog.folders import lock_model
 from studio.catalog.installed import ModelState, installed_models, model_status, why_not_loadable
-from studio.catalog.stopping import Stopped, StopSwitch
 from studio.errors import BadModelName, MissingModelFile, ModelBusy, ModelNotFound
 
 
@@ -87,9 +87,9 @@ def test_half_a_model_is_told_apart(place: Any) -> None:
 
 def test_checking_can_be_stopped(place: Any) -> None:
     place.installation().run()
-    stop = StopSwitch()
-    stop.throw()
-    with pytest.raises(Stopped):
+    stop = CancelToken()
+    stop.cancel()
+    with pytest.raises(DownloadCancelled):
         check_model(place.model.name, stop=stop)
 
 
@@ -108,14 +108,14 @@ def test_what_ships_with_the_program_stays(place: Any) -> None:
 def test_an_abandoned_download_is_cleaned_up(place: Any) -> None:
     installation = place.installation()
     place.on_progress = lambda p: installation.stop.throw() if p.file == "llm.pt" else None
-    with pytest.raises(Stopped):
+    with pytest.raises(DownloadCancelled):
         installation.run()
     discard_download(place.model.name)
     assert not [path for path in place.folder.rglob("*") if path.is_file()]
 
 
 def test_two_programs_do_not_work_on_the_same_model(place: Any) -> None:
-    with work_on(place.model.name):
+    with lock_model(place.model.name):
         for work in (place.installation().run, lambda: remove_model(place.model.name)):
             with pytest.raises(ModelBusy, match="another program"):
                 work()

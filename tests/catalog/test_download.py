@@ -10,9 +10,9 @@ import pytest
 from hub_server import Fault, Repository
 from small_model import REPOSITORY
 
+from studio.catalog.cancellation import DownloadCancelled
 from studio.catalog.installed import installed_models
 from studio.catalog.progress import Phase, Progress
-from studio.catalog.stopping import Stopped
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 
 
@@ -103,7 +103,7 @@ def stop_at(place: Any, num_bytes: int, **options: Any) -> None:
             threading.Thread(target=installation.stop.throw).start()
 
     place.on_progress = stop
-    with pytest.raises(Stopped):
+    with pytest.raises(DownloadCancelled):
         installation.run()
     place.on_progress = None
 
@@ -127,7 +127,7 @@ def test_a_pause_takes_effect_while_a_server_is_silent(place: Any) -> None:
     installation = place.installation()
     threading.Timer(0.5, installation.stop.throw).start()
     begun = time.monotonic()
-    with pytest.raises(Stopped):
+    with pytest.raises(DownloadCancelled):
         installation.run()
     assert time.monotonic() - begun < 30
 
@@ -137,7 +137,7 @@ def test_a_pause_takes_effect_while_waiting_for_another_attempt(place: Any) -> N
     installation = place.installation()
     threading.Timer(0.3, installation.stop.throw).start()
     begun = time.monotonic()
-    with pytest.raises(Stopped):
+    with pytest.raises(DownloadCancelled):
         installation.run()
     assert time.monotonic() - begun < 30
 
@@ -244,7 +244,7 @@ def test_an_absurd_wish_to_wait_is_cut_short(place: Any) -> None:
             installation.stop.throw()
 
     place.on_progress = stop_waiting
-    with pytest.raises(Stopped):
+    with pytest.raises(DownloadCancelled):
         installation.run()
     waits = [progress.wait_seconds for progress in place.seen if progress.phase is Phase.WAITING]
     assert waits == [60]

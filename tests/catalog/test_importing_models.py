@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from small_model import write_folder
 
+from studio.catalog.cancellation import CancelToken, DownloadCancelled
 from studio.catalog.checking import check_model
 from studio.catalog.exporting import export_model
 from studio.catalog.file_names import is_safe_path
 from studio.catalog.importing import import_model
 from studio.catalog.installed import installed_models
 from studio.catalog.progress import Progress
-from studio.catalog.stopping import Stopped, StopSwitch
 from studio.errors import (
     BadModelArchive,
     BadModelName,
@@ -201,17 +201,17 @@ def test_an_archive_that_is_none_is_a_sentence(place: Any, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
 def test_a_stop_is_heard_while_an_archive_is_still_being_looked_through(place: Any, tmp_path: Path, mode: str) -> None:
-    class ThrownSoon(StopSwitch):
+    class ThrownSoon(CancelToken):
         num_checks = 0
 
         def check(self) -> None:
             self.num_checks += 1
             if self.num_checks > 4:
-                self.throw()
+                self.cancel()
             super().check()
 
     folder = write_folder(tmp_path / "mine", place.files)
-    with pytest.raises(Stopped):
+    with pytest.raises(DownloadCancelled):
         import_model(tar_of(folder, tmp_path / "model.tar", mode), stop=ThrownSoon())
     assert not place.folder.exists(), "not a byte was copied yet"
 
@@ -275,9 +275,9 @@ def test_room_is_asked_for_and_a_stop_leaves_nothing(
     place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_folder(tmp_path / "x", place.files)
-    stop = StopSwitch()
-    with pytest.raises(Stopped):
-        import_model(folder, stop=stop, on_progress=lambda p: stop.throw() if p.file == "flow.pt" else None)
+    stop = CancelToken()
+    with pytest.raises(DownloadCancelled):
+        import_model(folder, stop=stop, on_progress=lambda p: stop.cancel() if p.file == "flow.pt" else None)
     assert nothing_came_in(place)
     monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from studio.catalog import installed
-from studio.catalog.contents import is_welcome, require_complete
+from studio.catalog.contents import is_allowed_file, require_complete
 from studio.catalog.file_names import check_model_name, is_safe_path
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, model_status, model_statuses
 from studio.catalog.known import KnownModel, SourceKind, known_models
@@ -34,7 +34,7 @@ def test_what_comes_with_the_program_is_described_as_the_others_are() -> None:
     folder = BUNDLED / mini.name
     assert require_complete(folder) == mini.generation
     paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    assert [path for path in paths if not is_welcome(path)] == []
+    assert [path for path in paths if not is_allowed_file(path)] == []
     status = model_status(mini.name)
     assert status is not None
     assert (status.state, status.known) == (ModelState.BUNDLED, mini)
@@ -56,7 +56,7 @@ def test_every_entry_can_be_installed_by_its_name_from_both_hubs(model: KnownMod
     assert model.languages
     for file in model.files:
         assert is_safe_path(file.path)
-        assert is_welcome(file.path), "an export would leave it behind"
+        assert is_allowed_file(file.path), "an export would leave it behind"
         assert file.sha256 is None or re.fullmatch(r"[0-9a-f]{64}", file.sha256)
 
 

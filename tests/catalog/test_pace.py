@@ -9,10 +9,10 @@ from email.utils import format_datetime
 import httpx2
 import pytest
 
+from studio.catalog.network_errors import unreachable
 from studio.catalog.progress import Phase, Progress, SpeedMeter
+from studio.catalog.retry_policy import RetryPolicy, retry_after
 from studio.catalog.sources import SourceKind, endpoint_of
-from studio.catalog.troubles import unreachable
-from studio.catalog.waiting import Patience, wait_wished_by
 from studio.errors import UnusableSetting
 
 
@@ -62,7 +62,7 @@ def test_a_share_of_an_unknown_whole_is_none() -> None:
 
 
 def test_waits_grow_are_renewed_by_success_and_end() -> None:
-    patience = Patience(1.0)
+    patience = RetryPolicy(1.0)
     assert [patience.next_wait_seconds() for _ in range(7)] == [1, 2, 4, 8, 16, 32, None]
     patience.renew()
     assert patience.next_wait_seconds() == 1
@@ -71,14 +71,14 @@ def test_waits_grow_are_renewed_by_success_and_end() -> None:
 
 
 def test_a_server_may_wish_for_seconds_or_a_date() -> None:
-    assert wait_wished_by({"Retry-After": "12"}) == 12
+    assert retry_after({"Retry-After": "12"}) == 12
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-    assert 50 < (wait_wished_by({"Retry-After": soon}) or 0) <= 60
-    assert wait_wished_by({}) is None
-    assert Patience().next_wait_seconds(wait_wished_by({"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"})) == 60
-    assert Patience().next_wait_seconds(wait_wished_by({"Retry-After": "nan"})) == 1
-    assert wait_wished_by({"Retry-After": "Fri, 31 Dec 9999 23:59:59 -9999"}) is None
-    assert wait_wished_by({"Retry-After": "soon"}) is None
+    assert 50 < (retry_after({"Retry-After": soon}) or 0) <= 60
+    assert retry_after({}) is None
+    assert RetryPolicy().next_wait_seconds(retry_after({"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"})) == 60
+    assert RetryPolicy().next_wait_seconds(retry_after({"Retry-After": "nan"})) == 1
+    assert retry_after({"Retry-After": "Fri, 31 Dec 9999 23:59:59 -9999"}) is None
+    assert retry_after({"Retry-After": "soon"}) is None
 
 
 def test_a_certificate_nobody_trusts_is_told_as_such() -> None:

@@ -12,11 +12,11 @@ import pytest
 from sound_card import SoundCard
 from thread_worker import ThreadWorker
 
-from studio.cli.delivery import Delivery
+from studio.cli.command_context import CommandContext
+from studio.cli.delivery import OutputSink
 from studio.cli.destination import Destination
 from studio.cli.loudspeaker import Loudspeaker
 from studio.cli.progress import ProgressLine
-from studio.cli.surroundings import Surroundings
 from studio.pipeline.request import AudioChunk, SynthesisRequest, VoiceReference
 from studio.worker.client import WorkerClient
 
@@ -31,8 +31,8 @@ def test_breaking_off_is_silence_at_once_and_leaves_nothing(tmp_path: Path, text
         request = SynthesisRequest(text, VoiceReference(tmp_path / "anna.wav"))
         async with WorkerClient(Path("fake"), start_worker=ThreadWorker) as client:
             destination = Destination(tmp_path / "out.wav", is_played=True)
-            surroundings = Surroundings(open_output=card.open)
-            delivery = Delivery(destination, await client.load(), surroundings, ProgressLine())
+            command_context = CommandContext(open_output=card.open)
+            delivery = OutputSink(destination, await client.load(), command_context, ProgressLine())
             delivering = asyncio.create_task(delivery.deliver(lambda hooks: client.synthesize(request, hooks=hooks)))
             while card.first_sound is None:
                 await asyncio.sleep(0.01)

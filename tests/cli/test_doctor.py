@@ -144,7 +144,7 @@ def test_the_report_does_not_name_the_person(timbre: Terminal, monkeypatch: pyte
 def test_a_card_that_the_libraries_do_not_see(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     card = GraphicsCard("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
-    monkeypatch.setattr("studio.health.report.look_at_machine", lambda: facts)
+    monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
     found = check(timbre("doctor", "--json"), "graphics card")
     assert found["finding"] == "NVIDIA GeForce RTX 4070, 12.0 GB of memory, driver 580.1; PyTorch cannot use it"
     assert "build of PyTorch" in found["remedy"]

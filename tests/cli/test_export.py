@@ -15,7 +15,7 @@ from studio.pipeline.request import Mode, SynthesisReport, SynthesisRequest, Voi
 from studio.project.changes import AddTake, InsertLines
 from studio.project.lines import Line
 from studio.project.project import Project
-from studio.project.takes import TakeRecipe
+from studio.project.takes import TakeParameters
 
 RATE = 24_000
 WORD_SAMPLES = 2_400
@@ -161,7 +161,7 @@ def project_with_takes(path: Path) -> dict[str, np.ndarray]:
         )
         project.apply(InsertLines(0, lines))
         for number, line in enumerate(lines[:2], 1):
-            recipe = TakeRecipe(
+            recipe = TakeParameters(
                 text=line.text,
                 seed=number,
                 line_fingerprint=project.fingerprint_of(line.id) if number == 1 else "of another text",
@@ -279,7 +279,7 @@ def test_a_voice_may_lie_beside_the_script(timbre, clip: Path) -> None:  # type:
 def test_requests_with_one_key_sound_alike(tmp_path: Path, clip: Path) -> None:
     from dataclasses import replace
 
-    from studio.export.unspoken import key_of_request
+    from studio.export.unspoken import request_cache_key
     from studio.pipeline.request import EngineOptions
 
     model = tmp_path / "model"
@@ -288,7 +288,7 @@ def test_requests_with_one_key_sound_alike(tmp_path: Path, clip: Path) -> None:
     request = SynthesisRequest("Hello", VoiceReference(clip, None, "Anna"))
 
     def key(changed: SynthesisRequest = request, **options: object) -> str:
-        return key_of_request(changed, model, EngineOptions(**options))  # type: ignore[arg-type]
+        return request_cache_key(changed, model, EngineOptions(**options))  # type: ignore[arg-type]
 
     other_clip = tmp_path / "other.wav"
     other_clip.write_bytes(clip.read_bytes()[:-2])

@@ -83,7 +83,7 @@ def test_another_source_and_variant_can_be_chosen(timbre: Terminal, hub: HubServ
 
 def test_the_source_of_the_settings_is_used(timbre: Terminal, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     from studio.settings import MODEL_SCOPE_ENDPOINT, MODEL_SOURCE, MODELS_FOLDER
-    from studio.settings_file import Settings
+    from studio.settings_store import Settings
 
     monkeypatch.setenv("MODELSCOPE_ENDPOINT", "http://127.0.0.1:9")
     elsewhere = str(timbre.folder / "large disk")
@@ -131,7 +131,7 @@ def test_a_model_that_is_not_installed_says_how_to_get_it(timbre: Terminal, hub:
 def test_trouble_is_told_once_and_ends_with_its_status(
     timbre: Terminal, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("studio.catalog.waiting._LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr("studio.catalog.retry_policy._LONGEST_SECONDS", 0.01)
     hub.faults["llm.pt"] = 50 * [Fault(cut_at=5000)]
     ran = timbre("models", "install", NAME)
     assert ran.status == 13

@@ -16,7 +16,7 @@ from fake_model import CHUNK_SAMPLES, SAMPLE_RATE, FakeModel
 from sound_card import SoundCard
 from terminal import Terminal
 
-from studio.audio.files import WavWriter
+from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples
 from studio.errors import DiskFull
 from studio.model.config import SamplingOptions
@@ -249,13 +249,13 @@ def test_a_loudspeaker_that_vanishes_ends_it_with_a_sentence(timbre: Terminal, c
 def test_a_disk_that_fills_up_leaves_no_half_file(
     timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = WavWriter.write
+    write = AudioWriter.write
 
-    def fill_up(writer: WavWriter, samples: Samples) -> None:
+    def fill_up(writer: AudioWriter, samples: Samples) -> None:
         write(writer, samples)
         raise DiskFull("The disk is full: o.wav could not be completed.", remedy="Free some space and try again.")
 
-    monkeypatch.setattr(WavWriter, "write", fill_up)
+    monkeypatch.setattr(AudioWriter, "write", fill_up)
     ran = timbre("say", "one wait", "--voice", clip, "-o", "o.wav")
     assert ran.status == 10
     assert ran.err.endswith("Free some space and try again. (disk-full)\n")

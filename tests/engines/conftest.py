@@ -10,18 +10,18 @@ import noise_models
 import pytest
 from engine_bench import EXTENT, MakeManager, small_recording
 
-from studio.engines.candidate import Subject
+from studio.engines.candidate import EngineTarget
 from studio.engines.machine import processor
 from studio.engines.manager import EngineManager, StartTrial
-from studio.engines.overview import Overview
-from studio.engines.recording import recording_name
+from studio.engines.overview import EngineStatus
+from studio.engines.reference_io import recording_name
 from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
 
 
 @pytest.fixture(scope="session")
-def subject() -> Subject:
-    return Subject(open_checkpoint(noise_models.V3), processor(1))
+def subject() -> EngineTarget:
+    return EngineTarget(open_checkpoint(noise_models.V3), processor(1))
 
 
 @pytest.fixture
@@ -30,7 +30,9 @@ def store(tmp_path: Path) -> EngineStore:
 
 
 @pytest.fixture
-def make_manager(subject: Subject, store: EngineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> MakeManager:
+def make_manager(
+    subject: EngineTarget, store: EngineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> MakeManager:
     monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path / "logs"))
     small_recording().write(store.folder / "recorded" / recording_name(subject, EXTENT))
     engine_fakes.ThreadTrial.tasks.clear()
@@ -39,7 +41,7 @@ def make_manager(subject: Subject, store: EngineStore, monkeypatch: pytest.Monke
         candidates: str,
         *,
         start_trial: StartTrial = engine_fakes.ThreadTrial,
-        on_change: Callable[[Overview], None] = lambda _overview: None,
+        on_change: Callable[[EngineStatus], None] = lambda _overview: None,
         store: EngineStore | None = store,
     ) -> EngineManager:
         assert store is not None

@@ -9,41 +9,41 @@ import pytest
 import torch
 
 from studio.engines import machine
-from studio.engines.candidate import Subject
-from studio.engines.history import past_phases, remaining_seconds
-from studio.engines.keys import facts_of, key_of, place_facts
-from studio.engines.lost_card import is_card_lost
-from studio.engines.machine import budget_bytes, choose_card, give_unused_back, place_named, processor
+from studio.engines.candidate import EngineTarget
+from studio.engines.history import phase_history, remaining_seconds
+from studio.engines.keys import device_facts, facts_of, key_of
+from studio.engines.lost_device import is_device_lost
+from studio.engines.machine import budget_bytes, choose_card, device_named, empty_cache, processor
 from studio.engines.manifest import Manifest, Verification
 from studio.engines.memory import is_out_of_memory
-from studio.engines.stage import Place, PlaceKind
+from studio.engines.stage import Device, DeviceKind
 from studio.engines.task import Step
 from studio.errors import OutOfMemory, UnusableSetting
 
-LARGE = Place(PlaceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 1, (8, 9), "580.65.06")
-SMALL = Place(PlaceKind.CUDA, "NVIDIA GeForce RTX 3060", 8, 12 << 30, 0, (8, 6), "580.65.06")
+LARGE = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 1, (8, 9), "580.65.06")
+SMALL = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 3060", 8, 12 << 30, 0, (8, 6), "580.65.06")
 
 
 @pytest.mark.parametrize(
     ("wish", "found"),
     [("cuda", LARGE), ("auto", LARGE), ("cuda:0", SMALL), ("rtx 3060", SMALL), ("RTX", LARGE), ("H100", None)],
 )
-def test_a_card_is_found_by_number_or_name(wish: str, found: Place | None) -> None:
+def test_a_card_is_found_by_number_or_name(wish: str, found: Device | None) -> None:
     assert choose_card(wish, (LARGE, SMALL)) == found
 
 
 def test_without_a_card_it_is_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "graphics_cards", lambda _threads=None: ())
-    assert place_named("auto").kind is PlaceKind.CPU
-    assert place_named("cpu", num_threads=3).num_threads == 3
+    assert device_named("auto").kind is DeviceKind.CPU
+    assert device_named("cpu", num_threads=3).num_threads == 3
     with pytest.raises(UnusableSetting, match=r"There is no graphics card “cuda”.*Choose one of: cpu"):
-        place_named("cuda")
+        device_named("cuda")
 
 
 def test_a_card_that_is_there_is_taken_unless_the_processor_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "graphics_cards", lambda _threads=None: (LARGE, SMALL))
-    assert place_named("auto").device == "cuda:1"
-    assert place_named("cpu").device == "cpu"
+    assert device_named("auto").device == "cuda:1"
+    assert device_named("cpu").device == "cpu"
 
 
 def test_the_budget_is_what_is_free_less_what_must_stay_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_the_budget_is_what_is_free_less_what_must_stay_so(monkeypatch: pytest.M
     ],
 )
 def test_a_card_that_is_lost_is_known_by_its_words(words: str, is_lost: bool) -> None:
-    assert is_card_lost(RuntimeError(words)) is is_lost
+    assert is_device_lost(RuntimeError(words)) is is_lost
 
 
 def test_what_torch_keeps_of_a_card_goes_back_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,13 +77,13 @@ def test_what_torch_keeps_of_a_card_goes_back_to_it(monkeypatch: pytest.MonkeyPa
         torch._C, "_cuda_clearCublasWorkspaces", lambda: asked.append("forget workspaces"), raising=False
     )
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: asked.append("give back"))
-    give_unused_back("cpu")
+    empty_cache("cpu")
     assert asked == []
-    give_unused_back(LARGE.device)
+    empty_cache(LARGE.device)
     assert asked == ["forget workspaces", "give back"]
 
 
-def test_a_key_changes_with_everything_that_makes_a_plan_stale(subject: Subject) -> None:
+def test_a_key_changes_with_everything_that_makes_a_plan_stale(subject: EngineTarget) -> None:
     fake = engine_fakes.Fake("a")
     on_card = replace(subject, place=LARGE)
     keys = {
@@ -101,7 +101,7 @@ def test_a_key_changes_with_everything_that_makes_a_plan_stale(subject: Subject)
     assert len(keys) == 7
     within_branch = replace(on_card, place=replace(LARGE, driver="580.99.01"))
     assert key_of(facts_of(fake, within_branch)) in keys
-    assert place_facts(LARGE) == {"place": "NVIDIA GeForce RTX 4090", "capability": "8.9", "driver": "580"}
+    assert device_facts(LARGE) == {"place": "NVIDIA GeForce RTX 4090", "capability": "8.9", "driver": "580"}
 
 
 def test_want_of_memory_is_known_however_it_is_said() -> None:
@@ -134,5 +134,5 @@ def test_the_past_is_that_of_the_same_candidate_of_whichever_model() -> None:
         return Manifest("k", facts, "", "", Verification(True, 0, 0, 1), None, {"building": seconds})
 
     manifests = [made("other", 1.0), made("plan", 2.0), made("plan", 3.0)]
-    assert past_phases(manifests, "flow", "plan") == {"building": 2.0}
-    assert past_phases(manifests, "vocoder", "plan") == {}
+    assert phase_history(manifests, "flow", "plan") == {"building": 2.0}
+    assert phase_history(manifests, "vocoder", "plan") == {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.engines.manifest import BuiltFile, Manifest, Timing, Trouble, Verification, read_manifest
+from studio.engines.manifest import BuiltFile, FailureKind, Manifest, Timing, Verification, read_manifest
 from studio.engines.store import EngineStore, file_records
 from studio.wording import wording
 
@@ -66,7 +66,7 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
         os.utime(store.folder / "built" / key / "manifest.json", (1000 - age, 1000 - age))
     old = store.manifest("older", FACTS)
     assert old is not None
-    assert store.sound_files(old) is not None  # used just now
+    assert store.verified_files(old) is not None  # used just now
     build(store, "new")
     assert {manifest.key for manifest in store.all_manifests()} == {"older", "new"}
     assert store.num_bytes() == 2000
@@ -104,7 +104,7 @@ def test_what_a_dead_build_left_is_swept_and_what_is_at_work_is_not(store: Engin
     (left / "half.bin").write_bytes(b"1")
     with store.workspace("alive") as workspace:
         (workspace.folder / "half.bin").write_bytes(b"1")
-        EngineStore(store.folder).sweep()
+        EngineStore(store.folder).remove_stale()
         assert not left.exists()
         assert (workspace.folder / "half.bin").exists()
     assert not workspace.folder.exists()
@@ -121,16 +121,16 @@ def test_a_build_is_counted_before_it_begins(store: EngineStore) -> None:
         at_work = EngineStore(store.folder).attempts("a")
         assert at_work is not None
         assert at_work.num_failures == 0
-    store.fail("a", Trouble.CRASHED, wording("it crashed"))
+    store.fail("a", FailureKind.CRASHED, wording("it crashed"))
     store.begin("a")
-    store.withdraw("a")
+    store.cancel_attempt("a")
     found = store.attempts("a")
     assert found is not None
     assert (found.num_failures, str(found.reason)) == (
         1,
         "the build was interrupted: the program was killed, or the computer went off",
     )
-    store.forgive("a")
+    store.clear_failures("a")
     assert store.attempts("a") is None
 
 
@@ -156,7 +156,7 @@ with store.workspace("a") as workspace:
         killed = subprocess.run([sys.executable, "-c", program], check=False)
         assert killed.returncode == -9
         after = EngineStore(store.folder)
-        after.sweep()
+        after.remove_stale()
         assert after.manifest("a", FACTS) is None
         assert not (store.folder / "building" / "a").exists()
         found = after.attempts("a")
@@ -189,7 +189,7 @@ def test_a_folder_that_may_not_be_looked_into_is_an_empty_one(
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "iterdir", refuse)
-    store.sweep()
+    store.remove_stale()
     assert store.clear() == 0
 
 
@@ -205,7 +205,7 @@ def test_a_key_that_leads_out_of_the_store_deletes_nothing(tmp_path: Path, key: 
     hostile.write(store.folder / "built" / "a")
     assert store.all_manifests() == []
     with pytest.raises(ValueError, match="not the name"):
-        store.sound_files(hostile)
+        store.verified_files(hostile)
     with pytest.raises(ValueError, match="not the name"):
         store.discard(key)
     assert (precious / "work.txt").exists()

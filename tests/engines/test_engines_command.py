@@ -13,10 +13,10 @@ from engine_bench import EXTENT, small_recording
 
 from studio.cli.main import main as timbre
 from studio.engines import __main__ as command
-from studio.engines.candidate import Subject
+from studio.engines.candidate import EngineTarget
 from studio.engines.machine import processor
 from studio.engines.manager import EngineManager
-from studio.engines.recording import recording_name
+from studio.engines.reference_io import recording_name
 from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
 
@@ -26,7 +26,7 @@ MODEL = noise_models.V3
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
-    subject = Subject(open_checkpoint(MODEL), processor(1))
+    subject = EngineTarget(open_checkpoint(MODEL), processor(1))
     small_recording().write(EngineStore().folder / "recorded" / recording_name(subject, EXTENT))
     monkeypatch.setattr(
         command, "EngineManager", partial(EngineManager, start_trial=engine_fakes.ThreadTrial, extent=EXTENT)

@@ -9,47 +9,47 @@ import pytest
 import torch
 from graph_cases import checkpoint_of
 
-from studio.engines.candidate import Candidate, Subject, Unusable
-from studio.engines.extent import Extent
+from studio.engines.candidate import EngineBackend, EngineTarget, Unusable
 from studio.engines.machine import budget_bytes, graphics_cards
-from studio.engines.recording import Recording, record
+from studio.engines.reference_io import ReferenceIO, record
 from studio.engines.registry import all_candidates
+from studio.engines.trial_run import references_of
+from studio.engines.trial_size import TrialSize
 from studio.engines.trials import TRIALS
-from studio.engines.trying import references_of
 from studio.model.config import Precision
 
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no graphics card"),
 ]
-EXTENT = Extent(num_tokens=60, num_seeds=2, num_rounds=1, timing_seconds=1.0)
+EXTENT = TrialSize(num_tokens=60, num_seeds=2, num_rounds=1, timing_seconds=1.0)
 CANDIDATES = all_candidates()
 
 
 class Job:
     """A build that nobody cancels."""
 
-    def __init__(self, subject: Subject, workspace: Path) -> None:
+    def __init__(self, subject: EngineTarget, workspace: Path) -> None:
         self.subject = subject
         self.workspace = workspace
         self.timing_cache = workspace.parent / "timing-cache"
-        self.memory_bytes = budget_bytes(subject.place)
+        self.memory_bytes = budget_bytes(subject.device)
 
     def report(self, phase: str, done: float, total: float) -> None:
         assert 0 <= done <= total
 
-    def may_go_on(self) -> bool:
+    def should_continue(self) -> bool:
         return True
 
 
 @cache
-def recording_of(reference: Path, family: str) -> tuple[Subject, Recording]:
-    subject = Subject(checkpoint_of(reference, family), graphics_cards()[0])
+def recording_of(reference: Path, family: str) -> tuple[EngineTarget, ReferenceIO]:
+    subject = EngineTarget(checkpoint_of(reference, family), graphics_cards()[0])
     return subject, record(subject, references_of(CANDIDATES), EXTENT)
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda candidate: f"{candidate.stage.value}-{candidate.name}")
-def test_built_opened_and_right(reference: Path, family: str, candidate: Candidate, tmp_path: Path) -> None:
+def test_built_opened_and_right(reference: Path, family: str, candidate: EngineBackend, tmp_path: Path) -> None:
     """In 16 bits the miniature weights, which are noise, may lie beyond the limits: then finite is enough."""
     subject, recording = recording_of(reference, family)
     usable = candidate.probe(subject)

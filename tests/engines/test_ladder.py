@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from studio.engines.ladder import choose, no_room_for, standing_of, why_not
-from studio.engines.manifest import Attempts, Timing, Trouble, Verification
-from studio.engines.overview import CandidateView, StageView, Standing
+from studio.engines.ladder import choose, no_room_for, status_of, why_not
+from studio.engines.manifest import FailureKind, FailureRecord, Timing, Verification
+from studio.engines.overview import CandidateView, StageView, Status
 from studio.engines.stage import Stage
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 SOUND = Verification(True, 1e-5, 1e-3, 10)
 
 
-def view(name: str, factor: float = 0.0, standing: Standing = Standing.PROVEN, *, reason: str = "") -> CandidateView:
+def view(name: str, factor: float = 0.0, status: Status = Status.PROVEN, *, reason: str = "") -> CandidateView:
     return CandidateView(
         stage=Stage.FLOW,
         name=name,
         engine="E",
         precision="float32",
         key=name,
-        standing=standing,
+        status=status,
         is_reference=name == "plain",
-        reason=Wording(reason) if reason else None,
+        reason=Message(reason) if reason else None,
         verification=SOUND,
         timing=Timing(1.0 / factor, 1.0, 0.1, 3) if factor else None,
     )
 
 
 def test_the_fastest_proven_one_is_chosen_by_its_gain_over_plain_in_the_same_turns() -> None:
-    views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Standing.REFUSED)]
+    views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Status.REFUSED)]
     assert choose(views).name == "b"
     assert choose(views, unfit=frozenset({"b"})).name == "a"
 
@@ -39,7 +39,7 @@ def test_a_gain_within_the_error_of_measuring_is_no_reason_to_change() -> None:
 
 
 def test_plain_speaks_while_nothing_is_known() -> None:
-    assert choose([view("plain", standing=Standing.UNTRIED), view("a", standing=Standing.TRYING)]).name == "plain"
+    assert choose([view("plain", status=Status.UNTRIED), view("a", status=Status.TRYING)]).name == "plain"
 
 
 def test_every_other_candidate_has_a_reason() -> None:
@@ -48,45 +48,45 @@ def test_every_other_candidate_has_a_reason() -> None:
     slower = str(why_not(view("a", 2.0), choice))
     assert slower == "it is slower: 2.00 times as fast as plain float32, and what is in use 3.00 times"
     assert str(why_not(view("plain", 1.0), choice)) == "it is slower: what is in use is 3.00 times as fast"
-    assert str(why_not(view("c", standing=Standing.REFUSED, reason="it is noise"), choice)) == "it is noise"
+    assert str(why_not(view("c", status=Status.REFUSED, reason="it is noise"), choice)) == "it is noise"
     assert str(why_not(view("d", 4.0), choice)) == "it could not be opened"
-    unmeasured = view("e", standing=Standing.UNTRIED)
+    unmeasured = view("e", status=Status.UNTRIED)
     assert str(why_not(view("b", 3.0), unmeasured)) == "what is in use has not been measured yet"
 
 
 def test_only_what_is_proven_takes_over() -> None:
-    plain, fast, other = view("plain", 1.0), view("a", 2.0), view("b", standing=Standing.UNTRIED)
+    plain, fast, other = view("plain", 1.0), view("a", 2.0), view("b", status=Status.UNTRIED)
     assert StageView(Stage.FLOW, "a", (plain, fast, other), in_use="plain").takes_over
     assert not StageView(Stage.FLOW, "a", (plain, fast, other), in_use="a").takes_over
     assert not StageView(Stage.FLOW, "a", (plain, fast, other)).takes_over
-    untried = view("plain", standing=Standing.UNTRIED)
+    untried = view("plain", status=Status.UNTRIED)
     stage = StageView(Stage.FLOW, "plain", (untried, other), in_use="b")
     assert not stage.takes_over
     assert stage.speaking is other
 
 
-def standing(**facts: object) -> tuple[Standing, str]:
+def status(**facts: object) -> tuple[Status, str]:
     given: dict[str, object] = dict.fromkeys(("unusable", "no_room", "manifest", "attempts", "has_failed_now"))
-    found, reason = standing_of(**{**given, "is_being_built": False, **facts})  # type: ignore[arg-type]
+    found, reason = status_of(**{**given, "is_being_built": False, **facts})  # type: ignore[arg-type]
     return found, str(reason)
 
 
 def test_where_a_candidate_stands() -> None:
-    assert standing()[0] is Standing.UNTRIED
-    assert standing(unusable=wording("it is absent")) == (Standing.UNUSABLE, "it is absent")
-    assert standing(no_room=wording("no room")) == (Standing.NO_ROOM, "no room")
-    assert standing(is_being_built=True)[0] is Standing.ELSEWHERE
-    once = Attempts(1, Trouble.CRASHED, wording("it crashed"))
-    assert standing(attempts=once) == (Standing.FAILED, "it crashed")
-    assert standing(attempts=once, has_failed_now=wording("it crashed")) == (
-        Standing.RESTING,
+    assert status()[0] is Status.UNTRIED
+    assert status(unusable=wording("it is absent")) == (Status.UNUSABLE, "it is absent")
+    assert status(no_room=wording("no room")) == (Status.INSUFFICIENT_RESOURCES, "no room")
+    assert status(is_being_built=True)[0] is Status.BUSY
+    once = FailureRecord(1, FailureKind.CRASHED, wording("it crashed"))
+    assert status(attempts=once) == (Status.FAILED, "it crashed")
+    assert status(attempts=once, has_failed_now=wording("it crashed")) == (
+        Status.BACKED_OFF,
         "it crashed; it is tried again at the next start",
     )
-    assert standing(attempts=Attempts(2, Trouble.CRASHED, wording("it crashed"))) == (
-        Standing.RESTING,
+    assert status(attempts=FailureRecord(2, FailureKind.CRASHED, wording("it crashed"))) == (
+        Status.BACKED_OFF,
         "it failed 2 times and rests until you ask for it; the last time: it crashed",
     )
-    assert standing(attempts=Attempts(0, Trouble.UNDERWAY, wording("")))[0] is Standing.UNTRIED
+    assert status(attempts=FailureRecord(0, FailureKind.UNDERWAY, wording("")))[0] is Status.UNTRIED
 
 
 def test_room_is_what_is_free_now() -> None:

@@ -13,10 +13,10 @@ from engine_bench import MakeManager
 from engine_fakes import ThreadTrial
 
 from studio.engines import manager as manager_module
-from studio.engines.candidate import Subject
+from studio.engines.candidate import EngineTarget
 from studio.engines.ladder import why_not
 from studio.engines.manager import EngineManager
-from studio.engines.overview import CandidateView, Overview, Standing
+from studio.engines.overview import CandidateView, EngineStatus, Status
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.engines.task import News
@@ -38,7 +38,7 @@ def test_before_anything_is_known_the_plain_one_speaks(make_manager: MakeManager
     manager = make_manager("RIGHT")
     assert chosen(manager) == "plain"
     assert manager.open_choice(ENCODER) is None
-    assert {view.standing for view in views(manager).values()} == {Standing.UNTRIED}
+    assert {view.status for view in views(manager).values()} == {Status.UNTRIED}
 
 
 def test_of_the_choice_it_is_known_whether_it_opens_slowly(make_manager: MakeManager) -> None:
@@ -71,23 +71,23 @@ def test_what_is_known_is_kept_and_nothing_is_tried_twice(make_manager: MakeMana
 
 
 @pytest.mark.parametrize(
-    ("name", "standing", "words"),
+    ("name", "status", "words"),
     [
-        ("wrong", Standing.REFUSED, "its results differ by 10.00% from plain float32, more than 0.10%"),
-        ("overflowing", Standing.REFUSED, "it computes something that is not a number"),
-        ("greedy", Standing.RESTING, "there was not enough memory for it"),
-        ("failing", Standing.RESTING, "The bricks are too soft."),
-        ("disk", Standing.RESTING, "a file cannot be written or read: the disk is full"),
-        ("absent", Standing.UNUSABLE, "the library is not installed"),
-        ("vast", Standing.NO_ROOM, "it needs 1073741824.0 GB of memory"),
+        ("wrong", Status.REFUSED, "its results differ by 10.00% from plain float32, more than 0.10%"),
+        ("overflowing", Status.REFUSED, "it computes something that is not a number"),
+        ("greedy", Status.BACKED_OFF, "there was not enough memory for it"),
+        ("failing", Status.BACKED_OFF, "The bricks are too soft."),
+        ("disk", Status.BACKED_OFF, "a file cannot be written or read: the disk is full"),
+        ("absent", Status.UNUSABLE, "the library is not installed"),
+        ("vast", Status.INSUFFICIENT_RESOURCES, "it needs 1073741824.0 GB of memory"),
     ],
 )
-def test_every_refusal_is_kept_in_words(make_manager: MakeManager, name: str, standing: Standing, words: str) -> None:
+def test_every_refusal_is_kept_in_words(make_manager: MakeManager, name: str, status: Status, words: str) -> None:
     manager = make_manager("BAD")
     manager.improve()
     assert chosen(manager) == "plain"
     view = views(manager)[name]
-    assert view.standing is standing
+    assert view.status is status
     assert words in str(view.reason)
 
 
@@ -102,7 +102,7 @@ def test_what_was_found_wrong_is_not_tried_again_but_what_failed_is_once_more(ma
     third.improve()
     assert ThreadTrial.tasks == []
     resting = views(third)["failing"]
-    assert resting.standing is Standing.RESTING
+    assert resting.status is Status.BACKED_OFF
     assert "it failed 2 times and rests until you ask for it" in str(resting.reason)
 
 
@@ -118,11 +118,11 @@ def test_a_resting_one_is_tried_again_when_asked(make_manager: MakeManager) -> N
 def test_a_built_thing_has_a_manifest_and_its_progress_was_counted(
     make_manager: MakeManager, store: EngineStore
 ) -> None:
-    seen: list[Overview] = []
+    seen: list[EngineStatus] = []
     manager = make_manager("ONE_BUILT", on_change=seen.append)
     manager.improve()
     view = views(manager)["built"]
-    assert view.standing is Standing.PROVEN
+    assert view.status is Status.PROVEN
     assert view.num_bytes == len(engine_fakes.PLAN)
     (manifest,) = [manifest for manifest in store.all_manifests() if manifest.key == view.key]
     assert manifest.facts["candidate: library"] == "1"
@@ -136,7 +136,7 @@ def test_a_built_thing_has_a_manifest_and_its_progress_was_counted(
 
 def test_a_second_build_knows_how_long_it_will_take(make_manager: MakeManager) -> None:
     make_manager("ONE_BUILT").improve()
-    seen: list[Overview] = []
+    seen: list[EngineStatus] = []
     manager = make_manager("ONE_BUILT", on_change=seen.append)
     manager.improve(again=[views(manager)["built"].key])
     remaining = [overview.work.remaining_seconds for overview in seen if overview.work and overview.work.step]
@@ -175,7 +175,7 @@ def test_a_plan_of_another_library_is_left_alone_and_another_is_built(
 ) -> None:
     make_manager("ONE_BUILT").improve()
     newer = make_manager("OF_A_NEWER_LIBRARY")
-    assert views(newer)["built"].standing is Standing.UNTRIED
+    assert views(newer)["built"].status is Status.UNTRIED
     newer.improve()
     assert len([manifest for manifest in store.all_manifests() if manifest.files]) == 2
 
@@ -187,7 +187,7 @@ def test_a_plan_carried_over_from_another_machine_is_not_used(make_manager: Make
     manifest_path = store.folder / "built" / views(manager)["built"].key / "manifest.json"
     words = manifest_path.read_text("utf-8")
     manifest_path.write_text(words.replace('"threads": "1"', '"threads": "64"'), "utf-8")
-    assert views(manager)["built"].standing is Standing.UNTRIED
+    assert views(manager)["built"].status is Status.UNTRIED
     opened = manager.open_choice(ENCODER)
     assert opened is not None
     assert opened.view.name == "plain"
@@ -240,7 +240,7 @@ def test_when_there_is_memory_again_the_faster_one_is_opened_again(
 def test_cancelling_leaves_nothing_and_is_not_a_failure(make_manager: MakeManager, store: EngineStore) -> None:
     has_begun = threading.Event()
 
-    def watch(overview: Overview) -> None:
+    def watch(overview: EngineStatus) -> None:
         if overview.work and overview.work.name == "built" and overview.work.share > 0.3:
             has_begun.set()
 
@@ -251,7 +251,7 @@ def test_cancelling_leaves_nothing_and_is_not_a_failure(make_manager: MakeManage
     manager.cancel()
     improving.join(60)
     assert not improving.is_alive()
-    assert views(manager)["built"].standing is Standing.UNTRIED
+    assert views(manager)["built"].status is Status.UNTRIED
     assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
     assert chosen(manager) == "plain"
 
@@ -260,7 +260,7 @@ def test_a_paused_build_stands_still_and_goes_on(make_manager: MakeManager) -> N
     seen: list[float] = []
     has_begun, is_over = threading.Event(), threading.Event()
 
-    def watch(overview: Overview) -> None:
+    def watch(overview: EngineStatus) -> None:
         if overview.work and overview.work.name == "built":
             seen.append(overview.work.share)
             if overview.work.share > 0.3:
@@ -319,10 +319,10 @@ def test_two_programs_do_not_build_the_same_thing_twice(make_manager: MakeManage
     key = views(manager)["built"].key
     with store.workspace(key):
         manager.improve()
-        assert views(manager)["built"].standing is Standing.ELSEWHERE
+        assert views(manager)["built"].status is Status.BUSY
     assert [task.name for task in ThreadTrial.tasks] == ["plain"]
     manager.improve()
-    assert views(manager)["built"].standing is Standing.PROVEN
+    assert views(manager)["built"].status is Status.PROVEN
 
 
 def test_forgetting_frees_the_disk_and_everything_is_tried_again(make_manager: MakeManager, store: EngineStore) -> None:
@@ -330,9 +330,9 @@ def test_forgetting_frees_the_disk_and_everything_is_tried_again(make_manager: M
     manager.improve()
     assert manager.forget() == len(engine_fakes.PLAN)
     assert store.num_bytes() == 0
-    assert views(manager)["built"].standing is Standing.UNTRIED
+    assert views(manager)["built"].status is Status.UNTRIED
     manager.improve()
-    assert views(manager)["built"].standing is Standing.PROVEN
+    assert views(manager)["built"].status is Status.PROVEN
 
 
 def test_what_was_built_is_thrown_away_when_it_is_found_wrong(
@@ -343,11 +343,11 @@ def test_what_was_built_is_thrown_away_when_it_is_found_wrong(
     )
     manager = make_manager("ONE_BUILT")
     manager.improve()
-    assert views(manager)["built"].standing is Standing.REFUSED
+    assert views(manager)["built"].status is Status.REFUSED
     assert store.num_bytes() == 0
 
 
-def test_the_engine_that_is_opened_does_what_was_proven(make_manager: MakeManager, subject: Subject) -> None:
+def test_the_engine_that_is_opened_does_what_was_proven(make_manager: MakeManager, subject: EngineTarget) -> None:
     manager = make_manager("ONE_BUILT")
     manager.improve()
     opened = manager.open_choice(ENCODER)

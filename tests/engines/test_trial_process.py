@@ -14,7 +14,7 @@ from engine_bench import MakeManager
 from engine_fakes import ThreadTrial
 
 from studio.engines.manager import EngineManager
-from studio.engines.overview import CandidateView, Overview, Standing
+from studio.engines.overview import CandidateView, EngineStatus, Status
 from studio.engines.store import EngineStore
 from studio.engines.task import TrialTask
 from studio.engines.trial_process import TrialProcess
@@ -47,7 +47,7 @@ class Begun:
         self.name = name
         self.event = threading.Event()
 
-    def __call__(self, overview: Overview) -> None:
+    def __call__(self, overview: EngineStatus) -> None:
         if overview.work and overview.work.name == self.name and overview.work.step and overview.work.step.index > 0:
             self.event.set()
 
@@ -64,8 +64,8 @@ def test_a_build_in_a_process_of_its_own_is_proven_and_gives_way(make_manager: M
     manager.cancel()
     improving.join(30)
     assert children() == []
-    assert view_of(manager, "built").standing is Standing.UNTRIED
-    assert view_of(manager, "plain").standing is Standing.PROVEN
+    assert view_of(manager, "built").status is Status.UNTRIED
+    assert view_of(manager, "plain").status is Status.PROVEN
 
 
 class CrowdedConnection:
@@ -120,7 +120,7 @@ def test_a_library_that_does_not_listen_is_killed_when_cancelled(make_manager: M
     manager.cancel()
     improving.join(60)
     assert not improving.is_alive()
-    assert view_of(manager, "deaf").standing is Standing.UNTRIED
+    assert view_of(manager, "deaf").status is Status.UNTRIED
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_killed_from_outside_twice_it_rests(make_manager: MakeManager, store: En
         os.kill(process.pid, signal.SIGKILL)
         improving.join(30)
     view = view_of(make_manager("UNHURRIED"), "built")
-    assert view.standing is Standing.RESTING
+    assert view.status is Status.BACKED_OFF
     assert "it failed 2 times and rests until you ask for it" in str(view.reason)
     assert store.num_bytes() == 0
     assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
@@ -153,7 +153,7 @@ def test_a_program_that_ends_ends_its_trial_at_once_and_that_is_no_failure(
     improving.join(5)
     assert not improving.is_alive()
     assert children() == []
-    assert view_of(manager, "deaf").standing is Standing.UNTRIED
+    assert view_of(manager, "deaf").status is Status.UNTRIED
     assert store.attempts(view_of(manager, "deaf").key) is None
 
 

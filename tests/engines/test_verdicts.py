@@ -12,23 +12,23 @@ import pytest
 import torch
 
 from studio.engines import torch_candidates
-from studio.engines.candidate import BuildCancelled, Subject, Unusable, Usable
+from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Unusable
 from studio.engines.distance import distance, mel_distance_db
-from studio.engines.extent import Extent
-from studio.engines.limits import judged
+from studio.engines.limits import apply_tolerances
 from studio.engines.machine import processor
 from studio.engines.manifest import Verification
-from studio.engines.recording import Recording, read_recording, record
+from studio.engines.reference_io import ReferenceIO, read_recording, record
 from studio.engines.registry import MODULES, all_candidates
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.engines.task import TrialTask, WasCancelled
-from studio.engines.trials import TRIALS, Trial, time_alone, time_in_turns
-from studio.engines.trying import references_of, tried
+from studio.engines.trial_run import references_of, run_trial
+from studio.engines.trial_size import TrialSize
+from studio.engines.trials import TRIALS, StageBenchmark, time_interleaved, time_single
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 
 SECOND_CARD = torch.device("cuda", 1)
-EXTENT = Extent(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
+EXTENT = TrialSize(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
 REFERENCES = references_of(all_candidates())
 
 
@@ -68,7 +68,7 @@ def test_mel_distance_hears_shape_and_not_loudness() -> None:
     ],
 )
 def test_limits(stage: Stage, precision: Precision, found: Verification, is_right: bool) -> None:
-    assert (judged(stage, precision, found).complaint is None) is is_right
+    assert (apply_tolerances(stage, precision, found).complaint is None) is is_right
 
 
 class OnSecondCard(torch.Tensor):
@@ -79,14 +79,14 @@ class OnSecondCard(torch.Tensor):
 def test_the_clock_stops_when_the_card_of_the_result_has_computed_it(monkeypatch: pytest.MonkeyPatch) -> None:
     waited_for: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "synchronize", waited_for.append)
-    time_alone(Timed([torch.zeros(1).as_subclass(OnSecondCard)]), None)
+    time_single(Timed([torch.zeros(1).as_subclass(OnSecondCard)]), None)
     assert set(waited_for) == {SECOND_CARD}
     waited_for.clear()
-    time_alone(Timed([torch.zeros(1), 5]), None)
+    time_single(Timed([torch.zeros(1), 5]), None)
     assert waited_for == [], "nothing of a processor's is on a card"
 
 
-class Timed(Trial):
+class Timed(StageBenchmark):
     """One whose work has ``results``."""
 
     def __init__(self, results: list[object]) -> None:
@@ -117,11 +117,11 @@ def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
     monkeypatch.setattr(torch.cuda, "set_stream", choose)
-    monkeypatch.setattr("studio.model.stream_pool.streams_of", Pool)
+    monkeypatch.setattr("studio.model.stream_pool.cuda_streams", Pool)
     task = TrialTask(
         model_folder=noise_models.V3,
         variant=None,
-        place=Place(PlaceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, index=1),
+        place=Device(DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, index=1),
         stage=Stage.FLOW,
         name="torch-float32",
         modules=MODULES,
@@ -130,31 +130,31 @@ def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path, monkeypatch: pyte
         timing_cache=tmp_path / "cache",
         extent=EXTENT,
     )
-    assert isinstance(tried(task, None), WasCancelled)  # type: ignore[arg-type]
+    assert isinstance(run_trial(task, None), WasCancelled)  # type: ignore[arg-type]
     assert chosen == [1, "a stream of cuda:1"]
 
 
 @pytest.fixture(scope="module")
-def recorded() -> tuple[Subject, Recording]:
-    subject = Subject(open_checkpoint(noise_models.V3), processor(1))
+def recorded() -> tuple[EngineTarget, ReferenceIO]:
+    subject = EngineTarget(open_checkpoint(noise_models.V3), processor(1))
     return subject, record(subject, REFERENCES, EXTENT)
 
 
 @pytest.mark.parametrize("stage", list(Stage))
-def test_plain_equals_its_own_recording_and_is_timed(recorded: tuple[Subject, Recording], stage: Stage) -> None:
+def test_plain_equals_its_own_recording_and_is_timed(recorded: tuple[EngineTarget, ReferenceIO], stage: Stage) -> None:
     subject, recording = recorded
     trial = TRIALS[stage](recording, subject.checkpoint, EXTENT)
     engine = REFERENCES[stage].open(None, subject)
     found = trial.verify(engine, Precision.FLOAT32)
     assert found.complaint is None
     assert found.relative_error <= 1e-6
-    timing = time_in_turns(trial, engine, engine)
+    timing = time_interleaved(trial, engine, engine)
     assert 0 < timing.first_seconds <= timing.seconds_per_audio_second * trial.audio_seconds + 1.0
     assert timing.num_rounds >= 1
 
 
 def test_the_vocoders_sixteen_bits_are_near_and_tried_where_the_processor_has_them(
-    recorded: tuple[Subject, Recording], monkeypatch: pytest.MonkeyPatch
+    recorded: tuple[EngineTarget, ReferenceIO], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     subject, recording = recorded
     halves = {
@@ -169,13 +169,13 @@ def test_the_vocoders_sixteen_bits_are_near_and_tried_where_the_processor_has_th
     assert found.relative_error > 1e-6, "it does multiply otherwise"
     for has_it in (True, False):
         monkeypatch.setattr(torch_candidates, "has_onednn", lambda precision, has_it=has_it: has_it)
-        assert isinstance(bfloat16.probe(subject), Usable if has_it else Unusable)
+        assert isinstance(bfloat16.probe(subject), Available if has_it else Unusable)
         assert isinstance(halves[Precision.FLOAT16].probe(subject), Unusable)
 
 
 @pytest.mark.parametrize("stage", [Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER])
 def test_a_network_with_spoilt_weights_is_refused(
-    recorded: tuple[Subject, Recording], stage: Stage, tmp_path: Path
+    recorded: tuple[EngineTarget, ReferenceIO], stage: Stage, tmp_path: Path
 ) -> None:
     """The wrong rows of one matrix, as a bad export would have them."""
     subject, recording = recorded
@@ -191,12 +191,14 @@ def test_a_network_with_spoilt_weights_is_refused(
     tensors[largest] = tensors[largest].flip(0)
     (folder / name).unlink()
     torch.save(tensors, folder / name)
-    spoilt = Subject(open_checkpoint(folder), subject.place)
+    spoilt = EngineTarget(open_checkpoint(folder), subject.device)
     trial = TRIALS[stage](recording, subject.checkpoint, EXTENT)
     assert trial.verify(REFERENCES[stage].open(None, spoilt), Precision.INT8).complaint is not None
 
 
-def test_a_recording_survives_its_file_and_damage_is_found(recorded: tuple[Subject, Recording], tmp_path: Path) -> None:
+def test_a_recording_survives_its_file_and_damage_is_found(
+    recorded: tuple[EngineTarget, ReferenceIO], tmp_path: Path
+) -> None:
     _, recording = recorded
     path = tmp_path / "recorded" / "a.safetensors"
     recording.write(path)

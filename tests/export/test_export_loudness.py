@@ -11,7 +11,7 @@ from studio.audio.encoding import WAV_16, WAV_FLOAT
 from studio.audio.waveform import Waveform
 from studio.errors import UnusableSetting
 from studio.export.loudness import LoudnessMeter, loudness_lufs
-from studio.export.mastering import LoudnessTarget, master, prepare, trim
+from studio.export.mastering import LoudnessTarget, apply_loudness, resample_and_trim, trim
 from studio.export.true_peak import limit, true_peak_dbtp
 
 
@@ -99,24 +99,24 @@ def test_the_limiter_leaves_alone_what_is_low_enough() -> None:
 @pytest.mark.parametrize("lufs", [-23.0, -16.0, -14.0])
 @pytest.mark.parametrize("level", [0.04, 0.2, 1.5])
 def test_speech_comes_out_as_loud_as_wished_below_its_limit(lufs: float, level: float) -> None:
-    mastered = master(hum(4, 120, level=level), RATE, LoudnessTarget(lufs, -1.0), WAV_16)
+    mastered = apply_loudness(hum(4, 120, level=level), RATE, LoudnessTarget(lufs, -1.0), WAV_16)
     assert pyloudnorm.Meter(RATE).integrated_loudness(mastered.astype(np.float64)) == pytest.approx(lufs, abs=0.1)
     assert true_peak_dbtp(mastered) <= -0.99
 
 
 def test_breath_is_not_made_as_loud_as_speech() -> None:
     breath = hum(2, 100, level=1e-4)
-    assert np.abs(master(breath, RATE, LoudnessTarget(), WAV_16)).max() < 20 * np.abs(breath).max()
+    assert np.abs(apply_loudness(breath, RATE, LoudnessTarget(), WAV_16)).max() < 20 * np.abs(breath).max()
     silence = np.zeros(RATE, np.float32)
-    assert not master(silence, RATE, LoudnessTarget(), WAV_16).any()
+    assert not apply_loudness(silence, RATE, LoudnessTarget(), WAV_16).any()
 
 
 def test_without_a_wish_sound_stays_as_it_was_heard() -> None:
     speech = hum(1, 100)
-    assert master(speech, RATE, None, WAV_16) is speech
+    assert apply_loudness(speech, RATE, None, WAV_16) is speech
     too_loud = hum(1, 100, level=2.0)
-    assert master(too_loud, RATE, None, WAV_FLOAT) is too_loud
-    assert true_peak_dbtp(master(too_loud, RATE, None, WAV_16)) <= 0.0
+    assert apply_loudness(too_loud, RATE, None, WAV_FLOAT) is too_loud
+    assert true_peak_dbtp(apply_loudness(too_loud, RATE, None, WAV_16)) <= 0.0
 
 
 @pytest.mark.parametrize(("lufs", "peak"), [(-50, -1), (0, -1), (-16, 1), (-16, -30)])
@@ -147,4 +147,6 @@ def test_trimming_leaves_what_has_no_silence_or_nothing_else() -> None:
 
 @pytest.mark.parametrize(("rate", "num_samples"), [(24_000, 24_001), (44_100, 44_102), (48_000, 48_002)])
 def test_other_rates_have_the_exact_length(rate: int, num_samples: int) -> None:
-    assert len(prepare(Waveform(hum(1.0, 120)[:1].repeat(24_001), RATE), rate, is_trimmed=False)) == num_samples
+    assert (
+        len(resample_and_trim(Waveform(hum(1.0, 120)[:1].repeat(24_001), RATE), rate, is_trimmed=False)) == num_samples
+    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from speech_fakes import items_of
 
 from studio.errors import UnusableSetting
-from studio.export.names import NameGiver, NamePattern, safe_stem
+from studio.export.names import NamePattern, UniqueNamer, sanitize_filename
 
 ITEM = replace(items_of(["The harbour was quiet that morning, and nobody spoke."])[0], style="emotion.happy")
 
@@ -69,17 +69,17 @@ def test_a_slash_in_the_pattern_makes_folders_and_one_in_a_text_does_not() -> No
     ],
 )
 def test_names_are_made_safe(wish: str, name: str) -> None:
-    assert safe_stem(wish) == name
+    assert sanitize_filename(wish) == name
 
 
 @given(st.text(max_size=400))
 def test_any_text_becomes_a_name(text: str) -> None:
-    name = safe_stem(text)
+    name = sanitize_filename(text)
     assert name
     assert len(name.encode("utf-8")) <= 201
     assert name == name.strip(" .")
     assert not set(name) & set('<>:"/\\|?*\0\n')
-    assert safe_stem(name) == name
+    assert sanitize_filename(name) == name
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_patterns_nobody_understands_are_refused(pattern: str, sentence: str) ->
 
 
 def test_no_two_files_share_a_name() -> None:
-    names = NameGiver()
+    names = UniqueNamer()
     assert names.unique(PurePosixPath("Hello"), [".wav"]).name == "Hello"
     assert names.unique(PurePosixPath("hello"), [".wav"]).name == "hello-2"
     assert names.unique(PurePosixPath("HELLO"), [".wav"]).name == "HELLO-3"

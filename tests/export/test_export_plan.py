@@ -11,7 +11,7 @@ import soundfile
 from speech_fakes import items_of
 
 from studio.audio.encoding import ENCODINGS, FLAC_16, MP3, WAV_16, WAV_FLOAT, encoding_named
-from studio.audio.files import WavWriter
+from studio.audio.files import AudioWriter
 from studio.errors import UnusableSetting
 from studio.export.mastering import LoudnessTarget
 from studio.export.plan import ExportPlan, ExportSettings, _short_enough
@@ -86,7 +86,7 @@ def test_wav_files_beyond_four_gigabytes_are_of_the_kind_without_that_limit(tmp_
     large = WAV_FLOAT.holding(2**30)
     assert (large.file_format, large.subtype) == ("RF64", "FLOAT")
     assert MP3.holding(2**40) is MP3
-    with WavWriter(tmp_path / "a.wav", 24_000, encoding=large, tags={"title": "Title"}) as writer:
+    with AudioWriter(tmp_path / "a.wav", 24_000, encoding=large, tags={"title": "Title"}) as writer:
         writer.write(np.full(1000, 0.5, np.float32))
     samples, rate = soundfile.read(tmp_path / "a.wav", dtype="float32")
     assert (len(samples), rate, samples[0]) == (1000, 24_000, 0.5)

@@ -13,8 +13,8 @@ import soundfile
 from export_child import TEXTS, plan
 from speech_fakes import Hums
 
+from studio.export.cached_source import CachedSource
 from studio.export.exporter import Exporter
-from studio.export.kept_speech import KeptSpeech
 
 HOUSE = Path(__file__).parent.parent.parent
 CHILD = Path(__file__).with_name("export_child.py")
@@ -89,12 +89,12 @@ def test_what_was_spoken_for_a_joined_file_is_not_spoken_again(tmp_path: Path) -
     """Only the joined file is wished for: of the lines nothing is in the target folder."""
     first = Hums()
     target, journals, cache = tmp_path / "target", tmp_path / "journals", tmp_path / "cache"
-    interrupted = Exporter(plan(target, is_joined=True), KeptSpeech(first, folder=cache), journals=journals)
+    interrupted = Exporter(plan(target, is_joined=True), CachedSource(first, folder=cache), journals=journals)
     interrupted._join = lambda spans: (_ for _ in ()).throw(KeyboardInterrupt)  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         interrupted.run()
     assert len(first.asked) == len(TEXTS)
     second = Hums()
-    Exporter(plan(target, is_joined=True), KeptSpeech(second, folder=cache), journals=journals).run()
+    Exporter(plan(target, is_joined=True), CachedSource(second, folder=cache), journals=journals).run()
     assert second.asked == []
     assert (target / "story.flac").is_file()

@@ -11,14 +11,14 @@ from studio.pipeline.request import LengthVerdict
 from studio.project.changes import AddTake, InsertLines
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
-from studio.project.takes import TakeRecipe
+from studio.project.takes import TakeParameters
 
 
 def test_a_take_of_odd_length_is_exported_as_it_was_heard(tmp_path: Path) -> None:
     with Project.create(tmp_path) as project:
         project.apply(InsertLines(0, (Line(id="a", text="Hello."),)))
         print_of_line = project.fingerprint_of("a")
-        recipe = TakeRecipe(
+        recipe = TakeParameters(
             "Hello.", 1, print_of_line, "zero-shot", "", "", "model", "", odd_length=LengthVerdict.TOO_LONG
         )
         recorder = project.begin_take("a", recipe, 24_000)

@@ -8,13 +8,13 @@ from typing import Protocol
 import engine_fakes
 import numpy as np
 
-from studio.engines.extent import Extent
 from studio.engines.manager import EngineManager, StartTrial
-from studio.engines.overview import Overview
-from studio.engines.recording import Recording
+from studio.engines.overview import EngineStatus
+from studio.engines.reference_io import ReferenceIO
 from studio.engines.store import EngineStore
+from studio.engines.trial_size import TrialSize
 
-EXTENT = Extent(num_tokens=4, num_seeds=1, num_rounds=3, timing_seconds=20.0)
+EXTENT = TrialSize(num_tokens=4, num_seeds=1, num_rounds=3, timing_seconds=20.0)
 
 
 class MakeManager(Protocol):
@@ -23,16 +23,16 @@ class MakeManager(Protocol):
         candidates: str,
         *,
         start_trial: StartTrial = ...,
-        on_change: Callable[[Overview], None] = ...,
+        on_change: Callable[[EngineStatus], None] = ...,
         store: EngineStore | None = None,
     ) -> EngineManager: ...
 
 
-def small_recording() -> Recording:
+def small_recording() -> ReferenceIO:
     """What the fake encoder is held to; of the other stages nothing."""
     nothing = np.zeros((0,), np.float32)
     fbank = np.random.default_rng(0).standard_normal((50, 80)).astype(np.float32)
-    return Recording(
+    return ReferenceIO(
         log_mel=nothing,
         fbank=fbank,
         clip_tokens=np.zeros(0, np.int64),

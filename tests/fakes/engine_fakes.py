@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from studio.engines.candidate import BuildJob, Subject, Unusable, Usable
+from studio.engines.candidate import Available, BuildJob, EngineTarget, Unusable
 from studio.engines.stage import Stage
 from studio.engines.task import News, Step, TrialTask
-from studio.engines.trying import tried
+from studio.engines.trial_run import run_trial
 from studio.errors import OutOfMemory, UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.stages import FloatArray
@@ -80,7 +80,7 @@ class Encoder:
 class Fake:
     name: str
     embed: Embed = quick
-    probed: Usable | Unusable = Usable(1)
+    probed: Available | Unusable = Available(1)
     version: str = "1"
     stage: Stage = Stage.SPEAKER_ENCODER
     engine: str = "fake"
@@ -89,16 +89,16 @@ class Fake:
     phases: tuple[str, ...] = ()
     longest_silence_seconds: float = 60.0
 
-    def probe(self, subject: Subject) -> Usable | Unusable:
+    def probe(self, subject: EngineTarget) -> Available | Unusable:
         return self.probed
 
-    def key_facts(self, subject: Subject) -> Mapping[str, str]:
+    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
         return {"library": self.version}
 
     def build(self, job: BuildJob) -> None:
         raise AssertionError("there is nothing to build")
 
-    def open(self, files: Path | None, subject: Subject) -> Encoder:
+    def open(self, files: Path | None, subject: EngineTarget) -> Encoder:
         return Encoder(self.embed)
 
 
@@ -120,7 +120,7 @@ class Built(Fake):
         (job.workspace / "plan.bin").write_bytes(PLAN)
         job.report("laying bricks", self.num_steps, self.num_steps)
 
-    def open(self, files: Path | None, subject: Subject) -> Encoder:
+    def open(self, files: Path | None, subject: EngineTarget) -> Encoder:
         assert files is not None
         assert (files / "plan.bin").read_bytes() == PLAN, "the manager looks at files before they are opened"
         return Encoder(self.embed)
@@ -155,7 +155,7 @@ class OnFullDisk(Built):
 class TooLarge(Fake):
     """Goes through its trial, and then finds no memory in the process that speaks."""
 
-    def open(self, files: Path | None, subject: Subject) -> Encoder:
+    def open(self, files: Path | None, subject: EngineTarget) -> Encoder:
         if threading.current_thread().name != "trial":
             raise OutOfMemory("There is not enough memory.")
         return Encoder(self.embed)
@@ -173,9 +173,9 @@ BAD = (
     Failing("failing"),
     OnFullDisk("disk"),
     Fake("absent", probed=Unusable(wording("the library is not installed"))),
-    Fake("vast", probed=Usable(1 << 60)),
+    Fake("vast", probed=Available(1 << 60)),
 )
-TARDY = (_PLAIN, Fake("quick", probed=Usable(1, opens_slowly=True)))
+TARDY = (_PLAIN, Fake("quick", probed=Available(1, opens_slowly=True)))
 CRASHING = (_PLAIN, Fake("crashing", crashing))
 HANGING = (_PLAIN, Hanging("hanging", longest_silence_seconds=1.0))
 DEAF = (_PLAIN, Deaf("deaf"))
@@ -197,7 +197,7 @@ class ThreadTrial:
         ThreadTrial.tasks.append(task)
 
     def news(self) -> Iterator[News]:
-        threading.Thread(target=lambda: self.say(tried(self.task, self)), name="trial", daemon=True).start()  # type: ignore[arg-type]
+        threading.Thread(target=lambda: self.say(run_trial(self.task, self)), name="trial", daemon=True).start()  # type: ignore[arg-type]
         while isinstance(news := self.news_heard.get(timeout=30), Step):
             yield news
         yield news
@@ -215,11 +215,11 @@ class ThreadTrial:
     def kill(self) -> None:
         self.cancel()
 
-    # What ``Obedience`` is for a process.
+    # What ``TrialControl`` is for a process.
 
     def say(self, news: News) -> None:
         self.news_heard.put(news)
 
-    def may_go_on(self) -> bool:
+    def should_continue(self) -> bool:
         self.may_run.wait()
         return not self.is_cancelled

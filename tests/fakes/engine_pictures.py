@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.engines.manifest import Timing, Verification
-from studio.engines.overview import CandidateView, Overview, StageView, Standing, Work
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.engines.task import VERIFYING, Step
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
-CARD = Place(PlaceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 0, (8, 9), "580.65.06")
-PROCESSOR = Place(PlaceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")
+CARD = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 0, (8, 9), "580.65.06")
+PROCESSOR = Device(DeviceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")
 MADE_AT = "2026-11-20T10:00:00+00:00"
 
 
@@ -21,10 +21,10 @@ def candidate(
     *,
     engine: str = "PyTorch",
     precision: str = "float32",
-    standing: Standing = Standing.PROVEN,
+    standing: Status = Status.PROVEN,
     seconds: float | None = None,
     plain_seconds: float = 0.0,
-    reason: Wording | None = None,
+    reason: Message | None = None,
     num_bytes: int = 0,
 ) -> CandidateView:
     is_known = seconds is not None
@@ -34,7 +34,7 @@ def candidate(
         engine=engine,
         precision=precision,
         key=f"{stage.value}-{name}",
-        standing=standing if is_known or standing is not Standing.PROVEN else Standing.UNTRIED,
+        standing=standing if is_known or standing is not Status.PROVEN else Status.UNTRIED,
         is_reference=name in ("torch-float32", "onnxruntime-cpu"),
         needs_build=bool(num_bytes),
         reason=reason,
@@ -45,7 +45,7 @@ def candidate(
     )
 
 
-def on_processor() -> Overview:
+def on_processor() -> EngineStatus:
     """As `timbre engines` might show it, figures made up."""
     lm = (
         candidate(Stage.SPEECH_LM, "torch-float32", seconds=2.0),
@@ -54,7 +54,7 @@ def on_processor() -> Overview:
             Stage.SPEECH_LM,
             "torch-bfloat16",
             precision="bfloat16",
-            standing=Standing.UNUSABLE,
+            standing=Status.UNUSABLE,
             reason=wording("this processor does not multiply in {precision}", precision="bfloat16"),
         ),
     )
@@ -68,7 +68,7 @@ def on_processor() -> Overview:
             "onnxruntime-int8",
             engine="ONNX Runtime",
             precision="int8",
-            standing=Standing.REFUSED,
+            standing=Status.REFUSED,
             reason=wording(
                 "its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB",
                 distance=1.31,
@@ -80,7 +80,7 @@ def on_processor() -> Overview:
             "tensorrt",
             engine="TensorRT",
             precision="float16",
-            standing=Standing.RESTING,
+            standing=Status.BACKED_OFF,
             reason=wording(
                 "it failed {count} times and rests until you ask for it; the last time: {reason}",
                 count=2,
@@ -89,7 +89,7 @@ def on_processor() -> Overview:
         ),
     )
     vocoder = (candidate(Stage.VOCODER, "torch-float32"),)
-    return Overview(
+    return EngineStatus(
         "Fun-CosyVoice3-0.5B",
         PROCESSOR,
         (
@@ -102,13 +102,13 @@ def on_processor() -> Overview:
     )
 
 
-def at_work(*, is_paused: bool = False) -> Overview:
+def at_work(*, is_paused: bool = False) -> EngineStatus:
     step = Step(VERIFYING, 2, 4, 1, 2)
-    work = Work(Stage.FLOW, "onnxruntime-int8", 3, 5, step, remaining_seconds=130.0)
+    work = CurrentTrial(Stage.FLOW, "onnxruntime-int8", 3, 5, step, remaining_seconds=130.0)
     return replace(on_processor(), work=work, is_paused=is_paused)
 
 
-def on_card() -> Overview:
+def on_card() -> EngineStatus:
     note = wording(
         "there is not memory enough for {engine} now",
         engine=wording("{engine} in {precision}", engine="vLLM", precision="bfloat16"),

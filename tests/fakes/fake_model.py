@@ -71,7 +71,7 @@ class FakeModel:
             stages={"speech_lm": options.speech_lm_precision},
             weights_key=f"weights of {folder.name}",
             makes_noise=folder.name.startswith("noise"),
-            lines_at_once=3 if folder.name == "three-at-once" else 1,
+            max_concurrent_lines=3 if folder.name == "three-at-once" else 1,
         )
 
     def prepare_voice(self, voice: VoiceReference, *, progress: Callable[[str, float], None]) -> VoiceSummary:

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from studio.audio.output_device import Fill
+from studio.audio.output_device import FillCallback
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
 
@@ -33,7 +33,7 @@ class SoundCard:
         self._is_closed = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def open(self, sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> SoundCard:
+    def open(self, sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> SoundCard:
         self.sample_rate = sample_rate
         self.num_opened += 1
         self.buffers.append(buffer_seconds)
@@ -60,7 +60,7 @@ class SoundCard:
     def close(self) -> None:
         self._is_closed.set()
 
-    def _run(self, fill: Fill, is_closed: threading.Event) -> None:
+    def _run(self, fill: FillCallback, is_closed: threading.Event) -> None:
         started = time.monotonic()
         while not is_closed.is_set():
             if self._vanishes_after is not None and time.monotonic() - started > self._vanishes_after:
@@ -73,5 +73,5 @@ class SoundCard:
             time.sleep(_BLOCK_SAMPLES / self.sample_rate)
 
 
-def no_sound_card(sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> SoundCard:
+def no_sound_card(sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> SoundCard:
     raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers, or write to a file instead.")

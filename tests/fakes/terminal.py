@@ -13,8 +13,8 @@ from fake_model import FakeModel, open_fake
 from sound_card import SoundCard, no_sound_card
 from thread_worker import ThreadWorker
 
+from studio.cli.command_context import CommandContext
 from studio.cli.main import main
-from studio.cli.surroundings import Surroundings
 from studio.pipeline.request import EngineOptions
 from studio.voices.library import VoiceLibrary
 
@@ -39,7 +39,7 @@ class Terminal:
         self.opened: list[FakeModel] = []
         self.card: SoundCard | None = None
         self._capture = capture
-        self.surroundings = Surroundings(
+        self.command_context = CommandContext(
             start_worker=lambda: ThreadWorker(self._open_model),
             open_output=no_sound_card,
             open_library=lambda: self.library,
@@ -48,7 +48,7 @@ class Terminal:
     def __call__(self, *arguments: str | Path) -> Ran:
         self._capture.readouterr()
         try:
-            status = main([str(argument) for argument in arguments], surroundings=self.surroundings)
+            status = main([str(argument) for argument in arguments], command_context=self.command_context)
         except SystemExit as exit_:
             status = int(exit_.code or 0)
         out, err = self._capture.readouterr()
@@ -60,7 +60,7 @@ class Terminal:
         return self.card
 
     def change(self, **changes: Any) -> None:
-        self.surroundings = dataclasses.replace(self.surroundings, **changes)
+        self.command_context = dataclasses.replace(self.command_context, **changes)
 
     def files(self) -> set[str]:
         """What lies where it stands, hidden files too."""

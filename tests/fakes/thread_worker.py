@@ -50,6 +50,6 @@ class ThreadWorker:
             line.shutdown(socket.SHUT_RDWR)
             line.close()
 
-    def ended(self) -> str:
+    def wait_exit(self) -> str:
         self._near.close()
         return "the thread ended"

@@ -20,21 +20,21 @@ from thread_worker import ThreadWorker
 from studio.app.documents import new_project
 from studio.app.log_panel import LogHandler
 from studio.app.script.text_field import TextField
+from studio.app.services import Services
 from studio.app.session import Session
-from studio.app.surroundings import Surroundings
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
-from studio.audio.output_device import Fill, OutputStream
+from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.resampling import Samples
 from studio.pipeline.request import Mode, SynthesisReport
 from studio.project.changes import AddTake
 from studio.project.lines import Line
 from studio.project.project import Project
-from studio.project.takes import Take, TakeRecipe
+from studio.project.takes import Take, TakeParameters
 from studio.settings import FIRST_RUN_IS_OVER
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 from studio.voices.library import VoiceLibrary
-from studio.worker.link import Worker
+from studio.worker.connection import Worker
 
 MODEL = noise_models.V3
 
@@ -53,7 +53,7 @@ class CardOutputs:
     def look_again(self) -> None:
         self.num_looks += 1
 
-    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
         card = self.card if device is None else self.others[device]
         return card.open(sample_rate, fill, buffer_seconds)
 
@@ -80,7 +80,7 @@ class Bench:
         self.card = outputs.card if outputs else SoundCard()
         self.outputs = outputs or CardOutputs(self.card)
         self.library = VoiceLibrary(folder / "voices", built_in=folder / "none")
-        self.surroundings = Surroundings(
+        self.services = Services(
             start_worker=start_worker,
             outputs=self.outputs,
             open_library=lambda: self.library,
@@ -89,8 +89,8 @@ class Bench:
         )
         self.settings = Settings(folder / "settings.json")
         self.settings.change({FIRST_RUN_IS_OVER: not is_first_run})
-        project = project or new_project(self.surroundings.drafts, self.settings)
-        self.session = Session(project, self.settings, self.surroundings)
+        project = project or new_project(self.services.drafts, self.settings)
+        self.session = Session(project, self.settings, self.services)
         self.window: MainWindow | None = None
         self.is_closed = False
 
@@ -118,7 +118,9 @@ class Bench:
     def add_take(self, samples: Samples, *, line: int = 0, sample_rate: int = 24_000, seed: int = 1) -> Take:
         """A finished take of a line, with a sound of the test's own, which becomes the chosen one."""
         project, spoken = self.session.editor.project, self.lines[line]
-        recipe = TakeRecipe(spoken.text, seed, project.fingerprint_of(spoken.id), "zero-shot", "Anna", "", "model", "")
+        recipe = TakeParameters(
+            spoken.text, seed, project.fingerprint_of(spoken.id), "zero-shot", "Anna", "", "model", ""
+        )
         recorder = project.begin_take(spoken.id, recipe, sample_rate)
         recorder.append(samples)
         seconds = len(samples) / sample_rate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.engines.manifest import Trouble
+from studio.engines.manifest import FailureKind
 from studio.engines.store import MOST_FAILURES, EngineStore
 from studio.health import library_checks
 from studio.health.check import Verdict
@@ -45,9 +45,9 @@ def test_plans_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
     assert "none yet" in str(check_plans(store).finding)
     for _ in range(MOST_FAILURES):
         store.begin("a-build")
-        store.fail("a-build", Trouble.CRASHED, wording("it crashed"))
+        store.fail("a-build", FailureKind.CRASHED, wording("it crashed"))
     store.begin("another")
-    store.fail("another", Trouble.FAILED, wording("a full disk"))
+    store.fail("another", FailureKind.FAILED, wording("a full disk"))
     check = check_plans(store)
     assert check.verdict is Verdict.LIMITED
     assert "timbre engines rebuild" in str(check.remedy)

@@ -24,7 +24,7 @@ from recipe.trainers.options import TrainingFailed, TrainingOptions
 from recipe.trainers.speaker_embeddings import SpeakerEmbeddings
 from recipe.trainers.speaker_network import SpeakerNetwork
 from recipe.trainers.speaker_onnx import write_speaker_onnx
-from studio.model.flow.context import WholeSequence
+from studio.model.flow.context import FullContext
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.estimator import Conditions
 from studio.model.flow.network import build_network
@@ -79,7 +79,7 @@ def test_what_ships_is_what_was_trained() -> None:
     noise = torch.randn(2, 50, 80, generator=torch.Generator().manual_seed(1))
     outputs = []
     for network in (trained, shipped):
-        whole = WholeSequence(50)
+        whole = FullContext(50)
         mean = network.mean(network.embed(tokens), 3, EncoderContext(whole, whole))
         conditions = Conditions(mean, 0.1 * noise, network.speaker(noise[:, :, 0].repeat(1, 4)[:, :192]))
         outputs.append(network.estimator(noise, torch.tensor([0.2, 0.7]), conditions, whole))
@@ -100,7 +100,7 @@ def test_a_beginner_says_the_average_mel_whatever_it_hears() -> None:
     network.begin(mean_mel)
     noise = torch.zeros(1, 50, 80)
     conditions = Conditions(noise, noise, torch.zeros(1, 80))
-    velocity = network.estimator(noise, torch.tensor([0.0]), conditions, WholeSequence())
+    velocity = network.estimator(noise, torch.tensor([0.0]), conditions, FullContext())
     torch.testing.assert_close(velocity[0], mean_mel.expand(50, -1), rtol=0.0, atol=2.0)
 
 
@@ -190,7 +190,7 @@ class RecordingNetwork:
         return torch.ones(len(embedding), 80)
 
     def estimator(
-        self, x: torch.Tensor, time: torch.Tensor, conditions: Conditions, context: WholeSequence
+        self, x: torch.Tensor, time: torch.Tensor, conditions: Conditions, context: FullContext
     ) -> torch.Tensor:
         self.path, self.conditions = x, conditions
         return self._answer

@@ -85,7 +85,7 @@ def test_the_program_opens_every_stage(folder: Path) -> None:
     tokens = list(checkpoint.load_speech_lm(Precision.FLOAT32, "cpu").generate(request, GreedySampler()))
     assert 3 <= len(tokens) <= 5
     assert all(token < 6561 for token in tokens)
-    assert checkpoint.load_flow(Precision.FLOAT32, "cpu").look_ahead_tokens == 3
+    assert checkpoint.load_flow(Precision.FLOAT32, "cpu").lookahead_tokens == 3
     assert checkpoint.load_vocoder(Precision.FLOAT32, "cpu").sample_rate == 24_000
     assert checkpoint.load_speech_tokenizer(1)
     assert checkpoint.load_speaker_encoder(1)

@@ -19,7 +19,7 @@ from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.generations import GENERATIONS
 from studio.model.official_yaml import Document
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
-from studio.model.weights import fill, read_tensors, without_weights
+from studio.model.weights import load_weights, meta_init, read_tensors
 
 GRID_TOKENS, LOOK_AHEAD = 25, 3
 
@@ -31,8 +31,8 @@ def flow_config(reference: Path, family: str) -> FlowConfig:
 
 
 def flow_network(reference: Path, family: str, dtype: torch.dtype = torch.float32) -> FlowNetwork:
-    network = without_weights(lambda: build_network(flow_config(reference, family)))
-    fill(network, read_tensors(reference / family / "checkpoint" / "flow.pt"), file_name="flow.pt")
+    network = meta_init(lambda: build_network(flow_config(reference, family)))
+    load_weights(network, read_tensors(reference / family / "checkpoint" / "flow.pt"), file_name="flow.pt")
     return network.to(dtype)
 
 
@@ -60,10 +60,10 @@ class PlainFlow:
 
     @torch.inference_mode()
     def mel(
-        self, prompt: FlowPrompt, tokens: Sequence[int], look_ahead: Sequence[int] = (), *, is_streaming: bool = True
+        self, prompt: FlowPrompt, tokens: Sequence[int], lookahead: Sequence[int] = (), *, is_streaming: bool = True
     ) -> torch.Tensor:
         voice = self.model.voice(prompt)
-        return self.model.decode_sequence(voice, tokens, look_ahead, is_streaming=is_streaming).t()
+        return self.model.decode_sequence(voice, tokens, lookahead, is_streaming=is_streaming).t()
 
 
 def random_prompt(config: FlowConfig, num_tokens: int, seed: int = 0) -> FlowPrompt:

@@ -7,8 +7,8 @@ from itertools import pairwise
 import torch
 
 from studio.model.config import VocoderConfig, VocoderKind
-from studio.model.vocoder.network import CausalHiFT, CentredHiFT, HiFT
-from studio.model.vocoder.vocoder import CausalVocoder, CentredVocoder, HiFTVocoder
+from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT
+from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder, NonCausalVocoder
 
 
 def small_config(kind: VocoderKind) -> VocoderConfig:
@@ -18,7 +18,7 @@ def small_config(kind: VocoderKind) -> VocoderConfig:
 def small_network(kind: VocoderKind, dtype: torch.dtype = torch.float64) -> HiFT:
     """Random weights; pitch between unvoiced and some hundred hertz."""
     config = small_config(kind)
-    network = (CentredHiFT if kind is VocoderKind.CENTRED else CausalHiFT)(config)
+    network = (NonCausalHiFT if kind is VocoderKind.NON_CAUSAL else CausalHiFT)(config)
     generator = torch.Generator().manual_seed(5)
     for name, parameter in network.named_parameters():
         draw = torch.randn(parameter.shape, generator=generator)
@@ -35,8 +35,8 @@ def small_vocoder(kind: VocoderKind, dtype: torch.dtype = torch.float64) -> HiFT
         network.f0_predictor.double()
         network.merge_taps()
         return CausalVocoder(network)
-    assert isinstance(network, CentredHiFT)
-    return CentredVocoder(network)
+    assert isinstance(network, NonCausalHiFT)
+    return NonCausalVocoder(network)
 
 
 def random_mel(num_frames: int, seed: int = 1) -> torch.Tensor:

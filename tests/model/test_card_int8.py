@@ -17,12 +17,12 @@ import torch
 from speech_lm_cases import random_network, small_config
 
 from studio.errors import UnsupportedPrecision
-from studio.model import card_kernel
-from studio.model.card_kernel import CardKernel, compiled, load_compiler
+from studio.model import cuda_kernel
 from studio.model.config import Precision
+from studio.model.cuda_kernel import CudaKernel, compiled, load_compiler
 from studio.model.speech_lm import compare_with_reference, linear, speech_lm_of
-from studio.model.speech_lm.card_int8 import KERNEL, SOURCE, CardInt8Linear
-from studio.model.speech_lm.linear import check_support, describe, eight_bit_levels, pack
+from studio.model.speech_lm.cuda_int8 import KERNEL, SOURCE, CudaInt8Linear
+from studio.model.speech_lm.linear import check_support, describe, pack, quantize_int8_per_channel
 
 CPU, CARD = torch.device("cpu"), torch.device("cuda:0")
 # What the source takes from CUDA, for a warp whose lanes are threads.
@@ -83,7 +83,7 @@ extern "C" void launch(Kernel kernel, int num_x, int num_y, int num_threads, con
 
 @pytest.fixture(scope="module")
 def kernel_on_processor(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
-    """Called as ``CardKernel`` is."""
+    """Called as ``CudaKernel`` is."""
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("there is no C++ compiler")
@@ -123,7 +123,7 @@ def test_the_kernel_multiplies(
     scales = torch.rand(height, generator=generator) + 0.1
     rows = torch.randn(num_rows, width, generator=generator)
     for bias in (None, torch.randn(height, generator=generator)):
-        form = CardInt8Linear(levels, scales, bias, CPU)
+        form = CudaInt8Linear(levels, scales, bias, CPU)
         form._kernel = kernel_on_processor  # type: ignore[assignment]
         wanted = exact(levels, scales, bias, rows)
         assert (form(rows) - wanted).norm() / wanted.norm() <= 1e-6
@@ -131,10 +131,10 @@ def test_the_kernel_multiplies(
 
 def test_many_rows_go_through_sixteen_bits(kernel_on_processor: Callable[..., None]) -> None:
     generator = torch.Generator().manual_seed(0)
-    levels, scales = eight_bit_levels(torch.randn(7, 48, generator=generator) * 0.02)
+    levels, scales = quantize_int8_per_channel(torch.randn(7, 48, generator=generator) * 0.02)
     rows = torch.randn(40, 48, generator=generator)
     rows[0, 0] = 1e6  # beyond float16, and far beyond what the others are
-    form = CardInt8Linear(levels, scales, None, CPU)
+    form = CudaInt8Linear(levels, scales, None, CPU)
     form._kernel = kernel_on_processor  # type: ignore[assignment]
     product = form(rows)
     assert product.isfinite().all()
@@ -143,10 +143,12 @@ def test_many_rows_go_through_sixteen_bits(kernel_on_processor: Callable[..., No
 
 
 def test_a_language_model_of_it_passes_the_check_of_eight_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear, "Int8Linear", lambda weight, bias: CardInt8Linear(*eight_bit_levels(weight), bias, CPU))
+    monkeypatch.setattr(
+        linear, "Int8Linear", lambda weight, bias: CudaInt8Linear(*quantize_int8_per_channel(weight), bias, CPU)
+    )
     network = random_network(small_config())
     speech_lm = speech_lm_of(network, Precision.INT8)
-    assert isinstance(speech_lm.decoder.layers[0].down, CardInt8Linear)
+    assert isinstance(speech_lm.decoder.layers[0].down, CudaInt8Linear)
     report = compare_with_reference(speech_lm, network)
     assert report.is_good_enough(Precision.INT8), report
 
@@ -251,7 +253,7 @@ class FakeDriver:
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     driver = FakeDriver()
-    monkeypatch.setattr(card_kernel, "load_driver", lambda: driver)
+    monkeypatch.setattr(cuda_kernel, "load_driver", lambda: driver)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda index: (9, 0))
     monkeypatch.setattr(torch.cuda, "current_stream", lambda index: type("Stream", (), {"cuda_stream": 55})())
     return driver
@@ -261,8 +263,8 @@ def test_a_kernel_is_compiled_for_its_card_and_queued_on_the_current_stream(
     driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiler = FakeCompiler()
-    monkeypatch.setattr(card_kernel, "load_compiler", lambda: compiler)
-    kernel = CardKernel("source", ["first", "other"], torch.device("cuda:1"))
+    monkeypatch.setattr(cuda_kernel, "load_compiler", lambda: compiler)
+    kernel = CudaKernel("source", ["first", "other"], torch.device("cuda:1"))
     assert compiler.source == b"source"
     assert compiler.options == [b"--gpu-architecture=sm_90"]
     numbers = torch.arange(3.0)
@@ -278,9 +280,9 @@ def test_a_kernel_is_compiled_for_its_card_and_queued_on_the_current_stream(
 
 
 def test_what_does_not_compile_says_why(driver: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(card_kernel, "load_compiler", lambda: FakeCompiler(b"line 3:\n  no such thing"))
+    monkeypatch.setattr(cuda_kernel, "load_compiler", lambda: FakeCompiler(b"line 3:\n  no such thing"))
     with pytest.raises(UnsupportedPrecision, match=r"cannot be compiled .*line 3: no such thing"):
-        CardKernel("source", [], CARD)
+        CudaKernel("source", [], CARD)
 
 
 @pytest.mark.gpu
@@ -293,9 +295,9 @@ def test_on_a_card(num_rows: int, height: int, width: int) -> None:
     generator = torch.Generator().manual_seed(num_rows)
     weight, bias = torch.randn(height, width, generator=generator) * 0.02, torch.randn(height, generator=generator)
     rows = torch.randn(num_rows, width, generator=generator)
-    levels, scales = eight_bit_levels(weight)
+    levels, scales = quantize_int8_per_channel(weight)
     form = pack(weight, bias, Precision.INT8, CARD)
-    assert isinstance(form, CardInt8Linear)
+    assert isinstance(form, CudaInt8Linear)
     assert form._kernel is KERNEL.on(CARD)
     given = rows.to(CARD)
     torch.cuda.synchronize()

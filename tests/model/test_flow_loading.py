@@ -24,7 +24,7 @@ from flow_cases import (
 from studio.errors import MissingModelFile, UnsupportedPrecision, WrongTensors
 from studio.model.config import Precision
 from studio.model.flow import load_flow
-from studio.model.flow.packing import OneDnnProduct
+from studio.model.flow.packing import OneDnnLinear
 from studio.model.weights import read_tensors, release_pages
 
 HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
@@ -38,7 +38,7 @@ def _flow_path(reference: Path, family: str) -> Path:
 def test_file_is_opened_and_speaks(reference: Path, family: str) -> None:
     golden = Golden(reference, family)
     decoder = load_flow(_flow_path(reference, family), flow_config(reference, family), Precision.FLOAT32, "cpu")
-    assert (decoder.grid_tokens, decoder.look_ahead_tokens, decoder.frames_per_token) == (25, 3, 2)
+    assert (decoder.chunk_tokens, decoder.lookahead_tokens, decoder.frames_per_token) == (25, 3, 2)
     mel = decoder.decode_whole(golden.prompt, golden.tokens)
     assert (mel - golden["full/mel"][0]).abs().max() <= golden.tolerance
     assert not mel.requires_grad
@@ -91,10 +91,10 @@ def test_product_of_any_number_of_rows(shape: tuple[int, ...]) -> None:
     x = torch.randn(shape, generator=generator)
     weight, bias = torch.randn(33, 48, generator=generator), torch.randn(33, generator=generator)
     expected = torch.nn.functional.linear(x, weight, bias)
-    assert (OneDnnProduct(weight, bias)(x) - expected).abs().max() < 1e-4
+    assert (OneDnnLinear(weight, bias)(x) - expected).abs().max() < 1e-4
     strided = torch.randn((*shape[:2], 96), generator=generator)[..., ::2]
     expected = torch.nn.functional.linear(strided, weight)
-    assert (OneDnnProduct(weight, None)(strided) - expected).abs().max() < 1e-4
+    assert (OneDnnLinear(weight, None)(strided) - expected).abs().max() < 1e-4
 
 
 def test_fewer_steps_are_coarser(reference: Path, family: str) -> None:
@@ -121,11 +121,11 @@ def test_building_the_networks_does_not_import_the_compiler() -> None:
         "import sys\n"
         "from studio.model.config import ConformerConfig, DiTConfig, FlowConfig, LookAheadConfig, UNetConfig\n"
         "from studio.model.flow.network import build_network\n"
-        "from studio.model.weights import without_weights\n"
+        "from studio.model.weights import meta_init\n"
         "two = FlowConfig(50, 16, conformer=ConformerConfig(16, 2, 32, 1), unet=UNetConfig(8, 2, 4, 1, 1))\n"
-        "three = FlowConfig(50, 80, look_ahead=LookAheadConfig(80, 8), dit=DiTConfig(32, 1, 2, 16, 2))\n"
-        "without_weights(lambda: build_network(two))\n"
-        "network = without_weights(lambda: build_network(three))\n"
+        "three = FlowConfig(50, 80, lookahead=LookAheadConfig(80, 8), dit=DiTConfig(32, 1, 2, 16, 2))\n"
+        "meta_init(lambda: build_network(two))\n"
+        "network = meta_init(lambda: build_network(three))\n"
         "assert all(p.is_meta for p in network.parameters())\n"
         "assert 'torch._dynamo' not in sys.modules\n"
     )

@@ -23,8 +23,8 @@ from flow_cases import (
 from studio.model.config import UNetConfig
 from studio.model.flow import CachedFlowDecoder
 from studio.model.flow.blocks import FlowCaches
-from studio.model.flow.budget import CacheBudget, default_budget_bytes, lines_side_by_side
-from studio.model.flow.caches import CacheKind, PartCache, PartLayout
+from studio.model.flow.budget import CacheBudget, default_budget_bytes, max_concurrent_streams
+from studio.model.flow.caches import CacheKind, CacheLayout, StageCache
 from studio.model.flow.context import SelfAttention
 from studio.model.flow.unet import CausalUNet
 
@@ -70,7 +70,7 @@ def test_each_fall_back_is_chosen_and_exact(reference: Path, family: str, kind: 
 def test_inputs_take_the_stated_share(reference: Path) -> None:
     for family, share in (("cosyvoice3", 0.5), ("cosyvoice2", 0.25)):
         layout = _decoder(reference, family)._layouts.estimator
-        inputs, keys_values = (layout.slab_bytes(kind, 100, torch.float32) for kind in reversed(CacheKind))
+        inputs, keys_values = (layout.block_bytes(kind, 100, torch.float32) for kind in reversed(CacheKind))
         assert inputs / keys_values == share
 
 
@@ -112,7 +112,7 @@ def test_no_memory_at_all_is_the_same_as_no_budget(reference: Path, monkeypatch:
 
     with monkeypatch.context() as patched:
         patched.setattr("studio.model.flow.caches.torch.empty", no_memory)
-        assert not stream._caches.estimator.add_slab(50, decoder.budget, torch.device("cpu"))  # type: ignore[union-attr]
+        assert not stream._caches.estimator.add_block(50, decoder.budget, torch.device("cpu"))  # type: ignore[union-attr]
     assert decoder.budget.used_bytes == used
     assert stream.decode(tokens, ()).shape == (80, 60)
 
@@ -147,8 +147,8 @@ def test_closing_frees_what_the_process_holds(reference: Path) -> None:
 
     before = use_streams(3)
     after = use_streams(30)
-    slab_bytes = decoder._layouts.estimator.slab_bytes(CacheKind.KEYS_VALUES, 200, torch.float32)
-    assert after - before < 5 * slab_bytes
+    block_bytes = decoder._layouts.estimator.block_bytes(CacheKind.KEYS_VALUES, 200, torch.float32)
+    assert after - before < 5 * block_bytes
     stream.close()
 
 
@@ -163,8 +163,8 @@ def test_an_abandoned_stream_gives_its_memory_back(reference: Path) -> None:
 
 def test_growth_comes_in_slabs_and_moves_nothing() -> None:
     estimator = CausalUNet(UNetConfig(8, 2, 4, 1, 1), mel_bins=4)
-    layout = PartLayout.of((estimator,), num_steps=2, num_rows=2, block_frames=50)
-    cache = PartCache.empty(layout, CacheKind.KEYS_VALUES, torch.zeros(1), torch.float32)
+    layout = CacheLayout.of((estimator,), num_steps=2, num_rows=2, block_frames=50)
+    cache = StageCache.empty(layout, CacheKind.KEYS_VALUES, torch.zeros(1), torch.float32)
     budget, places, sizes = CacheBudget(_AMPLE), [], []
     for _ in range(60):
         assert cache.make_room(50, budget, torch.device("cpu"))
@@ -228,7 +228,7 @@ def test_layers_of_a_part_are_numbered(reference: Path, family: str) -> None:
 def test_as_many_lines_are_decoded_side_by_side_as_there_is_memory_for(
     device: str, budget_bytes: int, lines: int
 ) -> None:
-    assert lines_side_by_side(torch.device(device), CacheBudget(budget_bytes), line_bytes=450) == lines
+    assert max_concurrent_streams(torch.device(device), CacheBudget(budget_bytes), line_bytes=450) == lines
 
 
 def test_what_a_usual_line_takes_is_what_its_caches_take(reference: Path, family: str) -> None:

@@ -14,8 +14,8 @@ from flow_cases import Golden, flow_config, flow_network, random_prompt, random_
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from studio.model.config import ConformerConfig, DiTConfig, FlowConfig, LookAheadConfig, UNetConfig
-from studio.model.flow.caches import _later_blocks_hidden
-from studio.model.flow.context import WholeSequence
+from studio.model.flow.caches import _block_causal_mask
+from studio.model.flow.context import FullContext
 from studio.model.flow.dit import RotaryPositions
 from studio.model.flow.encoder import EncoderContext, RelativeAttention
 from studio.model.flow.estimator import Conditions
@@ -24,7 +24,7 @@ from studio.model.flow.network import build_network
 
 FULL_SIZE = {
     "cosyvoice2": FlowConfig(6561, 512, conformer=ConformerConfig(512, 8, 2048, 6), unet=UNetConfig(256, 8, 64, 12, 4)),
-    "cosyvoice3": FlowConfig(6561, 80, look_ahead=LookAheadConfig(80, 1024), dit=DiTConfig(1024, 22, 16, 64, 2)),
+    "cosyvoice3": FlowConfig(6561, 80, lookahead=LookAheadConfig(80, 1024), dit=DiTConfig(1024, 22, 16, 64, 2)),
 }
 
 
@@ -54,7 +54,7 @@ def test_estimator_equals_official(reference: Path, family: str, mode: str, chun
                 x,
                 torch.full((2,), float(time)),
                 Conditions(mean, prompt_mel, golden["estimator/spks"]),
-                WholeSequence(chunk_frames),
+                FullContext(chunk_frames),
             )
         expected = golden[f"estimator/out_t{time}_{mode}"].transpose(1, 2)
         assert (velocity - expected).abs().max() <= golden.tolerance, time
@@ -72,8 +72,8 @@ def test_encoder_speaker_and_first_step_equal_official(
     num_tokens = golden[f"{run}/mel"].shape[-1] // 2
     network = flow_network(reference, family)
     tokens = [*golden.prompt.speech_tokens, *golden.tokens[: num_tokens + num_ahead]]
-    contexts = EncoderContext(WholeSequence(25), WholeSequence(50)) if is_streaming else EncoderContext(
-        WholeSequence(), WholeSequence()
+    contexts = EncoderContext(FullContext(25), FullContext(50)) if is_streaming else EncoderContext(
+        FullContext(), FullContext()
     )  # fmt: skip
     with torch.no_grad():
         embedded = network.embed(torch.tensor([tokens]))
@@ -97,7 +97,7 @@ def test_encoder_speaker_and_first_step_equal_official(
                 model.noise[: mean.shape[1]].expand(2, -1, -1),
                 Conditions(mean * told, prompt_mel * told, speaker * told[:, :, 0]),
                 model.modulations[0],
-                WholeSequence(),
+                FullContext(),
             )
         assert (velocity.transpose(1, 2) - golden["full/step1_velocity"]).abs().max() <= golden.tolerance
 
@@ -110,11 +110,11 @@ def test_padding_of_a_training_batch_changes_nothing(reference: Path, family: st
     speaker, time = torch.randn(2, 80, generator=generator, dtype=torch.float64), torch.tensor([0.3, 0.7]).double()
     is_valid = torch.arange(107) < torch.tensor([[107], [61]])
     for chunk_frames in (None, 50):
-        batch = estimator(x, time, Conditions(mean, prompt_mel, speaker), WholeSequence(chunk_frames, is_valid))
+        batch = estimator(x, time, Conditions(mean, prompt_mel, speaker), FullContext(chunk_frames, is_valid))
         for row, length in enumerate((107, 61)):
             only, upto = slice(row, row + 1), slice(0, length)
             conditions = Conditions(mean[only, upto], prompt_mel[only, upto], speaker[only])
-            alone = estimator(x[only, upto], time[only], conditions, WholeSequence(chunk_frames))
+            alone = estimator(x[only, upto], time[only], conditions, FullContext(chunk_frames))
             assert (batch[only, upto] - alone).abs().max() < 1e-9
 
 
@@ -125,11 +125,11 @@ def test_gradients_reach_every_weight(reference: Path, family: str) -> None:
     torch.random.set_rng_state(torch_state)
     prompt = random_prompt(replace(config, num_speech_tokens=40), 40)
     tokens = torch.tensor([prompt.speech_tokens])
-    contexts = EncoderContext(WholeSequence(25), WholeSequence(50))
+    contexts = EncoderContext(FullContext(25), FullContext(50))
     mean = network.mean(network.embed(tokens), 0, contexts)
     speaker = network.speaker(torch.from_numpy(prompt.embedding)[None])
     conditions = Conditions(mean, torch.zeros_like(mean), speaker)
-    velocity = network.estimator(torch.ones_like(mean), torch.tensor([0.4]), conditions, WholeSequence(50))
+    velocity = network.estimator(torch.ones_like(mean), torch.tensor([0.4]), conditions, FullContext(50))
     velocity.square().sum().backward()
     unreached = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     # A bias of the keys shifts all scores of a query alike, which softmax does not see.
@@ -143,9 +143,9 @@ def test_training_works_after_inference(reference: Path) -> None:
     tokens = torch.tensor([random_tokens(config, 10)])
 
     def velocity() -> torch.Tensor:
-        mean = network.mean(network.embed(tokens), 0, EncoderContext(WholeSequence(), WholeSequence()))
+        mean = network.mean(network.embed(tokens), 0, EncoderContext(FullContext(), FullContext()))
         conditions = Conditions(mean, torch.zeros_like(mean), torch.zeros(1, 80))
-        v: torch.Tensor = network.estimator(torch.ones_like(mean), torch.tensor([0.4]), conditions, WholeSequence())
+        v: torch.Tensor = network.estimator(torch.ones_like(mean), torch.tensor([0.4]), conditions, FullContext())
         return v
 
     with torch.inference_mode():
@@ -184,10 +184,10 @@ def test_what_one_stream_of_a_card_computes_is_not_handed_to_another(monkeypatch
     stream = 1
     monkeypatch.setattr("studio.model.flow.dit._stream_of", lambda _device: stream)
     positions = RotaryPositions(8)
-    cosine, _ = positions.turns(0, 5)
-    assert positions.turns(0, 5)[0] is cosine
+    cosine, _ = positions.cos_sin(0, 5)
+    assert positions.cos_sin(0, 5)[0] is cosine
     stream = 2
-    again, _ = positions.turns(0, 5)
+    again, _ = positions.cos_sin(0, 5)
     assert again is not cosine
     assert torch.equal(again, cosine)
 
@@ -204,5 +204,5 @@ def test_what_is_kept_for_every_stream_of_a_card_is_there_when_it_is_handed_out(
             return made
 
     with Watching():
-        _later_blocks_hidden(100, 50, torch.float32, torch.device("meta"))
+        _block_causal_mask(100, 50, torch.float32, torch.device("meta"))
     assert seen == ["aten._to_copy.default"]

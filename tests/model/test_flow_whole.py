@@ -11,7 +11,7 @@ import torch
 from flow_cases import Golden, PlainFlow, flow_config, flow_decoder, flow_network, random_prompt, random_tokens
 
 from studio.errors import SequenceTooLong
-from studio.model.flow.context import WholeSequence
+from studio.model.flow.context import FullContext
 from studio.model.flow.estimator import Conditions
 from studio.model.flow.model import FlowModel
 
@@ -32,8 +32,8 @@ def test_whole_utterance_equals_official(reference: Path, family: str) -> None:
 def test_plain_run_equals_official(reference: Path, family: str, run: str, num_ahead: int, is_streaming: bool) -> None:
     golden = Golden(reference, family)
     num_tokens = golden[f"{run}/mel"].shape[-1] // 2
-    tokens, look_ahead = golden.tokens[:num_tokens], golden.tokens[num_tokens : num_tokens + num_ahead]
-    mel = PlainFlow(reference, family).mel(golden.prompt, tokens, look_ahead, is_streaming=is_streaming)
+    tokens, lookahead = golden.tokens[:num_tokens], golden.tokens[num_tokens : num_tokens + num_ahead]
+    mel = PlainFlow(reference, family).mel(golden.prompt, tokens, lookahead, is_streaming=is_streaming)
     assert (mel - golden[f"{run}/mel"][0]).abs().max() <= golden.tolerance
 
 
@@ -52,7 +52,7 @@ def test_tables_of_the_fixed_times_equal_their_layers(reference: Path, family: s
     generator = torch.Generator().manual_seed(5)
     x, mean, prompt_mel = (torch.randn(2, 60, 80, generator=generator, dtype=torch.float64) for _ in range(3))
     conditions = Conditions(mean, prompt_mel, torch.randn(2, 80, generator=generator, dtype=torch.float64))
-    context = WholeSequence(50)
+    context = FullContext(50)
     for step, table in zip(model.steps, model.modulations, strict=True):
         with torch.no_grad():
             by_layers = layers(x, torch.full((2,), step.time, dtype=torch.float64), conditions, context)
@@ -64,8 +64,8 @@ def test_layers_behind_the_tables_are_given_up(reference: Path, family: str) -> 
     config = flow_config(reference, family)
     network = flow_network(reference, family)
     FlowModel(network, config, 10)
-    time_words = ("time_mlp", "time_embed", "attn_norm", "norm_out", ".mlp.")
-    assert [name for name in network.state_dict() if any(word in name for word in time_words)] == []
+    time_text = ("time_mlp", "time_embed", "attn_norm", "norm_out", ".mlp.")
+    assert [name for name in network.state_dict() if any(word in name for word in time_text)] == []
 
 
 def test_more_than_the_noise_table_holds_is_refused(reference: Path) -> None:

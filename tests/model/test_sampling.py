@@ -13,7 +13,7 @@ from speech_lm_cases import read_golden
 
 from studio.errors import ModelOverflow
 from studio.model.config import SamplingOptions
-from studio.model.speech_lm import ForcedSampler, GreedySampler, RepetitionAwareSampler, TwoDrawSampler
+from studio.model.speech_lm import ForcedSampler, GreedySampler, OfficialRASampler, RepetitionAwareSampler
 from studio.model.speech_lm.sampling import _nucleus
 
 HISTORIES = ([], [0], [0, 1, 2], [5] * 10, [0, *range(30, 40)])
@@ -61,10 +61,10 @@ def test_two_draws_reproduce_the_recorded_ones(reference: Path, family: str) -> 
         assert tokens == recorded["candidates"][case, :count].tolist()
         assert torch.allclose(torch.tensor(probabilities), recorded["candidate_prob"][case, :count], rtol=1e-5, atol=0)
         seed = int(recorded["seed"][case])
-        token = TwoDrawSampler(options, seed)(scores, history, forbid=None)
+        token = OfficialRASampler(options, seed)(scores, history, forbid=None)
         assert token == int(recorded["token"][case])
         # Without the history the second draw never happens: that tells which cases made one.
-        first = TwoDrawSampler(options, seed)(scores, [], forbid=None)
+        first = OfficialRASampler(options, seed)(scores, [], forbid=None)
         was_resampled = first in history[-options.window_tokens :]
         assert was_resampled == bool(recorded["resampled"][case])
         num_resampled += was_resampled
@@ -72,7 +72,7 @@ def test_two_draws_reproduce_the_recorded_ones(reference: Path, family: str) -> 
 
 
 @pytest.mark.parametrize("history", HISTORIES, ids=[str(number) for number in range(len(HISTORIES))])
-@pytest.mark.parametrize(("sampler_type", "num_draws"), [(RepetitionAwareSampler, 60_000), (TwoDrawSampler, 15_000)])
+@pytest.mark.parametrize(("sampler_type", "num_draws"), [(RepetitionAwareSampler, 60_000), (OfficialRASampler, 15_000)])
 def test_draws_follow_the_closed_form(sampler_type: type, num_draws: int, history: list[int]) -> None:
     """Gate E6: total variation within 1.5 times the noise of so many draws, chi-square not absurd."""
     options, scores = SamplingOptions(), scores_of()
@@ -108,7 +108,7 @@ def test_forbidden_tokens_and_immediate_repeats_never_come(
     given_scores = scores.clone()
     for sampler in (
         RepetitionAwareSampler(SamplingOptions(), seed),
-        TwoDrawSampler(SamplingOptions(), seed),
+        OfficialRASampler(SamplingOptions(), seed),
         GreedySampler(),
     ):
         assert 0 <= sampler(scores, history, forbid=slice(start, 60)) < start

@@ -13,7 +13,7 @@ from speech_lm_cases import random_network, read_golden, small_config
 
 from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
 from studio.model.config import Precision, QwenConfig, SpeechLMConfig
-from studio.model.speech_lm import GreedySampler, arbitrary_request, load_speech_lm, open_network, speech_lm_of
+from studio.model.speech_lm import GreedySampler, load_speech_lm, open_network, random_request, speech_lm_of
 from studio.model.stages import SpeechLM
 
 CONFIG = small_config(num_layers=6)  # more than are mapped at a time
@@ -33,7 +33,7 @@ def save(tensors: dict[str, torch.Tensor], folder: Path, *, as_zip: bool = True)
 
 
 def speak(speech_lm: SpeechLM, config: SpeechLMConfig = CONFIG) -> list[int]:
-    return list(speech_lm.generate(arbitrary_request(config), GreedySampler()))
+    return list(speech_lm.generate(random_request(config), GreedySampler()))
 
 
 @pytest.mark.reference
@@ -96,7 +96,7 @@ import torch
 sys.path[:0] = sys.argv[2].split("|")
 from speech_lm_cases import small_config
 from studio.model.config import Precision, QwenConfig
-from studio.model.speech_lm import load_speech_lm, speech_lm_of, GreedySampler, arbitrary_request
+from studio.model.speech_lm import load_speech_lm, speech_lm_of, GreedySampler, random_request
 from dataclasses import replace
 torch.set_num_threads(1)
 backbone = QwenConfig(2000, 512, 2816, 14, 8, 2)
@@ -104,10 +104,10 @@ config = replace(small_config(), backbone=backbone)
 # What libraries take, first use of their kernels included, is not the model's.
 tiny = replace(config, backbone=replace(backbone, hidden_size=64, intermediate_size=64, num_layers=1))
 from speech_lm_cases import random_network
-list(speech_lm_of(random_network(tiny), Precision(sys.argv[3])).generate(arbitrary_request(tiny), GreedySampler()))
+list(speech_lm_of(random_network(tiny), Precision(sys.argv[3])).generate(random_request(tiny), GreedySampler()))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 speech_lm = load_speech_lm(Path(sys.argv[1]), config, Precision(sys.argv[3]))
-list(speech_lm.generate(arbitrary_request(config), GreedySampler()))
+list(speech_lm.generate(random_request(config), GreedySampler()))
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
 

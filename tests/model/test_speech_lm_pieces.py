@@ -32,7 +32,7 @@ from studio.model.speech_lm import (
     open_network,
     speech_lm_of,
 )
-from studio.model.speech_lm.interleave import Interleaving, Segment, Table
+from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind
 from studio.model.stages import SpeechTokenRequest
 from studio.text.tokenizer import TextTokenizer
 
@@ -170,8 +170,8 @@ def test_repair_d_the_first_block_waits_for_its_text(
         assert (ours - expected[end - 1]).abs().max() <= GATE_E7
 
 
-def order_of(prompt_text: int = 0, prompt_speech: int = 0) -> Interleaving:
-    return Interleaving(
+def job_of(prompt_text: int = 0, prompt_speech: int = 0) -> InterleavedScheduler:
+    return InterleavedScheduler(
         text_per_block=5,
         speech_per_block=15,
         prompt_text=range(100, 100 + prompt_text),
@@ -180,15 +180,15 @@ def order_of(prompt_text: int = 0, prompt_speech: int = 0) -> Interleaving:
 
 
 def text(first: int, count: int) -> Segment:
-    return Segment(Table.TEXT, tuple(range(first, first + count)))
+    return Segment(TokenKind.TEXT, tuple(range(first, first + count)))
 
 
 def speech(first: int, count: int) -> Segment:
-    return Segment(Table.SPEECH, tuple(range(first, first + count)))
+    return Segment(TokenKind.SPEECH, tuple(range(first, first + count)))
 
 
 def test_text_is_awaited_in_fives() -> None:
-    order = order_of()
+    order = job_of()
     assert [order.receive(token) for token in (100, 101, 102, 103)] == [[], [], [], []]
     assert order.speech_left == 0
     assert order.receive(104) == [text(100, 5)]
@@ -196,7 +196,7 @@ def test_text_is_awaited_in_fives() -> None:
 
 
 def test_prompt_speech_goes_in_with_its_text_and_the_model_completes_the_block() -> None:
-    order = order_of(prompt_text=14, prompt_speech=40)
+    order = job_of(prompt_text=14, prompt_speech=40)
     assert order.receive(114) == [
         text(100, 5),
         speech(0, 15),
@@ -209,7 +209,7 @@ def test_prompt_speech_goes_in_with_its_text_and_the_model_completes_the_block()
 
 
 def test_repair_b_whole_blocks_of_prompt_speech_are_followed_by_text() -> None:
-    order = order_of(prompt_text=7, prompt_speech=15)
+    order = job_of(prompt_text=7, prompt_speech=15)
     assert order.receive(107) == [text(100, 5), speech(0, 15)]
     assert order.speech_left == 0
     assert order.receive(108) == []
@@ -217,16 +217,16 @@ def test_repair_b_whole_blocks_of_prompt_speech_are_followed_by_text() -> None:
 
 
 def test_repair_c_prompt_speech_left_over_follows_the_task_mark() -> None:
-    order = order_of(prompt_text=3, prompt_speech=20)
+    order = job_of(prompt_text=3, prompt_speech=20)
     assert order.receive(103) == []
-    assert order.finish() == [text(100, 4), Segment(Table.TASK), speech(0, 20)]
+    assert order.finish() == [text(100, 4), Segment(TokenKind.TASK), speech(0, 20)]
 
 
 @given(st.integers(0, 60), st.integers(0, 80), st.integers(0, 70), st.lists(st.integers(1, 15), max_size=40))
 def test_every_token_goes_in_once_and_in_the_trained_order(
     num_prompt_text: int, num_prompt_speech: int, num_arriving: int, early_ends: list[int]
 ) -> None:
-    order = order_of(num_prompt_text, num_prompt_speech)
+    order = job_of(num_prompt_text, num_prompt_speech)
     entered: list[Segment] = []
     made = num_prompt_speech
     ends = iter(early_ends)
@@ -241,11 +241,11 @@ def test_every_token_goes_in_once_and_in_the_trained_order(
         order.end_block()
     entered += order.finish()
 
-    together = {table: [t for s in entered if s.table is table for t in s.tokens] for table in Table}
-    assert together[Table.TEXT] == list(range(100, 100 + num_prompt_text + num_arriving))
-    assert sorted(together[Table.SPEECH]) == list(range(made))
-    task = entered.index(Segment(Table.TASK))
-    runs = "".join("ts"[s.table is Table.SPEECH] * len(s.tokens) for s in entered[:task])
+    together = {table: [t for s in entered if s.table is table for t in s.tokens] for table in TokenKind}
+    assert together[TokenKind.TEXT] == list(range(100, 100 + num_prompt_text + num_arriving))
+    assert sorted(together[TokenKind.SPEECH]) == list(range(made))
+    task = entered.index(Segment(TokenKind.TASK))
+    runs = "".join("ts"[s.table is TokenKind.SPEECH] * len(s.tokens) for s in entered[:task])
     blocks = re.fullmatch(r"(?:t{5}s{1,15})*(t*)", runs)
     assert blocks, runs
 

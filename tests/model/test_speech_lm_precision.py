@@ -17,10 +17,10 @@ from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import (
     QualityReport,
-    arbitrary_request,
     compare_with_reference,
     load_speech_lm,
     open_network,
+    random_request,
     speech_lm_of,
 )
 from studio.model.speech_lm.linear import Int4Linear, PlainLinear, check_support, describe, pack
@@ -187,7 +187,7 @@ def test_one_bad_step_or_other_choices_fail_the_check_however_good_the_mean(
 def test_every_request_is_compared_and_the_worst_step_counts() -> None:
     network = random_network(small_config())
     speech_lm = speech_lm_of(network, Precision.INT8)
-    request = arbitrary_request(small_config())
+    request = random_request(small_config())
     other = replace(request, text_tokens=request.text_tokens[::-1])
     alone = [compare_with_reference(speech_lm, network, requests=[each], num_tokens=8) for each in (request, other)]
     both = compare_with_reference(speech_lm, network, requests=[request, other], num_tokens=8)
@@ -198,7 +198,7 @@ def test_every_request_is_compared_and_the_worst_step_counts() -> None:
 
 def test_the_arbitrary_request_fits_the_model() -> None:
     config = small_config()
-    request = arbitrary_request(config)
-    assert request == arbitrary_request(config)
+    request = random_request(config)
+    assert request == random_request(config)
     assert max(request.text_tokens + request.prompt_text_tokens) < config.backbone.vocabulary_size
     assert max(request.prompt_speech_tokens) < config.layout.num_speech_tokens

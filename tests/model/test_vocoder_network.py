@@ -47,7 +47,7 @@ def one_run(network: HiFT, num_frames: int = 12) -> torch.Tensor:
 @pytest.mark.reference
 def test_a_wrapped_network_has_the_names_of_an_official_file(reference: Path, family: str) -> None:
     official = torch.load(reference / family / "checkpoint" / "hift.pt", weights_only=True)
-    network = small_network(VocoderKind.CENTRED if family == "cosyvoice2" else VocoderKind.CAUSAL)
+    network = small_network(VocoderKind.NON_CAUSAL if family == "cosyvoice2" else VocoderKind.CAUSAL)
     assert set(with_weight_norm(network).state_dict()) == set(official)
 
 
@@ -92,7 +92,7 @@ def test_in_sixteen_bits_only_residual_blocks_multiply_so(tmp_path: Path, kind: 
 
 
 def test_a_file_of_the_other_generation_is_named(tmp_path: Path, kind: VocoderKind) -> None:
-    other = VocoderKind.CAUSAL if kind is VocoderKind.CENTRED else VocoderKind.CENTRED
+    other = VocoderKind.CAUSAL if kind is VocoderKind.NON_CAUSAL else VocoderKind.NON_CAUSAL
     torch.save(small_network(other).state_dict(), tmp_path / "hift.pt")
     with pytest.raises(WrongTensors, match=r"conv_pre.weight \(16, 20, \d\) instead of"):
         load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT32, "cpu")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from studio.model.config import PrecedingFlow, VocoderConfig, VocoderKind
+from studio.model.config import FlowSizesForNoise, VocoderConfig, VocoderKind
 from studio.model.generations import COSYVOICE3
 from studio.model.official_yaml import Document
 from studio.model.vocoder.noise import NormalNoise, TableNoise, UniformTable
@@ -41,7 +41,7 @@ def test_the_table_depends_on_the_flow_built_before_it() -> None:
         sample_rate=24_000,
         base_channels=512,
         f0_channels=512,
-        preceding_flow=PrecedingFlow(num_speech_tokens=6562),
+        preceding_flow=FlowSizesForNoise(num_speech_tokens=6562),
     )
     assert not torch.equal(UniformTable(config).columns(0, 10), UniformTable(RELEASED).columns(0, 10))
 

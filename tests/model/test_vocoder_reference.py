@@ -23,7 +23,7 @@ from studio.model.stages import SourceNoise
 from studio.model.vocoder import HiFTVocoder, TableNoise, load_vocoder
 from studio.model.vocoder.history import History
 from studio.model.vocoder.network import CausalHiFT, HiFT
-from studio.model.vocoder.source import phase_sums
+from studio.model.vocoder.source import cumulative_phase
 
 pytestmark = pytest.mark.reference
 
@@ -56,7 +56,7 @@ class Golden:
         return SECOND_RUN[self.family]
 
     def phase(self, f0: torch.Tensor) -> torch.Tensor:
-        return self.network.phase(phase_sums(f0, self.config), f0.dtype)
+        return self.network.phase(cumulative_phase(f0, self.config), f0.dtype)
 
     def noise_for(self, f0: torch.Tensor) -> torch.Tensor:
         return self.noise.columns(0, f0.shape[-1] * self.vocoder.samples_per_frame)
@@ -213,8 +213,8 @@ def test_a_continued_phase_gives_the_source_that_the_official_program_caches(gol
     assert torch.equal(wanted, golden2.e2e["stream/hift0_source"][0, 0, -3840:])
     num_frames = mel.shape[-1]
     early, late = golden2.network.f0_predictor(mel).split([num_frames - 8, 8], dim=-1)
-    before = phase_sums(early, golden2.config)[:, :, -1]
-    phase = golden2.network.phase(phase_sums(late, golden2.config, before=before), late.dtype)
+    before = cumulative_phase(early, golden2.config)[:, :, -1]
+    phase = golden2.network.phase(cumulative_phase(late, golden2.config, before=before), late.dtype)
     noise = golden2.noise.columns((num_frames - 8) * 480, num_frames * 480)
     made = golden2.network.m_source(late, phase, noise)[0]
     # The first half frame glides from a frame that this window does not have.

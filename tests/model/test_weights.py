@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
-from studio.model.weights import fill, fold_weight_norm, read_tensors
+from studio.model.weights import fold_weight_norm, load_weights, read_tensors
 
 
 class Layer(nn.Module):
@@ -82,7 +82,7 @@ def test_weights_of_the_right_type_are_mapped_not_copied(tmp_path: Path) -> None
     torch.save(tensors(), path)
     read = read_tensors(path)
     layer = empty_layer()
-    fill(layer, read, file_name=path.name)
+    load_weights(layer, read, file_name=path.name)
     assert layer.first.weight.data_ptr() == read["first.weight"].data_ptr()
     assert not layer.training
     assert not any(parameter.requires_grad for parameter in layer.parameters())
@@ -90,7 +90,7 @@ def test_weights_of_the_right_type_are_mapped_not_copied(tmp_path: Path) -> None
 
 def test_half_precision_files_become_the_asked_for_type() -> None:
     layer = empty_layer()
-    fill(layer, {name: tensor.half() for name, tensor in tensors().items()}, file_name="flow.pt")
+    load_weights(layer, {name: tensor.half() for name, tensor in tensors().items()}, file_name="flow.pt")
     assert layer.first.weight.dtype is torch.float32
 
 
@@ -100,13 +100,13 @@ def test_every_disagreement_is_named() -> None:
     wrong["third.weight"] = torch.zeros(1)
     wrong["second.weight"] = torch.zeros(2, 5)
     with pytest.raises(WrongTensors) as caught:
-        fill(empty_layer(), wrong, file_name="flow.pt")
+        load_weights(empty_layer(), wrong, file_name="flow.pt")
     for part in ("flow.pt", "missing: first.bias", "unknown: third.weight", "second.weight (2, 5) instead of (2, 2)"):
         assert part in caught.value.message
 
 
 def test_ignored_names_may_be_there() -> None:
-    fill(empty_layer(), tensors() | {"lm_head": torch.zeros(9)}, file_name="llm.pt", ignored={"lm_head"})
+    load_weights(empty_layer(), tensors() | {"lm_head": torch.zeros(9)}, file_name="llm.pt", ignored={"lm_head"})
 
 
 @pytest.mark.parametrize("transposed", [False, True])
@@ -135,4 +135,4 @@ def test_half_a_weight_norm_pair_is_missed_by_name() -> None:
     with torch.device("meta"):
         module = nn.ModuleDict({"up": nn.Conv1d(3, 2, 1, bias=False)})
     with pytest.raises(WrongTensors, match=r"missing: up\.weight; unknown: up\.weight_g"):
-        fill(module, folded, file_name="hift.pt")
+        load_weights(module, folded, file_name="hift.pt")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from studio.engines.cuda_graph.candidates import CudaGraphCandidate
 from studio.engines.stage import Stage
 from studio.engines.torch_candidates import CANDIDATES as PLAIN
-from studio.engines.trying import references_of
+from studio.engines.trial_run import references_of
 from studio.model.config import Precision
 
 CANDIDATES = (

@@ -13,7 +13,7 @@ SITE = "/environment/lib/python3.11/site-packages"
 
 def test_rooms_that_are_imported_by_name_are_there() -> None:
     rooms = contents.rooms(HOUSE)
-    assert {"studio", "studio.worker.server", "studio.worker.accelerated", "studio.engines.trying"} <= set(rooms)
+    assert {"studio", "studio.worker.server", "studio.worker.model_host", "studio.engines.trial_run"} <= set(rooms)
     assert {"studio.bench.__main__", "studio.engines.__main__", "studio.engines.installed"} <= set(rooms)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import noise_models
 import pytest
 
-from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions
 from studio.pipeline.synthesizer import Synthesizer
 
@@ -17,6 +17,6 @@ from studio.pipeline.synthesizer import Synthesizer
 def synthesizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Synthesizer]:
     """Its voices are cached in the test's folder."""
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
-    opened = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    opened = load_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
     yield opened
     opened.close()

@@ -15,16 +15,16 @@ from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.length_limits import LengthLimits
 from studio.pipeline.request import LengthVerdict, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
-from studio.pipeline.token_feed import InlineFeed, ThreadedFeed
+from studio.pipeline.token_source import AsyncTokenSource, SyncTokenSource
 
 LIMITS = LengthLimits(shortest=20, expected=50.0, longest=100)
 TOO_SHORT, TOO_LONG = LengthVerdict.TOO_SHORT, LengthVerdict.TOO_LONG
 
 
-class Attempts:
+class FailureRecord:
     """Gives attempts of the ``lengths``; their tokens say which attempt made them."""
 
-    def __init__(self, kind: type[InlineFeed] | type[ThreadedFeed], *lengths: int) -> None:
+    def __init__(self, kind: type[SyncTokenSource] | type[AsyncTokenSource], *lengths: int) -> None:
         self.kind = kind
         self.lengths = lengths
         self.num_made = 0
@@ -44,8 +44,8 @@ class Attempts:
             self.num_closed += 1
 
 
-@pytest.fixture(params=[InlineFeed, ThreadedFeed])
-def kind(request: pytest.FixtureRequest) -> type[InlineFeed] | type[ThreadedFeed]:
+@pytest.fixture(params=[SyncTokenSource, AsyncTokenSource])
+def kind(request: pytest.FixtureRequest) -> type[SyncTokenSource] | type[AsyncTokenSource]:
     return request.param  # type: ignore[no-any-return]
 
 
@@ -61,9 +61,9 @@ def kind(request: pytest.FixtureRequest) -> type[InlineFeed] | type[ThreadedFeed
     ],
 )
 def test_the_more_plausible_of_two_attempts_is_taken(
-    kind: type[InlineFeed], lengths: tuple[int, int], made: list[int], verdict: LengthVerdict | None
+    kind: type[SyncTokenSource], lengths: tuple[int, int], made: list[int], verdict: LengthVerdict | None
 ) -> None:
-    attempts = Attempts(kind, *lengths)
+    attempts = FailureRecord(kind, *lengths)
     feed = CheckedFeed(attempts, LIMITS, judged_below=EVERYTHING)
     feed.wait_for(1)
     assert feed.tokens == made
@@ -74,8 +74,8 @@ def test_the_more_plausible_of_two_attempts_is_taken(
     assert attempts.num_closed == attempts.num_made
 
 
-def test_what_may_have_been_decoded_is_not_replaced(kind: type[InlineFeed]) -> None:
-    feed = CheckedFeed(Attempts(kind, 500, 60), LIMITS, judged_below=30)
+def test_what_may_have_been_decoded_is_not_replaced(kind: type[SyncTokenSource]) -> None:
+    feed = CheckedFeed(FailureRecord(kind, 500, 60), LIMITS, judged_below=30)
     feed.wait_for(30)
     feed.wait_for(EVERYTHING)
     assert feed.tokens == [0] * 100, "it ends where no text of this length can"
@@ -84,23 +84,25 @@ def test_what_may_have_been_decoded_is_not_replaced(kind: type[InlineFeed]) -> N
 
 
 @pytest.mark.parametrize("count", [30, EVERYTHING])
-def test_a_sentence_that_ends_within_its_first_chunk_is_judged_before_that(kind: type[InlineFeed], count: int) -> None:
+def test_a_sentence_that_ends_within_its_first_chunk_is_judged_before_that(
+    kind: type[SyncTokenSource], count: int
+) -> None:
     """Whether the language model runs ahead, as it does where the machine is slow, changes nothing."""
-    feed = CheckedFeed(Attempts(kind, 10, 60), LIMITS, judged_below=30)
+    feed = CheckedFeed(FailureRecord(kind, 10, 60), LIMITS, judged_below=30)
     feed.wait_for(count)
     assert feed.tokens[:30] == [1] * 30
     feed.close()
 
 
-def test_running_ahead_does_not_judge_a_longer_sentence(kind: type[InlineFeed]) -> None:
-    feed = CheckedFeed(Attempts(kind, 500, 60), LIMITS, judged_below=30)
+def test_running_ahead_does_not_judge_a_longer_sentence(kind: type[SyncTokenSource]) -> None:
+    feed = CheckedFeed(FailureRecord(kind, 500, 60), LIMITS, judged_below=30)
     feed.wait_for(EVERYTHING)
     assert feed.tokens == [0] * 100
     feed.close()
 
 
-def test_cancelling_reaches_the_second_attempt(kind: type[InlineFeed]) -> None:
-    attempts = Attempts(kind, 10, 60)
+def test_cancelling_reaches_the_second_attempt(kind: type[SyncTokenSource]) -> None:
+    attempts = FailureRecord(kind, 10, 60)
     made = attempts._tokens
 
     def cancelling(number: int) -> Iterator[int]:
@@ -123,7 +125,7 @@ class ScriptedLM:
     """Speaks sentence after sentence with as many tokens as ``lengths`` say."""
 
     engine = "scripted"
-    lines_at_once = 1
+    max_concurrent_lines = 1
 
     def __init__(self, of: Synthesizer, *lengths: int) -> None:
         self.sampling = of.stages.speech_lm.sampling

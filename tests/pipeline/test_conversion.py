@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from studio.audio.waveform import Waveform
-from studio.pipeline.conversion import split_where_quiet
+from studio.pipeline.conversion import split_at_silence
 
 RATE = 16_000
 
@@ -18,12 +18,12 @@ def speech_with_pauses(seconds: float, pauses: list[float]) -> Waveform:
 
 def test_a_short_recording_stays_whole() -> None:
     waveform = speech_with_pauses(29.0, [10.0])
-    assert [piece.seconds for piece in split_where_quiet(waveform)] == [29.0]
+    assert [piece.seconds for piece in split_at_silence(waveform)] == [29.0]
 
 
 def test_cuts_fall_into_pauses_and_nothing_is_lost() -> None:
     waveform = speech_with_pauses(70.0, [22.0, 47.0])
-    pieces = split_where_quiet(waveform)
+    pieces = split_at_silence(waveform)
     assert np.array_equal(np.concatenate([piece.samples for piece in pieces]), waveform.samples)
     assert all(piece.seconds <= 29.5 for piece in pieces)
     assert pieces[0].seconds == pytest.approx(22.2, abs=0.2)

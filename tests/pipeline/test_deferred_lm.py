@@ -8,9 +8,9 @@ import noise_models
 import numpy as np
 import pytest
 
-from studio.pipeline import opening
+from studio.pipeline import loading
 from studio.pipeline.control import RequestControl
-from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Chunks, Synthesizer
 
@@ -24,19 +24,19 @@ def num_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """One entry for each language model that was loaded."""
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
     loaded: list[int] = []
-    load = opening.open_speech_lm
+    load = loading.open_speech_lm
 
     def counted(*arguments: object) -> object:
         loaded.append(1)
         return load(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(opening, "open_speech_lm", counted)
+    monkeypatch.setattr(loading, "open_speech_lm", counted)
     return loaded
 
 
 def opened(*, loads_speech_lm: bool) -> Synthesizer:
     options = EngineOptions(speech_lm_precision="float32", num_threads=1, loads_speech_lm=loads_speech_lm)
-    return open_synthesizer(noise_models.V3, options)
+    return load_synthesizer(noise_models.V3, options)
 
 
 def samples(chunks: Chunks) -> np.ndarray:

@@ -13,10 +13,10 @@ from safetensors.numpy import load_file, save_file
 from studio.errors import UnreadableClip
 from studio.model.checkpoint import open_checkpoint
 from studio.pipeline.enrolment import (
-    FrontEnd,
-    enrol,
+    Frontend,
+    aligned_prompt_length,
+    build_prompt,
     feature_arrays,
-    good_num_tokens,
     prompt_key,
     read_features,
 )
@@ -25,22 +25,22 @@ from studio.pipeline.request import VoiceReference
 
 @given(st.integers(13, 750), st.integers(0, 40))
 def test_no_more_than_the_silence_is_dropped_and_no_more_than_needed(num_tokens: int, droppable: int) -> None:
-    kept = good_num_tokens(num_tokens, droppable)
+    kept = aligned_prompt_length(num_tokens, droppable)
     assert num_tokens - droppable <= kept <= num_tokens
     good = [n for n in range(num_tokens - droppable, num_tokens + 1) if 8 <= -n % 25 <= 12]
     assert kept == (max(good) if good else num_tokens)
 
 
 @pytest.fixture(scope="module")
-def front_end(reference: Path) -> FrontEnd:
+def frontend(reference: Path) -> Frontend:
     checkpoint = open_checkpoint(reference / "cosyvoice3" / "checkpoint")
-    return FrontEnd(checkpoint.load_speech_tokenizer(1), checkpoint.load_speaker_encoder(1), checkpoint.prompt_mel)
+    return Frontend(checkpoint.load_speech_tokenizer(1), checkpoint.load_speaker_encoder(1), checkpoint.prompt_mel)
 
 
 @pytest.mark.reference
 @pytest.mark.parametrize("name", ["prompt_a", "prompt_b"])
-def test_a_kept_clip_has_tokens_and_mel_one_to_two(reference: Path, front_end: FrontEnd, name: str) -> None:
-    prompt = enrol(VoiceReference(reference / "inputs" / f"{name}.wav"), front_end, "key", keep_length=True)
+def test_a_kept_clip_has_tokens_and_mel_one_to_two(reference: Path, frontend: Frontend, name: str) -> None:
+    prompt = build_prompt(VoiceReference(reference / "inputs" / f"{name}.wav"), frontend, "key", keep_length=True)
     golden = load_file(reference / "cosyvoice3" / "golden" / "frontend.safetensors")
     mode = {"prompt_a": "zero_shot", "prompt_b": "zero_shot_b"}[name]
     theirs = golden[f"model_input/{mode}/flow_prompt_speech_token"][0]
@@ -49,11 +49,11 @@ def test_a_kept_clip_has_tokens_and_mel_one_to_two(reference: Path, front_end: F
     assert prompt.embedding.shape == (192,)
 
 
-def test_features_survive_a_file_exactly(reference: Path, front_end: FrontEnd, tmp_path: Path) -> None:
-    prompt = enrol(VoiceReference(reference / "inputs" / "prompt_a.wav"), front_end, "key")
+def test_features_survive_a_file_exactly(reference: Path, frontend: Frontend, tmp_path: Path) -> None:
+    prompt = build_prompt(VoiceReference(reference / "inputs" / "prompt_a.wav"), frontend, "key")
     save_file(feature_arrays(prompt), tmp_path / "voice.safetensors")
     voice = VoiceReference(tmp_path / "voice.safetensors", transcript="T", name="stored")
-    stored = enrol(voice, front_end, "other")
+    stored = build_prompt(voice, frontend, "other")
     assert (stored.key, stored.name, stored.transcript) == ("other", "stored", "T")
     assert stored.speech_tokens == prompt.speech_tokens
     np.testing.assert_array_equal(stored.mel, prompt.mel)

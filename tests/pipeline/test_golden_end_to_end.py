@@ -26,13 +26,13 @@ from studio.model.speech_lm import GreedySampler, filter_silent_tokens
 from studio.model.stages import FlowPrompt, SourceNoise, SpeechTokenRequest
 from studio.model.vocoder import TableNoise
 from studio.pipeline.control import RequestControl
-from studio.pipeline.forecast import Part
-from studio.pipeline.pacing import Pace
-from studio.pipeline.prompt_store import PreparedVoice
-from studio.pipeline.speech import Speech, SpeechOptions
-from studio.pipeline.token_feed import KnownTokens
-from studio.pipeline.utterance import Decoder
-from studio.text.prepare import Sentence, prepare_text
+from studio.pipeline.forecast import SentenceTask
+from studio.pipeline.pacing import CostModel
+from studio.pipeline.prompt_cache import PreparedVoice
+from studio.pipeline.speech_stream import SpeechOptions, SpeechStream
+from studio.pipeline.token_source import FixedTokens
+from studio.pipeline.utterance import DecoderStages
+from studio.text.segmentation import Sentence, prepare_text
 from studio.voices.prompt import VoicePrompt
 
 pytestmark = pytest.mark.reference
@@ -49,7 +49,7 @@ class Bench:
 
     family: str
     checkpoint: Checkpoint
-    decoder: Decoder
+    decoder: DecoderStages
     golden: dict[str, np.ndarray]
     inputs: dict[str, np.ndarray]
     noise: SourceNoise
@@ -76,7 +76,7 @@ class Bench:
         return PreparedVoice(prompt, flow_prompt, self.decoder.flow.prepare_prompt(flow_prompt))
 
     def speak(self, mode: str, tokens: list[int], options: SpeechOptions) -> list[np.ndarray]:
-        speech = Speech(
+        speech = SpeechStream(
             voice=self.voice(mode),
             decoder=self.decoder,
             options=options,
@@ -84,7 +84,7 @@ class Bench:
             make_noise=lambda _index: self.noise,
             started=time.perf_counter(),
         )
-        return [chunk.samples for chunk in speech.stream([Part(open_feed=lambda: KnownTokens(tokens))])]
+        return [chunk.samples for chunk in speech.stream([SentenceTask(open_feed=lambda: FixedTokens(tokens))])]
 
     def tokens(self, count: int) -> list[int]:
         return [int(token) for token in self.golden["tokens"][:count]]
@@ -109,10 +109,10 @@ def bench(request: pytest.FixtureRequest, reference: Path, noise_tables: dict[st
     return Bench(
         family=family,
         checkpoint=checkpoint,
-        decoder=Decoder(
+        decoder=DecoderStages(
             checkpoint.load_flow(Precision.FLOAT32, "cpu"),
             checkpoint.load_vocoder(Precision.FLOAT32, "cpu"),
-            Pace(checkpoint.flow),
+            CostModel(checkpoint.flow),
         ),
         golden=load_file(reference / family / "golden" / "e2e.safetensors"),
         inputs=load_file(reference / family / "golden" / "frontend.safetensors"),

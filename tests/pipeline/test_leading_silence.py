@@ -12,12 +12,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.pipeline import speech as speech_module
+from studio.pipeline import speech_stream as speech_module
 from studio.pipeline.control import RequestControl
-from studio.pipeline.forecast import Part
+from studio.pipeline.forecast import SentenceTask
 from studio.pipeline.leading_silence import LeadingSilence, without_leading_silence
-from studio.pipeline.speech import Speech, SpeechOptions
-from studio.pipeline.token_feed import KnownTokens
+from studio.pipeline.speech_stream import SpeechOptions, SpeechStream
+from studio.pipeline.token_source import FixedTokens
 
 RATE = 24_000
 FADE = 120
@@ -101,7 +101,7 @@ def test_it_does_not_matter_how_the_sound_is_cut(cuts: list[int]) -> None:
 
 
 class Speaker:
-    """A ``Speech`` whose sentences are given sounds, and whose clock counts the chunks that were made."""
+    """A ``SpeechStream`` whose sentences are given sounds, and whose clock counts the chunks that were made."""
 
     chunk_samples = 4_800
 
@@ -126,23 +126,23 @@ class Speaker:
                 return self._sound
 
         monkeypatch.setattr(speech_module, "Utterance", FakeUtterance)
-        monkeypatch.setattr(Speech, "_now", lambda _: float(self.num_made))
-        monkeypatch.setattr(Speech, "_announce", lambda *_: None)
-        monkeypatch.setattr(Speech, "_account", lambda *_: None)
-        monkeypatch.setattr(Speech, "_sample_rate", RATE)
-        monkeypatch.setattr(Speech, "_schedule", lambda self: object() if self.options.is_streaming else None)
+        monkeypatch.setattr(SpeechStream, "_now", lambda _: float(self.num_made))
+        monkeypatch.setattr(SpeechStream, "_announce", lambda *_: None)
+        monkeypatch.setattr(SpeechStream, "_account", lambda *_: None)
+        monkeypatch.setattr(SpeechStream, "_sample_rate", RATE)
+        monkeypatch.setattr(SpeechStream, "_schedule", lambda self: object() if self.options.is_streaming else None)
 
-    def speak(self, parts: list[Part], **options: Any) -> tuple[np.ndarray, Speech]:
+    def speak(self, parts: list[SentenceTask], **options: Any) -> tuple[np.ndarray, SpeechStream]:
         nothing: Any = None
-        speech = Speech(nothing, nothing, SpeechOptions(**options), RequestControl(), lambda _: nothing, 0.0)
+        speech = SpeechStream(nothing, nothing, SpeechOptions(**options), RequestControl(), lambda _: nothing, 0.0)
         return np.concatenate([chunk.samples for chunk in speech.stream(parts)]), speech
 
 
-def sentence() -> Part:
-    return Part(open_feed=lambda: KnownTokens([1]))
+def sentence() -> SentenceTask:
+    return SentenceTask(open_feed=lambda: FixedTokens([1]))
 
 
-PAUSE = Part(open_feed=None, pause_seconds=0.5)
+PAUSE = SentenceTask(open_feed=None, pause_seconds=0.5)
 QUIET_START = np.concatenate([silent(0.4), noise(1.0, -20.0)])
 
 

@@ -13,7 +13,7 @@ import torch
 from studio.errors import ModelOverflow
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
 from studio.pipeline.control import RequestControl
-from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 
 
@@ -47,7 +47,7 @@ def test_a_line_ends_where_it_overflows(
     reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_streaming: bool, speed: float
 ) -> None:
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
-    synthesizer = open_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    synthesizer = load_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
     synthesizer.use(vocoder=Overflowing(synthesizer.stages.vocoder), words={}, names={})
     voice = VoiceReference(reference / "inputs" / "prompt_a.wav", name="a")
     request = SynthesisRequest("A line.", voice, forced_tokens=60)

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
 from studio.pipeline.pacing import (
-    ComingChunk,
+    CostModel,
     FlowChunk,
-    Pace,
+    PredictedChunk,
+    earliest_gapless_start,
     flow_work,
-    gapless_start_seconds,
     spare_seconds,
     unfinished_prompt_tokens,
 )
@@ -20,17 +20,17 @@ from studio.pipeline.pacing import (
 FLOW = FlowConfig(
     num_speech_tokens=6561,
     input_size=80,
-    look_ahead=LookAheadConfig(80, 1024),
+    lookahead=LookAheadConfig(80, 1024),
     dit=DiTConfig(size=1024, depth=22, num_heads=16, head_size=64, feed_forward_ratio=2),
 )
 
 stages = st.lists(st.tuples(st.floats(0, 10), st.floats(0, 10), st.floats(0.01, 5)), min_size=1, max_size=20)
-chunks = st.lists(st.builds(ComingChunk, st.floats(0, 20), st.floats(0.01, 5)), max_size=20)
+chunks = st.lists(st.builds(PredictedChunk, st.floats(0, 20), st.floats(0.01, 5)), max_size=20)
 
 
 @given(st.floats(0, 10), st.floats(0.01, 5), chunks)
-def test_no_chunk_comes_too_late(now: float, ready: float, coming: list[ComingChunk]) -> None:
-    start = gapless_start_seconds(now, ready, coming)
+def test_no_chunk_comes_too_late(now: float, ready: float, coming: list[PredictedChunk]) -> None:
+    start = earliest_gapless_start(now, ready, coming)
     clock, position = now, ready
     for chunk in coming:
         clock += chunk.production_seconds
@@ -39,12 +39,12 @@ def test_no_chunk_comes_too_late(now: float, ready: float, coming: list[ComingCh
 
 
 def test_a_fast_machine_starts_at_once() -> None:
-    assert gapless_start_seconds(0.4, 0.3, [ComingChunk(0.2, 1.0)] * 9) == 0.4
+    assert earliest_gapless_start(0.4, 0.3, [PredictedChunk(0.2, 1.0)] * 9) == 0.4
 
 
 def test_a_slow_machine_waits_for_what_it_lacks() -> None:
     # 10 chunks of 2 s that each take 5 s: 50 s of work for 20 s of sound, 1 s of which is ready.
-    start = gapless_start_seconds(0.0, 1.0, [ComingChunk(5.0, 2.0)] * 10)
+    start = earliest_gapless_start(0.0, 1.0, [PredictedChunk(5.0, 2.0)] * 10)
     assert start == pytest.approx(50 * 1.04 - 1 - 18)
 
 
@@ -52,8 +52,8 @@ def test_a_slow_machine_waits_for_what_it_lacks() -> None:
 def test_spare_time_delays_no_start_and_more_would(
     now: float, ready: float, costs: list[tuple[float, float, float]]
 ) -> None:
-    coming = [ComingChunk(lm + decode, audio, lm) for lm, decode, audio in costs]
-    start = gapless_start_seconds(now, ready, coming, margin=0)
+    coming = [PredictedChunk(lm + decode, audio, lm) for lm, decode, audio in costs]
+    start = earliest_gapless_start(now, ready, coming, margin=0)
     spare = spare_seconds(now, now, ready, coming, margin=0)
     assert spare >= 0
 
@@ -64,7 +64,7 @@ def test_spare_time_delays_no_start_and_more_would(
             saved = min(left, chunk.speech_lm_seconds)
             left -= saved
             later.append(replace(chunk, production_seconds=chunk.production_seconds - saved))
-        return gapless_start_seconds(now + ahead, ready, later, margin=0)
+        return earliest_gapless_start(now + ahead, ready, later, margin=0)
 
     all_of_it = sum(chunk.speech_lm_seconds for chunk in coming)
     # Play begins at ``start`` if the chunks allow it; the clock may be past it when they are ready in time.
@@ -74,20 +74,20 @@ def test_spare_time_delays_no_start_and_more_would(
 
 
 def test_cost_follows_what_was_seen() -> None:
-    pace = Pace(FLOW)
+    cost_model = CostModel(FLOW)
     # P = 90: 75 tokens are cached, so the first 10 are made together with 15 of the prompt: one 50-frame block.
     first, next_block = FlowChunk(90, 0, 10), FlowChunk(90, 10, 35)
-    assert pace.decode_seconds(first) == 0.0
-    pace.saw_flow(4.0, first)
-    pace.saw_vocoder(0.5, 50)
-    pace.saw_speech_lm(1.0, 25)
-    assert pace.decode_seconds(first) == pytest.approx(4.0 + 20 * 0.01)
+    assert cost_model.decode_seconds(first) == 0.0
+    cost_model.observe_flow(4.0, first)
+    cost_model.saw_vocoder(0.5, 50)
+    cost_model.saw_speech_lm(1.0, 25)
+    assert cost_model.decode_seconds(first) == pytest.approx(4.0 + 20 * 0.01)
     growth = flow_work(FLOW, 50, 200) / flow_work(FLOW, 50, 150)
-    assert pace.decode_seconds(next_block) == pytest.approx(4.0 * growth + 50 * 0.01)
-    assert pace.speech_lm_seconds(1, 51) == pytest.approx(2.0)
-    pace.saw_first_token(0.5)
-    assert pace.speech_lm_seconds(0, 51) == pytest.approx(2.5)
-    assert pace.speech_lm_seconds(51, 51) == 0.0
+    assert cost_model.decode_seconds(next_block) == pytest.approx(4.0 * growth + 50 * 0.01)
+    assert cost_model.speech_lm_seconds(1, 51) == pytest.approx(2.0)
+    cost_model.saw_first_token(0.5)
+    assert cost_model.speech_lm_seconds(0, 51) == pytest.approx(2.5)
+    assert cost_model.speech_lm_seconds(51, 51) == 0.0
 
 
 @pytest.mark.parametrize(("prompt", "unfinished"), [(3, 3), (25, 25), (27, 27), (28, 3), (75, 25), (90, 15)])
@@ -102,42 +102,42 @@ def test_context_costs_what_the_architecture_says() -> None:
 
 
 def test_length_is_guessed_until_the_voice_was_heard() -> None:
-    pace = Pace(FLOW)
-    assert 2 * 10 <= pace.tokens_for(10) <= 20 * 10
-    pace.saw_sentence(10, 90)
-    assert pace.tokens_for(20) == 180
+    cost_model = CostModel(FLOW)
+    assert 2 * 10 <= cost_model.tokens_for(10) <= 20 * 10
+    cost_model.observe_sentence(10, 90)
+    assert cost_model.tokens_for(20) == 180
 
 
 def test_the_first_chunk_ever_is_believed_only_until_there_is_another() -> None:
-    pace = Pace(FLOW)
+    cost_model = CostModel(FLOW)
     first, second = FlowChunk(90, 0, 10), FlowChunk(90, 10, 35)
-    pace.saw_flow(6.0, first)
-    assert not pace.is_settled
-    assert pace.decode_seconds(first) == pytest.approx(6.0)
-    pace.saw_flow(4.0, second)
-    assert pace.is_settled
-    assert pace.decode_seconds(second) == pytest.approx(4.0)
+    cost_model.observe_flow(6.0, first)
+    assert not cost_model.is_settled
+    assert cost_model.decode_seconds(first) == pytest.approx(6.0)
+    cost_model.observe_flow(4.0, second)
+    assert cost_model.is_settled
+    assert cost_model.decode_seconds(second) == pytest.approx(4.0)
 
 
 def test_a_steady_machine_needs_no_margin_and_an_unsteady_one_four_per_cent() -> None:
-    steady, unsteady = Pace(FLOW), Pace(FLOW)
+    steady, unsteady = CostModel(FLOW), CostModel(FLOW)
     assert steady.margin == pytest.approx(0.04)
     for end in range(25, 500, 25):
         chunk = FlowChunk(90, end - 25, end)
         work = flow_work(FLOW, *steady.computed_frames(chunk))
-        steady.saw_flow(1e-9 * work, chunk)
+        steady.observe_flow(1e-9 * work, chunk)
         steady.saw_speech_lm(1.0, 25)
-        unsteady.saw_flow(1e-9 * work * (1.0 if end % 50 else 1.5), chunk)
+        unsteady.observe_flow(1e-9 * work * (1.0 if end % 50 else 1.5), chunk)
         unsteady.saw_speech_lm(1.0, 25)
     assert steady.margin == pytest.approx(0.0, abs=1e-6)
     assert unsteady.margin == pytest.approx(0.04)
 
 
 def test_lengths_that_vary_are_predicted_longer_and_equal_ones_are_not() -> None:
-    pace = Pace(FLOW)
-    unknown = [pace.length_margin(index) for index in range(3)]
+    cost_model = CostModel(FLOW)
+    unknown = [cost_model.length_margin(index) for index in range(3)]
     assert unknown == sorted(unknown, reverse=True)
     assert unknown[-1] > 0
     for _ in range(8):
-        pace.saw_sentence(20, 125)
-    assert pace.length_margin(0) == pytest.approx(0.0)
+        cost_model.observe_sentence(20, 125)
+    assert cost_model.length_margin(0) == pytest.approx(0.0)

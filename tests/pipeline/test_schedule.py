@@ -47,7 +47,7 @@ def test_a_first_hop_off_the_grid_is_refused_with_the_right_values(hop: int) -> 
 @given(st.integers(1, 300), st.integers(1, 900))
 def test_coming_chunks_are_those_that_come(prompt_tokens: int, total_tokens: int) -> None:
     schedule = ChunkSchedule(prompt_tokens)
-    foretold = list(schedule.coming(0, total_tokens, 3))
+    foretold = list(schedule.remaining_chunks(0, total_tokens, 3))
     happened, done = [], 0
     while done < total_tokens:
         is_last = schedule.end_tokens + 3 > total_tokens

@@ -28,7 +28,7 @@ from studio.errors import (
 )
 from studio.model.stages import FlowPromptState, FlowStream, SpeechTokenRequest, TokenSampler
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -50,7 +50,7 @@ def synthesizer(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIMBRE_CACHE", str(tmp_path_factory.mktemp("cache")))
         options = EngineOptions(speech_lm_precision="float32", num_threads=1)
-        opened = open_synthesizer(reference / request.param / "checkpoint", options)
+        opened = load_synthesizer(reference / request.param / "checkpoint", options)
         yield opened
         opened.close()
 
@@ -242,7 +242,7 @@ def test_a_voice_is_computed_once_in_its_life(
     options = EngineOptions(speech_lm_precision="float32", num_threads=1)
 
     def open_and_speak() -> tuple[np.ndarray, list[str]]:
-        synthesizer = open_synthesizer(reference / "cosyvoice3" / "checkpoint", options)
+        synthesizer = load_synthesizer(reference / "cosyvoice3" / "checkpoint", options)
         heard: list[str] = []
         control = RequestControl(on_progress=lambda stage, _done: heard.append(stage))
         chunks, _ = run(synthesizer.stream(short(voice), control=control))
@@ -301,7 +301,7 @@ def test_a_cache_that_cannot_be_written_costs_only_time(
     blocked.write_text("a file where a folder should be")
     monkeypatch.setenv("TIMBRE_CACHE", str(blocked))
     options = EngineOptions(speech_lm_precision="float32", num_threads=1)
-    samples, _ = speak(open_synthesizer(reference / "cosyvoice3" / "checkpoint", options), short(voice))
+    samples, _ = speak(load_synthesizer(reference / "cosyvoice3" / "checkpoint", options), short(voice))
     assert len(samples)
 
 
@@ -310,9 +310,9 @@ def test_a_model_of_random_weights_says_so(reference: Path, tmp_path: Path) -> N
     folder = tmp_path / "model"
     shutil.copytree(reference / "cosyvoice3" / "checkpoint", folder)
     os.chmod(folder, 0o755)
-    assert not open_synthesizer(folder, options).description.makes_noise or (folder / "random.json").is_file()
+    assert not load_synthesizer(folder, options).description.makes_noise or (folder / "random.json").is_file()
     (folder / "random.json").write_text("{}")
-    assert open_synthesizer(folder, options).description.makes_noise
+    assert load_synthesizer(folder, options).description.makes_noise
 
 
 @pytest.mark.parametrize("is_streaming", [True, False])
@@ -344,7 +344,7 @@ def test_lines_of_a_batch_take_memory_in_turns_and_when_their_tokens_are_there(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flow, speech_lm = synthesizer.stages.flow, synthesizer.stages.speech_lm
-    assert flow.lines_at_once == speech_lm.lines_at_once == 1, "one line keeps a processor busy"
+    assert flow.max_concurrent_lines == speech_lm.max_concurrent_lines == 1, "one line keeps a processor busy"
     open_stream, generate = flow.open_stream, speech_lm.generate
     num_complete = num_open = most_open = 0
 
@@ -383,6 +383,9 @@ def test_lines_of_a_batch_take_memory_in_turns_and_when_their_tokens_are_there(
 @pytest.mark.slow
 def test_what_a_batch_costs_says_nothing_about_a_line_alone(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     speak(synthesizer, short(voice))
-    before = synthesizer._decoder.pace.speech_lm_seconds(1, 101), synthesizer._decoder.pace.tokens_for(100)
+    before = synthesizer._decoder.cost_model.speech_lm_seconds(1, 101), synthesizer._decoder.cost_model.tokens_for(100)
     run(synthesizer.stream(short(voice), control=RequestControl(), in_batch=True))
-    assert (synthesizer._decoder.pace.speech_lm_seconds(1, 101), synthesizer._decoder.pace.tokens_for(100)) == before
+    assert (
+        synthesizer._decoder.cost_model.speech_lm_seconds(1, 101),
+        synthesizer._decoder.cost_model.tokens_for(100),
+    ) == before

@@ -12,7 +12,7 @@ import pytest
 
 from studio.model.stages import FlowPromptState, FlowStream, SpeechTokenRequest, TokenSampler
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.pacing import Pace
+from studio.pipeline.pacing import CostModel
 from studio.pipeline.request import ConversionRequest, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 
@@ -30,7 +30,7 @@ def test_every_request_has_a_stream_of_its_own_on_a_card(
     open_stream = synthesizer.stages.flow.open_stream
 
     @contextmanager
-    def stream_of_its_own(_: str) -> Iterator[None]:
+    def cuda_stream(_: str) -> Iterator[None]:
         within.append(True)
         yield
         within.pop()
@@ -40,7 +40,7 @@ def test_every_request_has_a_stream_of_its_own_on_a_card(
         return open_stream(*arguments, **options)
 
     monkeypatch.setattr(synthesizer.stages.flow, "open_stream", opened)
-    monkeypatch.setattr("studio.pipeline.synthesizer.stream_of_its_own", stream_of_its_own)
+    monkeypatch.setattr("studio.pipeline.synthesizer.cuda_stream", cuda_stream)
     request, control = SynthesisRequest("One.", voice, forced_tokens=30), RequestControl()
     recording = ConversionRequest(reference / "inputs" / "prompt_b.wav", voice)
     for chunks in (
@@ -120,7 +120,7 @@ def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
             yield token
 
     monkeypatch.setattr(
-        Pace, "speech_lm_seconds", lambda pace, start_tokens, end_tokens: 10.0 * (end_tokens - start_tokens)
+        CostModel, "speech_lm_seconds", lambda cost_model, start_tokens, end_tokens: 10.0 * (end_tokens - start_tokens)
     )
     monkeypatch.setattr(speech_lm, "generate", generated)
     monkeypatch.setattr(synthesizer, "_turns", Turns())

@@ -11,20 +11,20 @@ import pytest
 import torch
 
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
-from studio.pipeline import speech, token_feed, utterance
+from studio.pipeline import speech_stream, token_source, utterance
 from studio.pipeline.control import RequestControl
-from studio.pipeline.forecast import Part
-from studio.pipeline.pacing import FlowChunk, Pace, flow_work
-from studio.pipeline.prompt_store import SpeakingVoice
+from studio.pipeline.forecast import SentenceTask
+from studio.pipeline.pacing import CostModel, FlowChunk, flow_work
+from studio.pipeline.prompt_cache import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.speech import Speech, SpeechOptions
-from studio.pipeline.token_feed import InlineFeed, KnownTokens
-from studio.pipeline.utterance import Decoder
+from studio.pipeline.speech_stream import SpeechOptions, SpeechStream
+from studio.pipeline.token_source import FixedTokens, SyncTokenSource
+from studio.pipeline.utterance import DecoderStages
 
 FLOW = FlowConfig(
     num_speech_tokens=6561,
     input_size=80,
-    look_ahead=LookAheadConfig(80, 1024),
+    lookahead=LookAheadConfig(80, 1024),
     dit=DiTConfig(size=1024, depth=22, num_heads=16, head_size=64, feed_forward_ratio=2),
 )
 PROMPT_TOKENS = 90
@@ -36,7 +36,7 @@ _FRAMES_PER_TOKEN = 2
 
 @dataclass
 class Machine:
-    """``speech_lm_cost`` and ``flow_cost``: seconds of work per second of speech, in sentences of 5 s.
+    """``speech_lm_cost`` and ``flow_cost``: seconds of work per second of speech_stream, in sentences of 5 s.
 
     The flow's cost grows with context as the architecture says, so that a forecast can be exact.
     """
@@ -45,7 +45,7 @@ class Machine:
     flow_cost: float
     prefill_seconds: float = 0.0
     now: float = 0.0
-    pace: Pace = field(default_factory=lambda: Pace(FLOW))
+    cost_model: CostModel = field(default_factory=lambda: CostModel(FLOW))
 
     def make_tokens(self, count: int) -> Iterator[int]:
         self.now += self.prefill_seconds
@@ -75,7 +75,7 @@ class _FlowStream:
 
 
 def _work(start: int, end: int) -> float:
-    num_frames, context_frames = Pace(FLOW).computed_frames(FlowChunk(PROMPT_TOKENS, start, end))
+    num_frames, context_frames = CostModel(FLOW).computed_frames(FlowChunk(PROMPT_TOKENS, start, end))
     return flow_work(FLOW, num_frames, context_frames)
 
 
@@ -113,10 +113,13 @@ def earliest_start(chunks: Sequence[tuple[float, float]]) -> float:
 def speak(
     machine: Machine, lengths: Sequence[int], monkeypatch: pytest.MonkeyPatch, *, text_tokens: int = 20
 ) -> Course:
-    """Speak sentences of ``lengths`` in speech tokens, each of ``text_tokens``."""
+    """Speak sentences of ``lengths`` in speech_stream tokens, each of ``text_tokens``."""
     control = RequestControl()
     parts = [
-        Part(open_feed=lambda count=count: InlineFeed(machine.make_tokens(count), control), num_text_tokens=text_tokens)  # type: ignore[misc]
+        SentenceTask(
+            open_feed=lambda count=count: SyncTokenSource(machine.make_tokens(count), control),
+            num_text_tokens=text_tokens,
+        )  # type: ignore[misc]
         for count in lengths
     ]
     return _stream(machine, parts, monkeypatch)
@@ -124,20 +127,20 @@ def speak(
 
 def convert(machine: Machine, lengths: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> Course:
     """Speak pieces of a recording, whose tokens are known."""
-    parts = [Part(open_feed=lambda count=count: KnownTokens([0] * count)) for count in lengths]  # type: ignore[misc]
+    parts = [SentenceTask(open_feed=lambda count=count: FixedTokens([0] * count)) for count in lengths]  # type: ignore[misc]
     return _stream(machine, parts, monkeypatch)
 
 
-def _stream(machine: Machine, parts: Sequence[Part], monkeypatch: pytest.MonkeyPatch) -> Course:
+def _stream(machine: Machine, parts: Sequence[SentenceTask], monkeypatch: pytest.MonkeyPatch) -> Course:
     clock = SimpleNamespace(perf_counter=lambda: machine.now)
-    for module in (speech, utterance, token_feed):
+    for module in (speech_stream, utterance, token_source):
         monkeypatch.setattr(module, "time", clock)
     machine.now = 0.0
     reports: list[tuple[float, float]] = []
     control = RequestControl(on_estimate=lambda start: reports.append((machine.now, start)))
     flow = SimpleNamespace(
-        grid_tokens=25,
-        look_ahead_tokens=LOOK_AHEAD_TOKENS,
+        chunk_tokens=25,
+        lookahead_tokens=LOOK_AHEAD_TOKENS,
         frames_per_token=_FRAMES_PER_TOKEN,
         open_stream=machine.open_stream,
     )
@@ -148,9 +151,11 @@ def _stream(machine: Machine, parts: Sequence[Part], monkeypatch: pytest.MonkeyP
         open_stream=lambda noise: silence,
     )
     voice = SimpleNamespace(prompt=SimpleNamespace(num_tokens=PROMPT_TOKENS), flow_state=None)
-    spoken = Speech(
+    spoken = SpeechStream(
         voice=cast("SpeakingVoice", voice),
-        decoder=cast("Decoder", SimpleNamespace(flow=flow, vocoder=vocoder, pace=machine.pace, turns=None)),
+        decoder=cast(
+            "DecoderStages", SimpleNamespace(flow=flow, vocoder=vocoder, cost_model=machine.cost_model, slots=None)
+        ),
         options=SpeechOptions(),
         control=control,
         make_noise=lambda index: index,  # type: ignore[arg-type, return-value]
@@ -167,7 +172,7 @@ def best_fixed_start(machine: Machine, lengths: Sequence[int]) -> tuple[float, i
     chunks: list[tuple[int, float, float]] = []  # tokens of the request needed, flow seconds, seconds of sound
     before = 0
     for length in lengths:
-        for start, end in ChunkSchedule(PROMPT_TOKENS).coming(0, length, LOOK_AHEAD_TOKENS):
+        for start, end in ChunkSchedule(PROMPT_TOKENS).remaining_chunks(0, length, LOOK_AHEAD_TOKENS):
             needed = before + min(end + LOOK_AHEAD_TOKENS, length)
             chunks.append((needed, machine.flow_seconds(start, end), (end - start) / TOKENS_PER_SECOND))
         before += length

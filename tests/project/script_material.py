@@ -14,27 +14,27 @@ from studio.project.changes import (
     AddTake,
     Change,
     ChooseTake,
+    CompositeChange,
     EditDictionary,
     EditLines,
     InsertLines,
-    KeepTakes,
     MoveLines,
-    OrderLines,
     RemoveLines,
     RemoveTakes,
     RenameProject,
-    Together,
+    ReorderLines,
+    SetTakesKept,
 )
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import Line, LineStyle, new_id
 from studio.project.script import Script
-from studio.project.takes import Take, TakeRecipe
+from studio.project.takes import Take, TakeParameters
 
 RATE = 24_000
 
 
-def recipe(fingerprint: str = "", **values: object) -> TakeRecipe:
-    plain = TakeRecipe(
+def recipe(fingerprint: str = "", **values: object) -> TakeParameters:
+    plain = TakeParameters(
         text="Hello.",
         seed=7,
         line_fingerprint=fingerprint,
@@ -130,7 +130,7 @@ def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
         case "move":
             return MoveLines(tuple(draw(subsets(line_ids))), draw(st.integers(0, len(line_ids))))
         case "order":
-            return OrderLines(tuple(draw(st.permutations(line_ids))))
+            return ReorderLines(tuple(draw(st.permutations(line_ids))))
         case "add take":
             line_id = draw(st.sampled_from(line_ids))
             return AddTake(draw_take(draw, script, line_id), is_chosen=draw(st.booleans()))
@@ -140,13 +140,13 @@ def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
         case "drop":
             return RemoveTakes(tuple(draw(subsets(take_ids))))
         case "keep":
-            return KeepTakes({take_id: draw(st.booleans()) for take_id in draw(subsets(take_ids))})
+            return SetTakesKept({take_id: draw(st.booleans()) for take_id in draw(subsets(take_ids))})
     several: list[Change] = []
     for _ in range(draw(st.integers(0, 3))):
         change = draw(changes(script, depth=1))
         script, _ = change.apply(script)
         several.append(change)
-    return Together(tuple(several))
+    return CompositeChange(tuple(several))
 
 
 def subsets(ids: list[str]) -> st.SearchStrategy[list[str]]:

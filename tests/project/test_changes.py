@@ -14,12 +14,12 @@ from studio.errors import TakeNotFound, UnusableSetting
 from studio.project.changes import (
     AddTake,
     ChooseTake,
+    CompositeChange,
     EditLines,
     InsertLines,
     MoveLines,
     RemoveLines,
     RemoveTakes,
-    Together,
 )
 from studio.project.lines import Line, LineStyle
 from studio.project.script import Script
@@ -30,7 +30,7 @@ def script_of(*ids: str) -> Script:
     return Script(lines=tuple(Line(id=line_id, text=line_id) for line_id in ids))
 
 
-def order_of(script: Script) -> str:
+def job_of(script: Script) -> str:
     return "".join(line.id for line in script.lines)
 
 
@@ -91,14 +91,14 @@ def test_what_is_looked_up_belongs_to_this_script_and_not_to_one_before(data: st
 )
 def test_lines_move_before_the_line_that_was_at_the_index(ids: tuple[str, ...], index: int, order: str) -> None:
     moved, inverse = MoveLines(ids, index).apply(script_of(*"abcde"))
-    assert order_of(moved) == order
-    assert order_of(inverse.apply(moved)[0]) == "abcde"
+    assert job_of(moved) == order
+    assert job_of(inverse.apply(moved)[0]) == "abcde"
 
 
 def test_removed_lines_come_back_to_their_places_with_their_takes() -> None:
     script, _ = AddTake(take_of("b", 1)).apply(script_of(*"abcde"))
     removed, inverse = RemoveLines(("d", "b")).apply(script)
-    assert order_of(removed) == "ace"
+    assert job_of(removed) == "ace"
     assert removed.takes == {}
     restored, _ = inverse.apply(removed)
     assert restored == script
@@ -135,7 +135,7 @@ def test_a_take_can_be_added_without_being_chosen() -> None:
 
 
 def test_several_changes_are_one_and_see_each_other() -> None:
-    both = Together((InsertLines(0, (Line(id="x"),)), EditLines({"x": {"text": "new"}})))
+    both = CompositeChange((InsertLines(0, (Line(id="x"),)), EditLines({"x": {"text": "new"}})))
     script, inverse = both.apply(script_of("a"))
     assert script.line("x").text == "new"
     assert inverse.apply(script)[0] == script_of("a")

@@ -15,13 +15,13 @@ from studio.errors import StudioError, UnreadableScript
 from studio.project.importing.markdown import words_of_markdown
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
 from studio.project.importing.subtitles import cues
-from studio.project.importing.tables import lines_of_table, style_named
+from studio.project.importing.tables import read_table, style_named
 from studio.project.importing.word import paragraphs_of_word
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, LineStyle
-from studio.project.splitting import LineBreaks
+from studio.project.splitting import SplitMode
 
 
-def texts_of(path: Path, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[str]:
+def texts_of(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
     return [line.text for line in read_script(path, breaks)]
 
 
@@ -43,7 +43,7 @@ def texts_of(path: Path, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[str]:
 def test_text_is_read_in_the_encoding_it_was_written_in(tmp_path: Path, encoding: str, text: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(text.encode(encoding))
-    assert texts_of(path, LineBreaks.PARAGRAPH) == [text.removeprefix("\ufeff")]
+    assert texts_of(path, SplitMode.PARAGRAPH) == [text.removeprefix("\ufeff")]
 
 
 def test_every_line_has_an_id_of_its_own(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_table_brings_voice_style_and_file_name() -> None:
         ",Ann,,,,,\n"
         "Plain\n"
     )
-    first, second = lines_of_table(table, "a.csv")
+    first, second = read_table(table, "a.csv")
     assert (first.text, first.voice, first.style) == ('Hello, "you" there', "Ann", LineStyle(preset="dialect.sichuan"))
     assert (first.file_name, first.speed, first.pause_after_seconds) == ("intro", 1.2, 0.5)
     assert (second.text, second.voice, second.style, second.file_name) == ("Plain", None, LineStyle(), None)
@@ -185,12 +185,12 @@ def test_a_table_brings_voice_style_and_file_name() -> None:
     ["文件名;音色;文本\nx;安;你好", "文件名\t音色\t文本\nx\t安\t你好", "文件名|音色|文本\nx|安|你好"],
 )
 def test_tables_come_with_other_separators_and_chinese_names(table: str) -> None:
-    (line,) = lines_of_table(table, "a.csv")
+    (line,) = read_table(table, "a.csv")
     assert (line.text, line.voice, line.file_name) == ("你好", "安", "x")
 
 
 def test_a_table_without_names_of_columns_is_text() -> None:
-    assert [line.text for line in lines_of_table("Hello there,x\nYou,y\n", "a.csv")] == ["Hello there", "You"]
+    assert [line.text for line in read_table("Hello there,x\nYou,y\n", "a.csv")] == ["Hello there", "You"]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_style_is_known_by_any_of_its_names(words: str, style: LineStyle) -> N
 )
 def test_a_row_that_cannot_be_used_is_named(table: str, words: str) -> None:
     with pytest.raises(UnreadableScript, match=words):
-        lines_of_table(table, "a.csv")
+        read_table(table, "a.csv")
 
 
 # Word.

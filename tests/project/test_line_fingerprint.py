@@ -11,7 +11,7 @@ from studio.pipeline.request import EngineDescription, VoiceReference
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line, LineStyle
-from studio.project.speaking import library_versions, recipe_of, synthesis_request
+from studio.project.requests import library_versions, synthesis_request, take_parameters
 
 LINE = Line(id="a", text="The wind blows.", voice="Ann")
 NO_WORDS = PronunciationDictionary()
@@ -80,7 +80,7 @@ def test_a_recipe_holds_all_that_was_asked_and_by_whom() -> None:
     request = synthesis_request(line, WIND, voice=voice, generation="cosyvoice3", seed=11)
     assert request.text == "The [W][AY1][N][D] blows."
     assert (request.preset, request.instruct, request.speed, request.seed) == ("emotion.happy", None, 1.2, 11)
-    recipe = recipe_of(line, WIND, request, voice_sha256="abc", voice_key="v", engine=engine)
+    recipe = take_parameters(line, WIND, request, voice_sha256="abc", voice_key="v", engine=engine)
     assert recipe.line_fingerprint == fingerprint(line, WIND)
     assert (recipe.text, recipe.seed, recipe.mode) == (request.text, 11, "instruct")
     assert (recipe.voice_name, recipe.voice_sha256, recipe.model_name, recipe.model_key) == (

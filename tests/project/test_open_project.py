@@ -117,12 +117,12 @@ def test_changes_made_while_it_is_saved_are_not_in_the_file(
     project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     insert(project, "Before.")
-    is_copying, may_go_on = threading.Event(), threading.Event()
+    is_copying, should_continue = threading.Event(), threading.Event()
     copy = saving.Snapshot._copy
 
     def slow_copy(self: saving.Snapshot, part: Path, save_id: str) -> bytes:
         is_copying.set()
-        assert may_go_on.wait(30)
+        assert should_continue.wait(30)
         return copy(self, part, save_id)
 
     monkeypatch.setattr(saving.Snapshot, "_copy", slow_copy)
@@ -130,7 +130,7 @@ def test_changes_made_while_it_is_saved_are_not_in_the_file(
     saver.start()
     assert is_copying.wait(30)
     insert(project, "Meanwhile.")
-    may_go_on.set()
+    should_continue.set()
     saver.join()
     assert project.is_modified
     with Project.open(tmp_path / "a.timbre", drafts) as again:
@@ -420,7 +420,7 @@ def test_a_line_is_a_draft_then_ready_then_stale_and_ready_again(project: Projec
     take = speak(project, line_id)
     assert project.state_of(line_id) is LineState.READY
     undo = project.apply(EditLines({line_id: {"text": "Goodbye."}}))
-    assert project.state_of(line_id) is LineState.STALE
+    assert project.state_of(line_id) is LineState.OUTDATED
     project.apply(undo)
     assert project.state_of(line_id) is LineState.READY
     assert project.chosen_take(line_id) == take
@@ -435,7 +435,7 @@ def test_a_take_that_was_stopped_does_not_say_the_line(project: Project) -> None
     stopped = recorder.stop()
     assert stopped is not None
     project.apply(AddTake(stopped))
-    assert project.state_of(line_id) is LineState.STALE
+    assert project.state_of(line_id) is LineState.OUTDATED
     speak(project, line_id)
     assert project.state_of(line_id) is LineState.READY
 
@@ -446,11 +446,11 @@ def test_a_new_word_in_a_dictionary_makes_the_lines_stale_that_use_it(project: P
         speak(project, line_id)
     entry = DictionaryEntry("重庆", pronunciation="chong2 qing4")
     undo = project.apply(EditDictionary(project.dictionary.with_entry(entry)))
-    assert [project.state_of(each) for each in (chinese, english)] == [LineState.STALE, LineState.READY]
+    assert [project.state_of(each) for each in (chinese, english)] == [LineState.OUTDATED, LineState.READY]
     project.apply(undo)
     assert project.state_of(chinese) is LineState.READY
     project.global_dictionary = PronunciationDictionary((DictionaryEntry("city", alias="town"),))
-    assert [project.state_of(each) for each in (chinese, english)] == [LineState.READY, LineState.STALE]
+    assert [project.state_of(each) for each in (chinese, english)] == [LineState.READY, LineState.OUTDATED]
     project.apply(EditDictionary(PronunciationDictionary((DictionaryEntry("city", alias="metropolis"),))))
     assert [entry.alias for entry in project.dictionary_in_force.entries] == ["metropolis"]
 
@@ -462,7 +462,7 @@ def test_moving_and_locking_a_line_keeps_its_take_fresh(project: Project) -> Non
     project.apply(EditLines({first: {"is_locked": True, "pause_after_seconds": 2.0, "file_name": "x", "seed": 5}}))
     assert project.state_of(first) is LineState.READY
     project.apply(EditLines({first: {"style": LineStyle(instruct="gently")}}))
-    assert project.state_of(first) is LineState.STALE
+    assert project.state_of(first) is LineState.OUTDATED
 
 
 def test_takes_are_numbered_on_while_several_are_spoken_at_once(project: Project) -> None:

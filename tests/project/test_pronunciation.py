@@ -15,7 +15,7 @@ from studio.project.dictionary import DictionaryEntry, PronunciationDictionary, 
 from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
 from studio.project.lines import Line
 from studio.project.phones import phone_tokens
-from studio.project.speaking import GENERATIONS_WITH_PHONES, text_to_send
+from studio.project.requests import GENERATIONS_WITH_PHONES, request_text
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.special_tokens import PHONES
 from studio.text.tags import MarkKind, find_marks
@@ -97,10 +97,10 @@ def test_whatever_is_typed_is_understood_or_refused(typed: str) -> None:
 def test_a_word_is_said_by_phones_where_the_model_has_them_else_by_its_alias() -> None:
     words = dictionary(DictionaryEntry("重庆", alias="虫庆", pronunciation="chong2 qing4"))
     line = Line(id="a", text=" 我在重庆。 ")
-    assert text_to_send(line, words, COSYVOICE3.name) == "我在[ch][óng][q][ìng]。"
-    assert text_to_send(line, words, COSYVOICE2.name) == "我在虫庆。"
+    assert request_text(line, words, COSYVOICE3.name) == "我在[ch][óng][q][ìng]。"
+    assert request_text(line, words, COSYVOICE2.name) == "我在虫庆。"
     only_phones = dictionary(DictionaryEntry("重庆", pronunciation="chong2 qing4"))
-    assert text_to_send(line, only_phones, COSYVOICE2.name) == "我在重庆。"
+    assert request_text(line, only_phones, COSYVOICE2.name) == "我在重庆。"
 
 
 def test_the_generations_with_phones_are_those_whose_form_has_them() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.project.ranks import new_ranks
+from studio.project.ranks import sort_keys
 
 orders = st.lists(st.integers(0, 30).map(str), unique=True, max_size=12)
 
@@ -15,7 +15,7 @@ def test_any_order_follows_any_other(sequence: list[list[str]]) -> None:
     ranks: dict[str, int] = {}
     before: list[str] = []
     for after in sequence:
-        changed = new_ranks(ranks, before, after)
+        changed = sort_keys(ranks, before, after)
         ranks = {line_id: changed.get(line_id, ranks.get(line_id, -1)) for line_id in after}
         values = [ranks[line_id] for line_id in after]
         assert values == sorted(set(values))
@@ -24,12 +24,12 @@ def test_any_order_follows_any_other(sequence: list[list[str]]) -> None:
 
 def test_a_new_line_leaves_the_others_where_they_are() -> None:
     before = [str(number) for number in range(1000)]
-    ranks = new_ranks({}, [], before)
-    assert new_ranks(ranks, before, ["new", *before]).keys() == {"new"}
-    assert new_ranks(ranks, before, [*before[:500], "new", *before[500:]]).keys() == {"new"}
-    assert new_ranks(ranks, before, before[1:]) == {}
+    ranks = sort_keys({}, [], before)
+    assert sort_keys(ranks, before, ["new", *before]).keys() == {"new"}
+    assert sort_keys(ranks, before, [*before[:500], "new", *before[500:]]).keys() == {"new"}
+    assert sort_keys(ranks, before, before[1:]) == {}
 
 
 def test_all_move_when_there_is_no_room_left() -> None:
     ranks = {"a": 1, "b": 2}
-    assert new_ranks(ranks, ["a", "b"], ["a", "x", "b"]).keys() == {"a", "x", "b"}
+    assert sort_keys(ranks, ["a", "b"], ["a", "x", "b"]).keys() == {"a", "x", "b"}

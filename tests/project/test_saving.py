@@ -47,12 +47,12 @@ def test_a_slow_disk_does_not_hold_up_edits(
     project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the first look at the folder of the file to its last, as on a sleeping network share."""
-    is_waiting, may_go_on = threading.Event(), threading.Event()
+    is_waiting, should_continue = threading.Event(), threading.Event()
 
     def wait(real: Callable[..., object]) -> Callable[..., object]:
         def slow(*arguments: object, **options: object) -> object:
             is_waiting.set()
-            assert may_go_on.wait(30)
+            assert should_continue.wait(30)
             return real(*arguments, **options)
 
         return slow
@@ -70,7 +70,7 @@ def test_a_slow_disk_does_not_hold_up_edits(
         assert not editor.is_alive()
         assert project.state_of(project.lines[0].id) is LineState.DRAFT
     finally:
-        may_go_on.set()
+        should_continue.set()
         saver.join()
     with Project.open(tmp_path / "a.timbre", drafts) as again:
         assert [line.text for line in again.lines] == ["Before."]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.project.splitting import LineBreaks, split_text
+from studio.project.splitting import SplitMode, split_text
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_sentences_become_lines(text: str, lines: list[str]) -> None:
 
 def test_paragraphs_become_lines_when_asked() -> None:
     text = "First sentence. Second sentence.\n\n第一句话。第二句话。\nHe waited. [pause 2] Then he spoke."
-    assert split_text(text, LineBreaks.PARAGRAPH) == [
+    assert split_text(text, SplitMode.PARAGRAPH) == [
         "First sentence. Second sentence.",
         "第一句话。第二句话。",
         "He waited. [pause 2] Then he spoke.",
@@ -85,7 +85,7 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_no_word_is_lost_or_made_up(text: str) -> None:
-    for breaks in LineBreaks:
+    for breaks in SplitMode:
         lines = split_text(text, breaks)
         assert all(line == line.strip() and "\n" not in line for line in lines)
         words = "".join(lines).replace("[pause 1]", "").replace("strong", "")

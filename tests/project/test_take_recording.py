@@ -13,7 +13,7 @@ from script_material import RATE, recipe, sound
 
 from studio.errors import DiskFull
 from studio.pipeline.request import LengthFinding, LengthVerdict, Mode, SynthesisReport
-from studio.project.changes import AddTake, InsertLines, KeepTakes, RemoveLines, RemoveTakes, RenameProject
+from studio.project.changes import AddTake, InsertLines, RemoveLines, RemoveTakes, RenameProject, SetTakesKept
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
@@ -60,7 +60,7 @@ def test_a_take_of_odd_length_is_to_be_checked_until_it_is_kept(
     with Project.open(tmp_path / "saved.timbre", tmp_path / "drafts") as opened:
         assert opened.take(take.id).recipe.odd_length is verdict
         assert opened.state_of("a") is LineState.CHECK
-    project.apply(KeepTakes({take.id: True}))
+    project.apply(SetTakesKept({take.id: True}))
     assert project.state_of("a") is LineState.READY
 
 

@@ -12,7 +12,7 @@ from script_material import RATE, recipe
 from studio.project.changes import AddTake, EditLines, InsertLines
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
-from studio.project.voice_keys import is_same_voice, keys_of, voice_key
+from studio.project.voice_keys import keys_of, voice_key, voice_matches
 from studio.voices.voice import Voice
 
 ANN = Voice("Ann", Path("a.wav"), "What Ann says.", 4.0, sha256="ab" * 32)
@@ -32,7 +32,7 @@ SPOKEN = recipe(voice_name="Ann", voice_key=voice_key(ANN))
     ],
 )
 def test_the_same_voice(voices: list[Voice]) -> None:
-    assert is_same_voice(LINE, SPOKEN, keys_of(voices))
+    assert voice_matches(LINE, SPOKEN, keys_of(voices))
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,18 @@ def test_the_same_voice(voices: list[Voice]) -> None:
     [replace(ANN, transcript="What Ann said."), replace(ANN, transcript=None), replace(ANN, sha256="ef" * 32)],
 )
 def test_another_clip_or_transcript_is_another_voice(voice: Voice) -> None:
-    assert not is_same_voice(LINE, SPOKEN, keys_of([voice]))
+    assert not voice_matches(LINE, SPOKEN, keys_of([voice]))
 
 
 def test_a_line_with_another_voice_or_none() -> None:
     keys = keys_of([ANN, BOB])
-    assert not is_same_voice(replace(LINE, voice="Bob"), SPOKEN, keys)
-    assert not is_same_voice(replace(LINE, voice="Carl"), SPOKEN, keys)
-    assert not is_same_voice(replace(LINE, voice=None), SPOKEN, keys)
+    assert not voice_matches(replace(LINE, voice="Bob"), SPOKEN, keys)
+    assert not voice_matches(replace(LINE, voice="Carl"), SPOKEN, keys)
+    assert not voice_matches(replace(LINE, voice=None), SPOKEN, keys)
 
 
 def test_a_renamed_voice_is_the_same() -> None:
-    assert is_same_voice(replace(LINE, voice="Anna"), SPOKEN, keys_of([replace(ANN, name="Anna")]))
+    assert voice_matches(replace(LINE, voice="Anna"), SPOKEN, keys_of([replace(ANN, name="Anna")]))
 
 
 def test_voices_that_come_with_the_program_are_told_apart_by_name() -> None:
@@ -72,4 +72,4 @@ def test_a_project_knows_it_after_it_was_saved_and_opened(tmp_path: Path) -> Non
         project.apply(EditLines({"a": {"voice": "Anna"}}))
         assert project.state_of("a") is LineState.READY
         project.voice_keys = keys_of([replace(ANN, name="Anna", transcript="Mended.")])
-        assert project.state_of("a") is LineState.STALE
+        assert project.state_of("a") is LineState.OUTDATED

@@ -9,10 +9,10 @@ import pytest
 from official_faults import is_damaged, without_stray_backslashes
 from safetensors.numpy import load_file
 
-from studio.text.prepare import Sentence, prepare_text
 from studio.text.prompt_form import PromptForm
+from studio.text.segmentation import Sentence, prepare_text
 from studio.text.special_tokens import END_OF_PROMPT
-from studio.text.tags import Grade
+from studio.text.tags import TagSupport
 from studio.text.tokenizer import TextTokenizer
 from studio.text.transcript import spoken_transcript
 
@@ -118,6 +118,6 @@ def test_every_tag_has_a_token_and_a_grade(form: PromptForm) -> None:
         assert tag.text in tokens
         assert tag.closing is None or tag.closing in tokens
     assert form.tags.phones <= tokens
-    shipped = {tag.text for tag in form.tags.inline if tag.grade is Grade.SHIPPED}
+    shipped = {tag.text for tag in form.tags.inline if tag.grade is TagSupport.SHIPPED}
     assert {"[breath]", "<strong>"} <= shipped
     assert {tag.text for tag in form.tags.without_experimental().inline} == shipped

@@ -9,13 +9,13 @@ import pytest
 from studio.text.language import Language
 from studio.text.layout import Layout, blocks, is_wrapped
 from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.split import cut_points, middle_cut, sentence_ends
+from studio.text.split import cut_points, sentence_ends, split_near_middle
 
 ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 
 
 def _pieces(text: str, language: Language) -> list[str]:
-    covered = Layout.of(text, COSYVOICE3_TEXT.tags).covered
+    covered = Layout.of(text, COSYVOICE3_TEXT.tags).masked
     cuts = [0, *cut_points(covered, language), len(text)]
     return [text[start:end] for start, end in pairwise(cuts) if end > start]
 
@@ -54,20 +54,20 @@ def test_an_official_end_mark_of_chinese_is_no_end_of_a_sentence() -> None:
 
 
 def test_a_long_piece_is_cut_at_a_comma_then_a_blank_then_anywhere() -> None:
-    assert middle_cut("one two three, four five six") == len("one two three,")
-    assert middle_cut("one two three four") == len("one two ")
-    assert middle_cut("好" * 10) == 5
-    assert middle_cut("ab") == 1
+    assert split_near_middle("one two three, four five six") == len("one two three,")
+    assert split_near_middle("one two three four") == len("one two ")
+    assert split_near_middle("好" * 10) == 5
+    assert split_near_middle("ab") == 1
     # A comma close to the edge would leave a crumb.
-    assert middle_cut("a, " + "word " * 20) > 20
+    assert split_near_middle("a, " + "word " * 20) > 20
 
 
 def test_a_cut_anywhere_spares_words_numbers_and_tags() -> None:
     text = "好" * 8 + "example" + "好" * 9
-    at = middle_cut(text)
+    at = split_near_middle(text)
     assert "example" in text[:at] or "example" in text[at:]
-    covered = Layout.of("好好好好[j][ǐ]好好好好", COSYVOICE3_TEXT.tags).covered
-    at = middle_cut(covered)
+    covered = Layout.of("好好好好[j][ǐ]好好好好", COSYVOICE3_TEXT.tags).masked
+    at = split_near_middle(covered)
     assert not 4 < at < 10
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
-from studio.text.tags import Mark, MarkKind, TagSet, find_marks, spans
+from studio.text.tags import MarkKind, TagSet, TagSpan, find_marks, spans
 
 
 def test_a_generation_without_tags_finds_none() -> None:
@@ -23,9 +23,9 @@ def test_tags_are_spelled_exactly() -> None:
 
 def test_marks_carry_kind_and_place() -> None:
     assert find_marks("a<strong>[ā][pause 1]", COSYVOICE3_TEXT.tags) == (
-        Mark(1, 9, MarkKind.OPENING, "<strong>"),
-        Mark(9, 12, MarkKind.PHONE, "[ā]"),
-        Mark(12, 21, MarkKind.PAUSE, seconds=1.0),
+        TagSpan(1, 9, MarkKind.OPENING, "<strong>"),
+        TagSpan(9, 12, MarkKind.PHONE, "[ā]"),
+        TagSpan(12, 21, MarkKind.PAUSE, seconds=1.0),
     )
 
 

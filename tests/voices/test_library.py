@@ -162,16 +162,16 @@ def test_rename_and_describe(library: VoiceLibrary) -> None:
         library.rename("Clara", "ben")
     with pytest.raises(VoiceNotFound):
         library.rename("Anna", "Dora")
-    voice = library.describe("clara", transcript="", notes="new")
+    voice = library.update_metadata("clara", transcript="", notes="new")
     assert (voice.transcript, voice.notes) == (None, "new")
-    assert library.describe("clara", transcript="Said.").notes == "new"
+    assert library.update_metadata("clara", transcript="Said.").notes == "new"
 
 
 def test_the_programs_own_voices_cannot_be_changed(library: VoiceLibrary, built_in: Path) -> None:
     for change in (
         lambda: library.remove("Harbour"),
         lambda: library.rename("Harbour", "Port"),
-        lambda: library.describe("Harbour", notes="x"),
+        lambda: library.update_metadata("Harbour", notes="x"),
     ):
         with pytest.raises(CannotWrite, match="comes with the program"):
             change()

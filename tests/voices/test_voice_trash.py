@@ -16,7 +16,7 @@ from studio.errors import BadVoiceFile, CannotWrite, ClipTooShort, VoiceExists, 
 from studio.voices import database
 from studio.voices.grades import Grade
 from studio.voices.library import Consent, VoiceDetails, VoiceLibrary
-from studio.voices.voice import possible_name
+from studio.voices.voice import suggest_name
 
 CLIP = Path(__file__).parent.parent / "reference" / "inputs" / "prompt_a.wav"
 CONSENT = Consent("Anna Ferrari", "2026-11-20", "audio books, without end")
@@ -91,10 +91,10 @@ def test_duplicate(library: VoiceLibrary) -> None:
 
 
 def test_free_names(library: VoiceLibrary) -> None:
-    assert library.free_name(" Anna ") == "Anna"
-    assert library.free_name("HARBOUR") == "HARBOUR 2"
+    assert library.unique_name(" Anna ") == "Anna"
+    assert library.unique_name("HARBOUR") == "HARBOUR 2"
     library.add(CLIP, "x" * 80)
-    assert library.free_name("x" * 80) == "x" * 78 + " 2"
+    assert library.unique_name("x" * 80) == "x" * 78 + " 2"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_free_names(library: VoiceLibrary) -> None:
     [("anna_1", "anna_1"), (" .-hidden", "hidden"), ("a\tb/c\\d", "a b c d"), ("...", "Voice"), ("安" * 99, "安" * 80)],
 )
 def test_files_lend_their_names(stem: str, name: str) -> None:
-    assert possible_name(stem, "Voice") == name
+    assert suggest_name(stem, "Voice") == name
 
 
 def test_sound_that_was_never_in_a_file(library: VoiceLibrary) -> None:
@@ -128,9 +128,9 @@ def test_quality_is_kept_with_the_voice(library: VoiceLibrary) -> None:
 
 def test_consent_and_language_can_be_changed_and_removed(library: VoiceLibrary) -> None:
     library.add(CLIP, "Anna", "Said.")
-    voice = library.describe("Anna", language="zh", consent=CONSENT)
+    voice = library.update_metadata("Anna", language="zh", consent=CONSENT)
     assert (voice.language, voice.consent, voice.transcript) == ("zh", CONSENT, "Said.")
-    voice = library.describe("Anna", language="", consent=Consent())
+    voice = library.update_metadata("Anna", language="", consent=Consent())
     assert (voice.language, bool(voice.consent)) == (None, False)
 
 

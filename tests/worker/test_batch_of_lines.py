@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from thread_worker import ThreadWorker
 
-from studio.engines.cuda_graph.line_batch import LineBatch
+from studio.engines.cuda_graph.continuous_batch import ContinuousBatch
 from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
 from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
-from studio.engines.overview import CandidateView, Overview, StageView, Standing
+from studio.engines.overview import CandidateView, EngineStatus, StageView, Status
 from studio.engines.stage import Stage
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
-from studio.worker.accelerated import AcceleratedModel
 from studio.worker.client import WorkerClient
+from studio.worker.model_host import ModelHost
 
 MODELS = [noise_models.V2, noise_models.V3]
 NUM_LINES = 6
@@ -35,14 +35,14 @@ class KnowsOne:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.store = self
-        view = CandidateView(Stage.SPEECH_LM, "shared", "shared steps", "float32", "shared", Standing.PROVEN)
+        view = CandidateView(Stage.SPEECH_LM, "shared", "shared steps", "float32", "shared", Status.PROVEN)
         self._stages = (StageView(Stage.SPEECH_LM, "shared", (view,)),)
 
     def has_manifests(self) -> bool:
         return True
 
-    def overview(self) -> Overview:
-        return Overview("noise", processor(1), self._stages, 0, 1)
+    def overview(self) -> EngineStatus:
+        return EngineStatus("noise", processor(1), self._stages, 0, 1)
 
     def open_choice(self, stage: Stage) -> OpenedStage | None:
         if stage is not Stage.SPEECH_LM:
@@ -77,9 +77,9 @@ def lines_met(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many lines the batch had whenever one joined. The first waits for a second."""
     seen: list[int] = []
     two_are_there = threading.Event()
-    join = LineBatch.join
+    join = ContinuousBatch.add
 
-    def joined(self: LineBatch, *arguments: Any, **options: Any) -> Any:
+    def joined(self: ContinuousBatch, *arguments: Any, **options: Any) -> Any:
         line = join(self, *arguments, **options)
         seen.append(len(self._lines))
         if len(seen) == 2:
@@ -87,14 +87,14 @@ def lines_met(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         two_are_there.wait(60)
         return line
 
-    monkeypatch.setattr(LineBatch, "join", joined)
+    monkeypatch.setattr(ContinuousBatch, "add", joined)
     return seen
 
 
 def make_worker(folder: Path) -> Callable[[], ThreadWorker]:
-    def open_model(path: Path, options: EngineOptions) -> AcceleratedModel:
+    def open_model(path: Path, options: EngineOptions) -> ModelHost:
         manager: Any = KnowsOne(folder)
-        return AcceleratedModel(path, options, lambda _hear: manager)
+        return ModelHost(path, options, lambda _hear: manager)
 
     return lambda: ThreadWorker(open_model)
 
@@ -107,7 +107,7 @@ def spoken(folder: Path, requests: list[SynthesisRequest], *, in_batch: bool) ->
     async def run() -> list[np.ndarray]:
         options = EngineOptions(num_threads=1)
         async with WorkerClient(folder, options, start_worker=make_worker(folder)) as client:
-            assert (await client.load()).lines_at_once == 31
+            assert (await client.load()).max_concurrent_lines == 31
             if in_batch:
                 return list(await asyncio.gather(*(one(client, request) for request in requests)))
             return [await one(client, request) for request in requests]

@@ -17,7 +17,7 @@ from thread_worker import ThreadWorker
 from studio.errors import CannotWrite, InternalError, ModelNotFound, NothingToSpeak, WorkerBusy, WorkerDied
 from studio.pipeline.request import AudioChunk, ConversionRequest, SynthesisRequest, VoiceReference
 from studio.worker.client import WorkerClient
-from studio.worker.running import Hooks, StartTime
+from studio.worker.request_handle import Callbacks, StartTime
 
 pytestmark = pytest.mark.timeout(60)
 VOICE = VoiceReference(Path("anna.wav"), "What she said.", "anna")
@@ -65,7 +65,7 @@ def test_chunks_are_iterated_and_the_report_follows() -> None:
 def test_sound_can_be_taken_on_the_reading_thread() -> None:
     async def work(client: WorkerClient) -> None:
         taken: list[tuple[int, AudioChunk]] = []
-        hooks = Hooks(on_audio=lambda chunk: taken.append((threading.get_ident(), chunk)))
+        hooks = Callbacks(on_audio=lambda chunk: taken.append((threading.get_ident(), chunk)))
         speech = client.synthesize(text("one two three"), hooks=hooks)
         assert await speech.finished() is not None
         assert [chunk async for chunk in speech] == []
@@ -85,7 +85,7 @@ def test_progress_and_the_start_of_play_are_told_on_the_loop() -> None:
             assert asyncio.get_running_loop() is loop
             stages.append((stage, share))
 
-        hooks = Hooks(on_progress=on_progress, on_start_time=starts.append)
+        hooks = Callbacks(on_progress=on_progress, on_start_time=starts.append)
         await client.synthesize(text("one"), hooks=hooks).finished()
         assert stages == [("load", 0.0), ("speech", 0.1)]
         assert starts[0].seconds_after_start == 0.25
@@ -102,7 +102,7 @@ def test_a_hook_that_fails_ends_its_request_only() -> None:
 
     async def work(client: WorkerClient) -> None:
         with pytest.raises(CannotWrite):
-            await client.synthesize(text("one wait"), hooks=Hooks(on_audio=full)).finished()
+            await client.synthesize(text("one wait"), hooks=Callbacks(on_audio=full)).finished()
         assert await heard(client, "one two") == 2
 
     run(work)

@@ -32,8 +32,8 @@ def load(number: int) -> Job:
     return job(protocol.Load(number, Path("m"), EngineOptions()))
 
 
-def queue_of(*jobs: Job, lines_at_once: int) -> JobQueue:
-    queue = JobQueue(lambda: lines_at_once)
+def queue_of(*jobs: Job, max_concurrent_lines: int) -> JobQueue:
+    queue = JobQueue(lambda: max_concurrent_lines)
     for each in jobs:
         queue.put(each)
     return queue
@@ -63,17 +63,17 @@ class Asking:
 
 
 def test_requests_begin_in_the_order_they_came() -> None:
-    queue = queue_of(single(1), load(2), single(3), lines_at_once=1)
+    queue = queue_of(single(1), load(2), single(3), max_concurrent_lines=1)
     assert [begun(queue) for _ in range(3)] == [(1, False), (2, False), (3, False)]
 
 
 def test_lines_of_a_batch_are_worked_on_one_by_one_where_nothing_is_gained() -> None:
-    queue = queue_of(line(1), line(2), lines_at_once=1)
+    queue = queue_of(line(1), line(2), max_concurrent_lines=1)
     assert [begun(queue), begun(queue)] == [(1, False), (2, False)]
 
 
 def test_as_many_lines_begin_as_are_spoken_at_once() -> None:
-    queue = queue_of(line(1), line(2), line(3), lines_at_once=2)
+    queue = queue_of(line(1), line(2), line(3), max_concurrent_lines=2)
     assert [begun(queue), begun(queue)] == [(1, True), (2, True)]
     asking = Asking(queue)
     assert asking.is_waiting()
@@ -82,7 +82,7 @@ def test_as_many_lines_begin_as_are_spoken_at_once() -> None:
 
 
 def test_what_somebody_waits_to_hear_passes_a_batch() -> None:
-    queue = queue_of(line(1), line(2), line(3), lines_at_once=2)
+    queue = queue_of(line(1), line(2), line(3), max_concurrent_lines=2)
     begun(queue)
     queue.put(single(4))
     assert begun(queue) == (4, False)
@@ -90,7 +90,7 @@ def test_what_somebody_waits_to_hear_passes_a_batch() -> None:
 
 
 def test_nothing_passes_what_changes_the_model_which_waits_for_the_lines_before() -> None:
-    queue = queue_of(line(1), load(2), single(3), line(4), lines_at_once=2)
+    queue = queue_of(line(1), load(2), single(3), line(4), max_concurrent_lines=2)
     assert begun(queue) == (1, True)
     asking = Asking(queue)
     assert asking.is_waiting()
@@ -100,7 +100,7 @@ def test_nothing_passes_what_changes_the_model_which_waits_for_the_lines_before(
 
 
 def test_the_end_comes_when_the_last_line_has_ended() -> None:
-    queue = queue_of(line(1), line(2), lines_at_once=2)
+    queue = queue_of(line(1), line(2), max_concurrent_lines=2)
     queue.end()
     begun(queue)
     begun(queue)

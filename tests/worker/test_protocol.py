@@ -10,8 +10,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from studio.engines.overview import EngineAction, Overview
-from studio.engines.stage import Place, PlaceKind
+from studio.engines.overview import EngineAction, EngineStatus
+from studio.engines.stage import Device, DeviceKind
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -32,25 +32,25 @@ MESSAGES = [
     protocol.Unload(2),
     protocol.PrepareVoice(3, VOICE),
     protocol.Synthesize(4, SynthesisRequest("你好", VOICE, seed=5), text_arrives=True),
-    protocol.FeedText(5, "more"),
+    protocol.AppendText(5, "more"),
     protocol.EndText(6),
     protocol.Convert(7, ConversionRequest(Path("s.wav"), VOICE)),
     protocol.ImportStoredVoices(8, Path("spk2info.pt"), Path("m"), Path("d")),
     protocol.Cancel(9),
     protocol.Ping(10),
-    protocol.SpellOut(11, "It is 3.", Path("model")),
+    protocol.NormalizeText(11, "It is 3.", Path("model")),
     protocol.WatchEngines(12),
-    protocol.ManageEngines(13, EngineAction.REBUILD, ("flow-plan-0",)),
+    protocol.EngineCommand(13, EngineAction.REBUILD, ("flow-plan-0",)),
     protocol.Shutdown(),
     protocol.Ready(1, EngineDescription("m", "CosyVoice3", "f", 24_000, "cpu", {"flow": "float32"}, True, ("n",))),
     protocol.Unloaded(2),
     protocol.Progress(3, "voice", 0.5),
-    protocol.StartEstimate(4, 9.0, 8.5),
+    protocol.PlaybackStartEstimate(4, 9.0, 8.5),
     protocol.VoiceReady(5, VoiceSummary("a", 3.0, 75, 10, 1000, ("quiet",))),
     protocol.StoredVoicesWritten(6, (protocol.StoredVoice("a", Path("f"), None, "CosyVoice3", 3.0),), ("no",)),
     protocol.Pong(7),
-    protocol.SpelledOut(11, "It is three."),
-    protocol.EngineNews(12, Overview("m", Place(PlaceKind.CPU, "a processor", 2, 1 << 30), (), 0, 1)),
+    protocol.NormalizedText(11, "It is three."),
+    protocol.EngineStatusChanged(12, EngineStatus("m", Device(DeviceKind.CPU, "a processor", 2, 1 << 30), (), 0, 1)),
     protocol.EnginesManaged(13, 1000),
     protocol.Finished(8, REPORT),
     protocol.Failed(9, ("silent-clip", "It is silent.", "Record again.")),

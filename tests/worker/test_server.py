@@ -14,8 +14,8 @@ import pytest
 from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
 from thread_worker import ThreadWorker
 
-from studio.engines.overview import EngineAction, Overview
-from studio.engines.stage import Place, PlaceKind
+from studio.engines.overview import EngineAction, EngineStatus
+from studio.engines.stage import Device, DeviceKind
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker import protocol
 from studio.worker.protocol import Command, Event
@@ -48,7 +48,7 @@ class Caller:
             event = self.hear()
             if event.request_id == request_id:
                 heard.append(event)
-                if not isinstance(event, protocol.AudioReady | protocol.Progress | protocol.StartEstimate):
+                if not isinstance(event, protocol.AudioReady | protocol.Progress | protocol.PlaybackStartEstimate):
                     return heard
 
 
@@ -104,21 +104,21 @@ def test_sound_comes_in_order_and_then_the_report(loaded: Caller) -> None:
 
 def test_the_moment_play_may_begin_is_told_from_now(loaded: Caller) -> None:
     loaded.say(synthesize(2, "breathe one"))
-    (estimate,) = (event for event in loaded.hear_until_end_of(2) if isinstance(event, protocol.StartEstimate))
+    (estimate,) = (event for event in loaded.hear_until_end_of(2) if isinstance(event, protocol.PlaybackStartEstimate))
     assert estimate.seconds_after_start == 0.25
     assert 0.0 < estimate.seconds_from_now <= 0.24
 
 
 def test_text_may_arrive_in_pieces(loaded: Caller) -> None:
     loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
-    loaded.say(protocol.FeedText(2, "first "))
+    loaded.say(protocol.AppendText(2, "first "))
     assert isinstance(loaded.hear(), protocol.AudioReady), "sound before the text has ended"
-    loaded.say(protocol.FeedText(2, "second"), protocol.EndText(2))
+    loaded.say(protocol.AppendText(2, "second"), protocol.EndText(2))
     assert loaded.hear_until_end_of(2)[-1].report.spoken_text == ("first second",)  # type: ignore[union-attr]
 
 
 def test_text_fed_to_nobody_is_ignored(loaded: Caller) -> None:
-    loaded.say(protocol.FeedText(99, "x"), protocol.EndText(99), protocol.Cancel(99), protocol.Ping(2))
+    loaded.say(protocol.AppendText(99, "x"), protocol.EndText(99), protocol.Cancel(99), protocol.Ping(2))
     assert loaded.hear() == protocol.Pong(2)
 
 
@@ -148,7 +148,7 @@ def test_cancel_ends_a_running_request_at_once(loaded: Caller) -> None:
 
 def test_cancel_ends_a_request_that_waits_for_text(loaded: Caller) -> None:
     loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
-    loaded.say(protocol.FeedText(2, "one"))
+    loaded.say(protocol.AppendText(2, "one"))
     assert isinstance(loaded.hear(), protocol.AudioReady)
     loaded.say(protocol.Cancel(2))
     assert loaded.hear_until_end_of(2)[-1] == protocol.Cancelled(2)
@@ -237,10 +237,10 @@ def test_a_ping_is_answered_while_work_is_done(loaded: Caller) -> None:
 
 def test_engines_are_watched_and_managed_beside_the_request_at_work() -> None:
     managed: list[tuple[EngineAction, tuple[str, ...]]] = []
-    overview = Overview("m", Place(PlaceKind.CPU, "a processor", 1, 1), (), 0, 1)
+    overview = EngineStatus("m", Device(DeviceKind.CPU, "a processor", 1, 1), (), 0, 1)
 
     class WithEngines(FakeModel):
-        def watch_engines(self, tell: Callable[[Overview], None]) -> None:
+        def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None:
             tell(overview)
 
         def manage_engines(self, action: EngineAction, keys: tuple[str, ...]) -> int:
@@ -251,10 +251,10 @@ def test_engines_are_watched_and_managed_beside_the_request_at_work() -> None:
     worker.start()
     worker.send(protocol.WatchEngines(1))
     worker.send(protocol.Load(2, Path("m"), EngineOptions()))
-    assert worker.receive() == protocol.EngineNews(1, overview)
+    assert worker.receive() == protocol.EngineStatusChanged(1, overview)
     assert isinstance(worker.receive(), protocol.Ready)
     worker.send(synthesize(3, "wait"))
-    worker.send(protocol.ManageEngines(4, EngineAction.PAUSE, ("a",)))
+    worker.send(protocol.EngineCommand(4, EngineAction.PAUSE, ("a",)))
     assert worker.receive() == protocol.EnginesManaged(4, 5)
     assert managed == [(EngineAction.PAUSE, ("a",))]
     worker.send(protocol.Cancel(3))
@@ -271,7 +271,7 @@ def three_at_once(caller: Caller) -> Caller:
     caller.say(protocol.Load(1, Path("three-at-once"), EngineOptions()))
     event = caller.hear()
     assert isinstance(event, protocol.Ready)
-    assert event.description.lines_at_once == 3
+    assert event.description.max_concurrent_lines == 3
     return caller
 
 

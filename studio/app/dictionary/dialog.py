@@ -6,11 +6,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTabWidget, QVBoxLayout, QWidget
 
 from studio.app.dictionary.global_words import GlobalWords
+from studio.app.dictionary.pronunciation_page import PronunciationPage
 from studio.app.dictionary.word_model import Row
-from studio.app.dictionary.word_page import WordPage
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.error_line import ErrorLine
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
 from studio.project.changes import EditDictionary
 from studio.project.dictionary import DictionaryEntry, lines_using
@@ -28,8 +28,8 @@ class DictionaryDialog(QDialog):
         self.setWindowTitle(self.tr("Pronunciation"))
         self._editor = editor
         self._global_words = global_words
-        self.project_page = WordPage(self.tr("Words of this project"), self._count_lines, can_hear=can_hear)
-        self.global_page = WordPage(self.tr("Words of all projects"), self._count_lines, can_hear=can_hear)
+        self.project_page = PronunciationPage(self.tr("Words of this project"), self._count_lines, can_hear=can_hear)
+        self.global_page = PronunciationPage(self.tr("Words of all projects"), self._count_lines, can_hear=can_hear)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Pronunciation"))
         self.tabs.addTab(self.project_page, self.tr("This project"))
@@ -43,7 +43,7 @@ class DictionaryDialog(QDialog):
         self.project_page.model.show_dictionary(editor.project.dictionary)
         self.global_page.model.show_dictionary(global_words.dictionary)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(fitting(100 * width, 64 * width))
+        self.resize(fit_to_screen(100 * width, 64 * width))
         # rows
         for page in self.pages:
             page.model.edited.connect(self._complaint.clear)
@@ -53,7 +53,7 @@ class DictionaryDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
 
     @property
-    def pages(self) -> tuple[WordPage, WordPage]:
+    def pages(self) -> tuple[PronunciationPage, PronunciationPage]:
         return self.project_page, self.global_page
 
     def add_word(self, written: str) -> None:
@@ -74,7 +74,7 @@ class DictionaryDialog(QDialog):
             self._global_words.change(self.global_page.model.dictionary())
             dictionary = self.project_page.model.dictionary()
             if dictionary != self._editor.project.dictionary:
-                self._editor.do(EditDictionary(dictionary), self.tr("Pronunciation"))
+                self._editor.push(EditDictionary(dictionary), self.tr("Pronunciation"))
         except StudioError as error:
             self._complaint.show_error(error)
             return

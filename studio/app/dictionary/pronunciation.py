@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.dictionary.dialog import DictionaryDialog
 from studio.app.dictionary.global_words import GlobalWords
-from studio.app.dictionary.hearing import WordHearing
+from studio.app.dictionary.word_preview import WordPreview
 from studio.app.session import Session
 from studio.errors import VoiceNotFound
 from studio.project.dictionary import DictionaryEntry
@@ -23,7 +23,7 @@ class Pronunciation(QObject):
         self._session = session
         self._window = window
         self._words = GlobalWords(session.editor, self)
-        self._hearing = WordHearing(session.bridge, session.transport, session.find_voice, self)
+        self._hearing = WordPreview(session.bridge, session.transport, session.find_voice, self)
         self._words.failed.connect(self.failed)
         self._hearing.failed.connect(self.failed)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from studio.app.error_words import error_words
+from studio.app.error_text import format_error
 from studio.app.theme.icons import icon
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import BadPronunciation
@@ -149,9 +149,9 @@ class WordModel(QAbstractTableModel):
             case Qt.ItemDataRole.DecorationRole if problem is not None:
                 return icon("warning")
             case Qt.ItemDataRole.ToolTipRole:
-                return error_words(problem) if problem is not None else self._hints[column]
+                return format_error(problem) if problem is not None else self._hints[column]
             case Qt.ItemDataRole.AccessibleTextRole if problem is not None:
-                return f"{row.written}: {error_words(problem)}"
+                return f"{row.written}: {format_error(problem)}"
         return None
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802

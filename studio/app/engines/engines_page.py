@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.engines.build_panel import BuildPanel
-from studio.app.engines.engine_words import disk_words, note_words, place_words
+from studio.app.engines.engine_text import device_text, disk_text, note_text
 from studio.app.engines.stage_card import StageCard
 from studio.app.engines.stage_chart import StageChart
+from studio.app.engines.tuning_panel import EngineTuningPanel
 from studio.app.translation import language
-from studio.app.widgets.room import fitting
-from studio.engines.overview import EngineAction, Overview
+from studio.app.widgets.screen_fit import fit_to_screen
+from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Stage
 
 
@@ -34,14 +34,14 @@ class EnginesPage(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Engines"))
-        self._overview: Overview | None = None
+        self._overview: EngineStatus | None = None
         self.cards: dict[Stage, StageCard] = {}
         self._place = QLabel(wordWrap=True)
         self._place.setProperty("role", "title")
         self._intro = QLabel(wordWrap=True)
         self._intro.setProperty("role", "quiet")
         self.chart = StageChart()
-        self.work = BuildPanel(can_be_closed=False)
+        self.work = EngineTuningPanel(can_be_closed=False)
         self._notes = QLabel(wordWrap=True)
         self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._empty = QLabel(
@@ -58,7 +58,7 @@ class EnginesPage(QDialog):
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self._lay_out()
         self._connect_signals()
-        self._show_words()
+        self._show_text()
 
     def _lay_out(self) -> None:
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -84,7 +84,7 @@ class EnginesPage(QDialog):
         column.addWidget(self._disk)
         column.addLayout(foot)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(fitting(120 * width, 105 * width))
+        self.resize(fit_to_screen(120 * width, 105 * width))
 
     def _connect_signals(self) -> None:
         self._buttons.rejected.connect(self.hide)
@@ -92,19 +92,19 @@ class EnginesPage(QDialog):
         self._prove.clicked.connect(lambda: self.action_wanted.emit(EngineAction.IMPROVE, self._proven_keys()))
         self._rebuild.clicked.connect(self._ask_to_rebuild)
         self.work.action_wanted.connect(lambda action: self.action_wanted.emit(action, ()))
-        language.changed.connect(self._show_words)
+        language.changed.connect(self._show_text)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
-        self._show_words()
+        self._show_text()
 
-    def show_overview(self, overview: Overview | None) -> None:
+    def show_overview(self, overview: EngineStatus | None) -> None:
         """None: no model is loaded."""
         self._overview = overview
         if self.isVisible():
-            self._show_words()
+            self._show_text()
 
-    def _show_words(self) -> None:
+    def _show_text(self) -> None:
         overview = self._overview
         has_some = overview is not None
         self._intro.setText(
@@ -121,9 +121,9 @@ class EnginesPage(QDialog):
             self._notes.hide()
             self.work.hide()
             return
-        self._place.setText(f"{overview.model_name} · {place_words(overview.place)}")
-        self._disk.setText(disk_words(overview))
-        self._notes.setText(note_words(overview))
+        self._place.setText(f"{overview.model_name} · {device_text(overview.place)}")
+        self._disk.setText(disk_text(overview))
+        self._notes.setText(note_text(overview))
         self._notes.setVisible(bool(overview.notes))
         self._improve.setEnabled(overview.work is None)
         self._prove.setEnabled(overview.work is None and bool(self._proven_keys()))
@@ -132,7 +132,7 @@ class EnginesPage(QDialog):
         self.chart.show_overview(overview)
         self._show_stages(overview)
 
-    def _show_stages(self, overview: Overview) -> None:
+    def _show_stages(self, overview: EngineStatus) -> None:
         for stage in set(self.cards) - {view.stage for view in overview.stages}:
             self.cards.pop(stage).deleteLater()
         for view in overview.stages:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from studio.app.engines.engine_words import (
+from studio.app.engines.engine_text import (
     engine_title,
-    kept_words,
-    proof_words,
-    reason_words,
-    speed_words,
+    kept_text,
+    proof_text,
+    reason_text,
+    speed_text,
     stage_task,
     stage_title,
-    standing_icon,
-    standing_words,
+    status_icon,
+    status_text,
 )
+from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.theme.tones import tones_of
-from studio.engines.overview import CandidateView, StageView, Standing
+from studio.engines.overview import CandidateView, StageView, Status
 
 _ICON = QSize(16, 16)
 
@@ -94,7 +94,7 @@ class StageCard(QFrame):
         self._title.setText(stage_title(view.stage))
         self._task.setText(stage_task(view.stage))
         self._engine.setText(engine_title(speaking))
-        facts = [speed_words(speaking), proof_words(speaking), kept_words(speaking)]
+        facts = [speed_text(speaking), proof_text(speaking), kept_text(speaking)]
         if view.takes_over:
             facts.append(self.tr("{engine} takes over with the next line").format(engine=engine_title(view.choice)))
         self._facts.setText(" · ".join(fact for fact in facts if fact))
@@ -117,21 +117,21 @@ class StageCard(QFrame):
         self._others.setVisible(is_shown)
 
     def _stuck_keys(self) -> tuple[str, ...]:
-        stuck = (Standing.RESTING, Standing.FAILED)
-        return tuple(candidate.key for candidate in self._view.candidates if candidate.standing in stuck)
+        stuck = (Status.BACKED_OFF, Status.FAILED)
+        return tuple(candidate.key for candidate in self._view.candidates if candidate.status in stuck)
 
     def _fill(self, others: list[CandidateView]) -> None:
         """Labels are kept: a build tells its progress several times a second."""
-        tones = tones_of(self.palette())
+        colors = theme_colors(self.palette())
         for row, view in enumerate(others):
-            name, tone = standing_icon(view.standing)
+            name, tone = status_icon(view.status)
             mark = self._label(row, 0)
-            mark.setPixmap(icon(name, getattr(tones, tone)).pixmap(_ICON))
-            mark.setAccessibleName(standing_words(view.standing))
-            mark.setToolTip(standing_words(view.standing))
-            self._label(row, 1).setText(f"{engine_title(view)}\n{standing_words(view.standing)}")
+            mark.setPixmap(icon(name, getattr(colors, tone)).pixmap(_ICON))
+            mark.setAccessibleName(status_text(view.status))
+            mark.setToolTip(status_text(view.status))
+            self._label(row, 1).setText(f"{engine_title(view)}\n{status_text(view.status)}")
             reason = self._label(row, 2)
-            reason.setText(reason_words(view, self._view))
+            reason.setText(reason_text(view, self._view))
             reason.setWordWrap(True)
         for row in range(self._grid.rowCount()):
             for column in range(3):

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from studio.app.engines.engine_words import figure, stage_title
+from studio.app.engines.engine_text import figure, stage_title
 from studio.app.widgets.colours import Colours
 from studio.app.widgets.painting_guard import paints_safely
-from studio.engines.overview import Overview
+from studio.engines.overview import EngineStatus
 from studio.engines.stage import Stage
 
 _BAR_PIXELS = 12.0
@@ -48,7 +48,7 @@ class StageChart(QWidget):
     def times(self) -> tuple[StageTime, ...]:
         return self._times
 
-    def show_overview(self, overview: Overview) -> None:
+    def show_overview(self, overview: EngineStatus) -> None:
         times = []
         for view in overview.stages:
             timing = view.speaking.timing

@@ -8,28 +8,28 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from studio import settings as declared
-from studio.app.export_dialog.export_run import ExportRun
-from studio.app.export_dialog.form import ExportForm
-from studio.app.export_dialog.name_preview import NamePreview
-from studio.app.export_dialog.outcome_page import OutcomePage
-from studio.app.export_dialog.progress_page import ProgressPage
-from studio.app.export_dialog.replace_question import ReplaceQuestion
-from studio.app.export_dialog.spoken_first import SpokenFirst
-from studio.app.export_dialog.wishes import (
+from studio.app.export_dialog.export_options import (
     REMEMBERED,
-    LineOfScript,
+    ExportLine,
     default_folder,
     lines_of_script,
     preview_names,
 )
-from studio.app.widgets.room import ScrolledPage, fitting
+from studio.app.export_dialog.export_run import ExportRun
+from studio.app.export_dialog.form import ExportForm
+from studio.app.export_dialog.name_preview import NamePreview
+from studio.app.export_dialog.pending_lines_dialog import PendingLinesDialog
+from studio.app.export_dialog.progress_page import ProgressPage
+from studio.app.export_dialog.replace_question import ReplaceQuestion
+from studio.app.export_dialog.result_page import ResultPage
+from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError, UnusableSetting
 from studio.export.exporter import ExportResult
 from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.project_lines import TakeSpeech, lines_of_project, origin_of_project
 from studio.export.provenance import Provenance
 from studio.project.project import Project
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 _PREVIEW_DELAY_MS = 120  # while somebody types
 _USUAL_SIZE = (940, 440)
@@ -60,17 +60,17 @@ class ExportDialog(QDialog):
         self._settings = settings
         self._selected_ids = tuple(selected_ids)
         self._provenance = provenance or Provenance()
-        self._lines: tuple[LineOfScript, ...] | None = None  # None: to be looked up again
-        self._spoken_first: SpokenFirst | None = None
+        self._lines: tuple[ExportLine, ...] | None = None  # None: to be looked up again
+        self._spoken_first: PendingLinesDialog | None = None
         self._failures: list[StudioError] = []
         self._run: ExportRun | None = None
         self._closes_when_over = False
         self.setWindowTitle(self.tr("Export sound"))
-        self.resize(fitting(*_USUAL_SIZE))
+        self.resize(fit_to_screen(*_USUAL_SIZE))
         self.form = ExportForm()
         self.preview = NamePreview()
         self.progress = ProgressPage()
-        self.outcome = OutcomePage()
+        self.outcome = ResultPage()
         self.pages = QStackedWidget()
         self.export_button = QPushButton(self.tr("Export"))
         for page in (self._form_page(), self.progress, self.outcome):
@@ -125,7 +125,7 @@ class ExportDialog(QDialog):
         try:
             if not self.form.has_folder:
                 raise UnusableSetting("No folder is chosen.", remedy="Choose where the files go.")
-            names = preview_names(items, self._export_settings(), self.form.wishes.folder)
+            names = preview_names(items, self._export_settings(), self.form.export_options.folder)
         except StudioError as error:
             self.preview.show_problem(error)
             self.export_button.setEnabled(False)
@@ -133,12 +133,12 @@ class ExportDialog(QDialog):
             self.preview.show_names(names)
             self.export_button.setEnabled(True)
 
-    def _script(self) -> tuple[LineOfScript, ...]:
+    def _script(self) -> tuple[ExportLine, ...]:
         if self._lines is None:
             self._lines = lines_of_script(self._project)
         return self._lines
 
-    def _chosen(self) -> list[LineOfScript]:
+    def _chosen(self) -> list[ExportLine]:
         is_for_all = not self.form.selected_lines.isChecked()
         return [line for line in self._script() if is_for_all or line.id in self._selected_ids]
 
@@ -151,7 +151,9 @@ class ExportDialog(QDialog):
         is_part = self.form.selected_lines.isChecked()
         part = ",".join(str(line.item.index) for line in self._chosen()) if is_part else ""
         origin = origin_of_project(self._project, part=part)
-        return self.form.wishes.settings(self._project.name, self._provenance, origin, replaces_files=replaces_files)
+        return self.form.export_options.settings(
+            self._project.name, self._provenance, origin, replaces_files=replaces_files
+        )
 
     def _form_page(self) -> QWidget:
         page = QWidget()
@@ -194,7 +196,7 @@ class ExportDialog(QDialog):
         self._failures = []
         self.pages.setCurrentWidget(self.progress)
         if unspoken := self._unspoken():
-            self._spoken_first = SpokenFirst(self._project, unspoken)
+            self._spoken_first = PendingLinesDialog(self._project, unspoken)
             self.progress.show_speaking(self._spoken_first)
             self.speak_wanted.emit(unspoken)
         else:
@@ -211,7 +213,7 @@ class ExportDialog(QDialog):
         except StudioError as error:  # no reason not to export
             self.preview.show_problem(error)
 
-    def _wait_on(self, lines: SpokenFirst) -> None:
+    def _wait_on(self, lines: PendingLinesDialog) -> None:
         self._lines = None
         if lines.waiting:
             self.progress.show_speaking(lines)
@@ -219,7 +221,7 @@ class ExportDialog(QDialog):
         self._spoken_first = None
         if self._failures:
             sentence = self.tr("%n line(s) could not be spoken, so nothing was exported.", "", len(self._failures))
-            self.outcome.show_unspoken(sentence, self._failures, self.form.wishes.folder)
+            self.outcome.show_unspoken(sentence, self._failures, self.form.export_options.folder)
             self._be_over()
         elif unspoken := self._unspoken():
             sentence = self.tr("%n line(s) changed while they were spoken.", "", len(unspoken))
@@ -231,7 +233,7 @@ class ExportDialog(QDialog):
         lines = lines_of_project(self._project, [line.id for line in self._chosen()])
         try:
             plan = ExportPlan.make(
-                lines.items, self.form.wishes.folder, self._export_settings(replaces_files=replaces_files)
+                lines.items, self.form.export_options.folder, self._export_settings(replaces_files=replaces_files)
             )
         except StudioError as error:
             self._show_error(error)
@@ -255,7 +257,7 @@ class ExportDialog(QDialog):
             self._run.cancel()
 
     def _on_ended(self, result: ExportResult) -> None:
-        self.outcome.show_result(result, self.form.wishes.folder)
+        self.outcome.show_result(result, self.form.export_options.folder)
         self._be_over()
         self.exported.emit(result)
 
@@ -265,21 +267,21 @@ class ExportDialog(QDialog):
             self._show_error(error)
             return
         self._run = None
-        question = ReplaceQuestion(self.form.wishes.folder, in_the_way, self)
+        question = ReplaceQuestion(self.form.export_options.folder, in_the_way, self)
         question.confirmed.connect(lambda: self._export(replaces_files=True))
         question.cancelled.connect(self._on_cancelled)
         question.open()
 
     def _show_error(self, error: StudioError) -> None:
-        self.outcome.show_error(error, self.form.wishes.folder)
+        self.outcome.show_error(error, self.form.export_options.folder)
         self._be_over()
 
     def _show_problem(self, sentence: str, details: str) -> None:
-        self.outcome.show_problem(sentence, details, self.form.wishes.folder)
+        self.outcome.show_problem(sentence, details, self.form.export_options.folder)
         self._be_over()
 
     def _on_cancelled(self) -> None:
-        self.outcome.show_cancelled(self.form.wishes.folder)
+        self.outcome.show_cancelled(self.form.export_options.folder)
         self._be_over()
 
     def _be_over(self) -> None:

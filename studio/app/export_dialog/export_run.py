@@ -26,7 +26,7 @@ class ExportRun(QObject):
     failed = Signal(object)  # StudioError
     cancelled = Signal()
 
-    _came = Signal(object)  # what the thread has to tell
+    _event_received = Signal(object)  # what the thread has to tell
 
     def __init__(self, plan: ExportPlan, source: SpeechSource, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +37,7 @@ class ExportRun(QObject):
         application = QCoreApplication.instance()
         if application is not None:  # the program ends: it does not wait for a thousand lines
             application.aboutToQuit.connect(self._control.cancel)
-        self._came.connect(self._on_came, Qt.ConnectionType.QueuedConnection)
+        self._event_received.connect(self._on_came, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name="export")
         self.is_running = False
 
@@ -67,7 +67,7 @@ class ExportRun(QObject):
 
     def _tell(self, news: object) -> None:
         try:
-            self._came.emit(news)
+            self._event_received.emit(news)
         except RuntimeError:  # the window is gone, and with it everybody who could be told
             self._control.cancel()
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio import settings as declared
-from studio.app.export_dialog.wishes import REMEMBERED, Wishes
+from studio.app.export_dialog.export_options import REMEMBERED, ExportOptions
 from studio.app.preferences.editors import SettingEditor, editor_for, translated
 from studio.app.theme.icons import icon
 from studio.export.names import FIELDS
@@ -78,8 +78,8 @@ class ExportForm(QWidget):
         self._unspoken_label.setText(self.tr("%n line(s) have not been spoken, or changed since:", "", num_unspoken))
 
     @property
-    def wishes(self) -> Wishes:
-        return Wishes(
+    def export_options(self) -> ExportOptions:
+        return ExportOptions(
             values=self.values,
             folder=Path(self._value(declared.EXPORT_FOLDER).strip() or "."),
             joined_name=self.joined_name.text().strip(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QLabel, QListView, QVBoxLayout, QWidget
 
-from studio.app.export_dialog.wishes import PreviewedNames
+from studio.app.export_dialog.export_options import PreviewedNames
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError

@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.script.project_editor import ProjectEditor
-from studio.app.speaking.queue import Order, OrderState, SpeakQueue
+from studio.app.speaking.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.export.provenance import Provenance, licence_of_model
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 
 def open_export_dialog(
     parent: QWidget,
     editor: ProjectEditor,
-    queue: SpeakQueue,
+    queue: SynthesisQueue,
     settings: Settings,
     model_folder: Path,
     *,
@@ -38,34 +38,34 @@ def open_export_dialog(
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
     def speak(line_ids: list[str]) -> None:
-        waiting = {order.line_id for order in queue.orders if not order.state.is_over}
+        waiting = {job.line_id for job in queue.jobs if not job.state.is_over}
         queue.speak([line_id for line_id in line_ids if line_id not in waiting])
 
     def stop(line_ids: list[str]) -> None:
         unwanted = set(line_ids)
-        for order in queue.orders:
-            if order.line_id in unwanted and not order.state.is_over:
-                queue.cancel(order)
+        for job in queue.jobs:
+            if job.line_id in unwanted and not job.state.is_over:
+                queue.cancel(job)
 
-    def tell(order: Order) -> None:
-        if order.state is OrderState.DONE:
-            dialog.on_line_spoken(order.line_id)
-        elif order.state is OrderState.FAILED and order.error is not None:
-            dialog.on_line_failed(order.line_id, order.error)
-        elif order.state is OrderState.CANCELLED:
-            dialog.on_line_cancelled(order.line_id)
+    def tell(job: SynthesisJob) -> None:
+        if job.state is JobState.DONE:
+            dialog.on_line_spoken(job.line_id)
+        elif job.state is JobState.FAILED and job.error is not None:
+            dialog.on_line_failed(job.line_id, job.error)
+        elif job.state is JobState.CANCELLED:
+            dialog.on_line_cancelled(job.line_id)
 
     def notice(*_: object) -> None:
         dialog.on_lines_changed()
 
     dialog.speak_wanted.connect(speak)
     dialog.speaking_unwanted.connect(stop)
-    queue.order_ended.connect(tell)
+    queue.job_finished.connect(tell)
     editor.script_changed.connect(notice)
     editor.project_replaced.connect(dialog.reject)
 
     def part() -> None:
-        queue.order_ended.disconnect(tell)
+        queue.job_finished.disconnect(tell)
         editor.script_changed.disconnect(notice)
 
     dialog.finished.connect(part)

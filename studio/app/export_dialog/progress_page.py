@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from studio.app.export_dialog.spoken_first import SpokenFirst
+from studio.app.export_dialog.pending_lines_dialog import PendingLinesDialog
 from studio.app.translation import mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.export.progress import ExportProgress
@@ -42,7 +42,7 @@ class ProgressPage(QWidget):
         buttons.addWidget(self.cancel)
         rows.addLayout(buttons)
 
-    def show_speaking(self, lines: SpokenFirst) -> None:
+    def show_speaking(self, lines: PendingLinesDialog) -> None:
         """Before anything can be written."""
         num_done, num_lines = lines.num_done, lines.num_lines
         self.cancel.setEnabled(True)

@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.speaking.comparison import Comparison, Contender
+from studio.app.speaking.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
 from studio.app.translation import mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.error_line import ErrorLine
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 
 _STEPS = 1000
 _LETTER_WIDTH = 76
@@ -117,7 +117,7 @@ class CompareDialog(QDialog):
         column.addStretch(1)
         column.addWidget(_quiet(self._keys_in_words()))
         column.addWidget(self._buttons)
-        self.resize(fitting(560, self.sizeHint().height()))
+        self.resize(fit_to_screen(560, self.sizeHint().height()))
 
     def _keys_in_words(self) -> str:
         letters = ", ".join(contender.letter for contender in self._comparison.contenders)
@@ -184,7 +184,7 @@ class CompareDialog(QDialog):
             return self.tr("is heard now")
         return self.tr("heard") if self._comparison.was_heard(index) else self.tr("not heard yet")
 
-    def _name(self, contender: Contender) -> str:
+    def _name(self, contender: ComparisonEntry) -> str:
         take = contender.take
         created = QLocale().toString(take.created.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
         parts = [self.tr("Take {number}").format(number=take.number)]

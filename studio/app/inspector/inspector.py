@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.inspector.manner_form import MannerForm
+from studio.app.inspector.line_settings_form import LineSettingsForm
 from studio.app.inspector.takes_list import TakesList
 from studio.app.script.style_list import StyleList
 from studio.app.translation import mark_user_text
 from studio.app.widgets.error_line import ErrorLine
-from studio.app.widgets.peaks import Outline
+from studio.app.widgets.peaks import WaveformPeaks
 from studio.errors import StudioError
 from studio.project.lines import Line
 from studio.project.takes import Take
@@ -37,10 +37,10 @@ class Inspector(QWidget):
     take_menu_requested = Signal(QPoint)  # on the screen; about the selected takes
 
     def __init__(
-        self, styles: StyleList, outline_of: Callable[[str], Outline | None], parent: QWidget | None = None
+        self, styles: StyleList, outline_of: Callable[[str], WaveformPeaks | None], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.form = MannerForm(styles)
+        self.form = LineSettingsForm(styles)
         self._takes = TakesList(outline_of)
         self._spoken = mark_user_text(QLabel(wordWrap=True))
         self._spoken.setTextInteractionFlags(

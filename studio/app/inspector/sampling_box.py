@@ -11,7 +11,7 @@ from studio.model.config import SamplingOptions
 _INDENT_PIXELS = 20
 
 
-class SamplingBox(QWidget):
+class SamplingOptionsBox(QWidget):
     """Checked: options of the line's own; else those of the released models."""
 
     changed = Signal(object)  # SamplingOptions or None

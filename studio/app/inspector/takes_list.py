@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.theme.tones import tones_of
 from studio.app.translation import language, mark_user_text
 from studio.app.widgets.colours import Colours
 from studio.app.widgets.painting_guard import paints_safely
-from studio.app.widgets.peaks import Outline
+from studio.app.widgets.peaks import WaveformPeaks
 from studio.app.widgets.sound_painting import paint_outline
 from studio.project.takes import Take
 
@@ -38,7 +38,7 @@ class TakesList(QListWidget):
     play_requested = Signal(str)
     menu_requested = Signal(QPoint)  # on the screen; about the selected takes, or those there are no more
 
-    def __init__(self, outline_of: Callable[[str], Outline | None], parent: QWidget | None = None) -> None:
+    def __init__(self, outline_of: Callable[[str], WaveformPeaks | None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Takes of the line"))
         self.setItemDelegate(_TakeDelegate(outline_of, self))
@@ -50,7 +50,7 @@ class TakesList(QListWidget):
         self.itemDoubleClicked.connect(lambda item: self.play_requested.emit(item.data(_TAKE_ROLE).id))
         self.customContextMenuRequested.connect(self._on_menu)
         mark_user_text(self)  # tips have names of voices
-        language.changed.connect(self._say_anew)
+        language.changed.connect(self._retranslate)
         self._is_showing = False
         self._chosen: str | None = None
 
@@ -111,7 +111,7 @@ class TakesList(QListWidget):
             self.setCurrentItem(item)
         self.menu_requested.emit(self.viewport().mapToGlobal(position))
 
-    def _say_anew(self) -> None:
+    def _retranslate(self) -> None:
         for row in range(self.count()):
             item = self.item(row)
             take: Take = item.data(_TAKE_ROLE)
@@ -149,7 +149,7 @@ class TakesList(QListWidget):
 class _TakeDelegate(QStyledItemDelegate):
     """Number, length and seed over the waveform; a star for what is kept."""
 
-    def __init__(self, outline_of: Callable[[str], Outline | None], parent: QListWidget) -> None:
+    def __init__(self, outline_of: Callable[[str], WaveformPeaks | None], parent: QListWidget) -> None:
         super().__init__(parent)
         self._outline_of = outline_of
 
@@ -168,7 +168,7 @@ class _TakeDelegate(QStyledItemDelegate):
         is_selected = bool(cell.state & QStyle.StateFlag.State_Selected)
         palette: QPalette = cell.palette
         ink = palette.color(QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text)
-        quiet = ink if is_selected else QColor(tones_of(palette).quiet)
+        quiet = ink if is_selected else QColor(theme_colors(palette).quiet)
         area: QRect = cell.rect.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
         head = QRect(area.left(), area.top(), area.width(), cell.fontMetrics.lineSpacing())
         painter.save()

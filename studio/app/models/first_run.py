@@ -12,20 +12,20 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background
-from studio.app.error_words import error_words
-from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
-from studio.app.models.model_words import ability_words, download_words, memory_words, progress_words, size_words
-from studio.app.models.model_work import ModelWork, WorkKind
-from studio.app.models.trial import Trial, Trials, compare
+from studio.app.background import run_in_background
+from studio.app.error_text import format_error
+from studio.app.models.first_run_panel import FirstRunPanel, PanelPage, SetupSuggestion
+from studio.app.models.model_preview import ModelPreview, Trials, compare
+from studio.app.models.model_tasks import ModelTaskKind, ModelTasks
+from studio.app.models.model_text import ability_text, download_text, memory_text, progress_text, size_text
 from studio.app.session import Session
-from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.streaming_audio import StreamingAudio
 from studio.app.translation import language
 from studio.audio.waveform import Waveform
-from studio.catalog.advice import Advice, Reason, advise
+from studio.catalog.advice import Advice, Reason, recommend_model
 from studio.catalog.installed import ModelState
 from studio.catalog.known import SourceKind, known_models
-from studio.catalog.machine import MachineFacts, look_at_machine
+from studio.catalog.machine import MachineFacts, probe_machine
 from studio.catalog.progress import Progress
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 from studio.pipeline.request import VoiceReference
@@ -45,19 +45,19 @@ class FirstRun(QObject):
         panel: FirstRunPanel,
         parent: QObject | None = None,
         *,
-        look: Callable[[], MachineFacts] = look_at_machine,
+        look: Callable[[], MachineFacts] = probe_machine,
     ) -> None:
         super().__init__(parent)
         self.panel = panel
         self._session = session
-        self._work: ModelWork = session.models
+        self._work: ModelTasks = session.models
         self._look = look
         self._player = session.voice_sources().make_player(self)
         self._trials = Trials(session.bridge, self)
         self._advice: Advice | None = None
         self._machine: MachineFacts | None = None
-        self._before: Trial | None = None
-        self._after: Trial | None = None
+        self._before: ModelPreview | None = None
+        self._after: ModelPreview | None = None
         self._is_on = False
         self._make_page: Callable[[], PanelPage] | None = None  # what is shown, to be said anew
         # the panel
@@ -67,7 +67,7 @@ class FirstRun(QObject):
         self._work.statuses_changed.connect(self._on_statuses_changed)
         self._work.installed.connect(self._on_installed)
         self._work.failed.connect(self._on_failed)
-        language.changed.connect(self._say_anew)
+        language.changed.connect(self._retranslate)
         # what it made better
         self._trials.made.connect(self._on_trial)
         self._trials.failed.connect(lambda _: self._show_loaded())
@@ -80,7 +80,7 @@ class FirstRun(QObject):
     async def _begin(self) -> None:
         facts, _ = await asyncio.gather(asyncio.to_thread(self._look), self._work.refreshed())
         self._machine = facts
-        self._advice = advise(facts, known_models().values())
+        self._advice = recommend_model(facts, known_models().values())
         if self._advice is None:
             return
         installed = {status.name for status in self._work.statuses if status.state is ModelState.INSTALLED}
@@ -108,15 +108,15 @@ class FirstRun(QObject):
         go_on = (
             self.tr("Go on with the download")
             if is_partial
-            else self.tr("Download {size}").format(size=size_words(advice.model.size_bytes()))
+            else self.tr("Download {size}").format(size=size_text(advice.model.size_bytes()))
         )
-        words = [self._machine_words(), self._advice_words(advice), ability_words(advice.model)]
+        words = [self._machine_text(), self._advice_text(advice), ability_text(advice.model)]
         missing_bytes = advice.model.size_bytes() - (status.arrived_bytes if status is not None else 0)
-        words.append(download_words(missing_bytes))
+        words.append(download_text(missing_bytes))
         offers = (
-            Offer(go_on, self._install),
-            Offer(self.tr("Other models…"), self.models_wanted.emit),
-            Offer(self.tr("Not now"), self._end),
+            SetupSuggestion(go_on, self._install),
+            SetupSuggestion(self.tr("Other models…"), self.models_wanted.emit),
+            SetupSuggestion(self.tr("Not now"), self._end),
         )
         return PanelPage(self.tr("A better voice"), "\n".join(words), offers=offers)
 
@@ -131,19 +131,19 @@ class FirstRun(QObject):
 
     def _on_task_changed(self) -> None:
         task = self._work.task_of(self._name) if self._is_on else None
-        if task is None or task.kind is not WorkKind.INSTALL or task.stop.is_thrown:
+        if task is None or task.kind is not ModelTaskKind.INSTALL or task.stop.is_thrown:
             return
         self._present(partial(self._download_page, task.progress))
 
     def _download_page(self, progress: Progress | None) -> PanelPage:
         return PanelPage(
             self.tr("Downloading {name}").format(name=self._name),
-            (progress_words(progress) if progress else self.tr("Waits for its turn"))
+            (progress_text(progress) if progress else self.tr("Waits for its turn"))
             + "\n"
             + self.tr("Go on working meanwhile. It may be interrupted at any time: what is here stays."),
             is_busy=True,
             share=progress.share if progress else None,
-            offers=(Offer(self.tr("Pause"), self._pause), Offer(self.tr("Cancel"), self._cancel)),
+            offers=(SetupSuggestion(self.tr("Pause"), self._pause), SetupSuggestion(self.tr("Cancel"), self._cancel)),
         )
 
     def _pause(self) -> None:
@@ -152,9 +152,9 @@ class FirstRun(QObject):
 
     def _paused_page(self) -> PanelPage:
         offers = (
-            Offer(self.tr("Go on"), self._install),
-            Offer(self.tr("Cancel"), self._cancel),
-            Offer(self.tr("Later"), self._end),
+            SetupSuggestion(self.tr("Go on"), self._install),
+            SetupSuggestion(self.tr("Cancel"), self._cancel),
+            SetupSuggestion(self.tr("Later"), self._end),
         )
         title = self.tr("The download of {name} is paused").format(name=self._name)
         return PanelPage(title, self.tr("What is here stays, also when the program ends."), offers=offers)
@@ -168,14 +168,14 @@ class FirstRun(QObject):
             self._present(partial(self._failed_page, error, self._other_source))
 
     def _failed_page(self, error: StudioError, other: SourceKind) -> PanelPage:
-        offers = [Offer(self.tr("Try again"), self._install)]
+        offers = [SetupSuggestion(self.tr("Try again"), self._install)]
         if isinstance(error, SourceUnreachable | SourceRefused | WrongDownload):
             words = self.tr("Go on from {source}").format(source=other.title)
-            offers.append(Offer(words, lambda: self._install_from(other)))
-        offers.append(Offer(self.tr("Other models…"), self.models_wanted.emit))
-        offers.append(Offer(self.tr("Not now"), self._end))
+            offers.append(SetupSuggestion(words, lambda: self._install_from(other)))
+        offers.append(SetupSuggestion(self.tr("Other models…"), self.models_wanted.emit))
+        offers.append(SetupSuggestion(self.tr("Not now"), self._end))
         title = self.tr("The download of {name} has stopped").format(name=self._name)
-        return PanelPage(title, error_words(error), role="bad", error=error, offers=offers)
+        return PanelPage(title, format_error(error), role="bad", error=error, offers=offers)
 
     @property
     def _other_source(self) -> SourceKind:
@@ -192,9 +192,9 @@ class FirstRun(QObject):
 
     def _installed_page(self) -> PanelPage:
         offers = (
-            Offer(self.tr("Load it"), self._load_and_compare),
-            Offer(self.tr("Load without comparing"), self._load),
-            Offer(self.tr("Later"), self._end),
+            SetupSuggestion(self.tr("Load it"), self._load_and_compare),
+            SetupSuggestion(self.tr("Load without comparing"), self._load),
+            SetupSuggestion(self.tr("Later"), self._end),
         )
         words = self.tr(
             "It can be loaded now. A sentence is spoken with both models then, so that you hear the difference."
@@ -210,7 +210,7 @@ class FirstRun(QObject):
         self._try(self._session.model_folder().name)
 
     def _try(self, name: str) -> None:
-        in_background(
+        run_in_background(
             self,
             self._session.library.voices,
             done=partial(self._try_in_first_of, name),
@@ -226,7 +226,7 @@ class FirstRun(QObject):
         self._present(partial(self._trial_page, name))
         self._trials.begin(VoiceReference(voices[0].clip, voices[0].transcript, voices[0].name))
 
-    def _on_trial(self, trial: Trial) -> None:
+    def _on_trial(self, trial: ModelPreview) -> None:
         if self._before is None:
             self._before = trial
             self.model_chosen.emit(self._name)
@@ -235,10 +235,10 @@ class FirstRun(QObject):
             self._after = trial
             self._show_difference(self._before, trial)
 
-    def _show_difference(self, before: Trial, after: Trial) -> None:
+    def _show_difference(self, before: ModelPreview, after: ModelPreview) -> None:
         self._present(partial(self._difference_page, before, after))
 
-    def _difference_page(self, before: Trial, after: Trial) -> PanelPage:
+    def _difference_page(self, before: ModelPreview, after: ModelPreview) -> PanelPage:
         kinds = (self.tr("speech"), self.tr("noise"))
         rows = [
             ("", before.model_name, after.model_name),
@@ -256,15 +256,17 @@ class FirstRun(QObject):
             self.tr("{name} speaks now").format(name=after.model_name),
             self.tr("The same sentence and voice with both models, as measured on this computer just now:"),
             table=rows,
-            words_below=self._difference_words(before, after),
+            words_below=self._difference_text(before, after),
             offers=(
-                Offer(self.tr("Done"), self._end),
-                Offer(self.tr("Hear {name}").format(name=before.model_name), lambda: self._hear(before.sound)),
-                Offer(self.tr("Hear {name}").format(name=after.model_name), lambda: self._hear(after.sound)),
+                SetupSuggestion(self.tr("Done"), self._end),
+                SetupSuggestion(
+                    self.tr("Hear {name}").format(name=before.model_name), lambda: self._hear(before.sound)
+                ),
+                SetupSuggestion(self.tr("Hear {name}").format(name=after.model_name), lambda: self._hear(after.sound)),
             ),
         )
 
-    def _difference_words(self, before: Trial, after: Trial) -> str:
+    def _difference_text(self, before: ModelPreview, after: ModelPreview) -> str:
         """What became better, and what it costs; differences too small to notice are not told."""
         words_of = {
             "makes_noise": (self.tr("speech instead of noise"), self.tr("noise instead of speech")),
@@ -290,7 +292,7 @@ class FirstRun(QObject):
             self.model_chosen.emit(self._name)
         self._end()
 
-    def _hear(self, sound: GrowingSound) -> None:
+    def _hear(self, sound: StreamingAudio) -> None:
         self._player.play(Waveform(sound.all(), sound.sample_rate))
 
     def _end(self) -> None:
@@ -307,13 +309,13 @@ class FirstRun(QObject):
         self._make_page = make_page
         self.panel.show_page(make_page())
 
-    def _say_anew(self) -> None:
+    def _retranslate(self) -> None:
         if self._is_on and self._make_page is not None:
             self._present(self._make_page)
 
     def _trial_page(self, name: str) -> PanelPage:
         words = self.tr("Speaking a sentence with {name}…").format(name=name)
-        return PanelPage(words, is_busy=True, offers=(Offer(self.tr("Skip the comparison"), self._skip),))
+        return PanelPage(words, is_busy=True, offers=(SetupSuggestion(self.tr("Skip the comparison"), self._skip),))
 
     def _skip(self) -> None:
         if self._before is None:
@@ -321,26 +323,26 @@ class FirstRun(QObject):
         else:
             self._end()
 
-    def _machine_words(self) -> str:
+    def _machine_text(self) -> str:
         machine = self._machine
         assert machine is not None
         parts = [
             machine.processor,
             self.tr("%n core(s)", "", machine.num_cores),
             self.tr("{size} of memory, {free} free").format(
-                size=memory_words(machine.memory_bytes), free=memory_words(machine.free_memory_bytes)
+                size=memory_text(machine.memory_bytes), free=memory_text(machine.free_memory_bytes)
             ),
-            self.tr("{size} free on the disk").format(size=size_words(machine.free_disk_bytes)),
+            self.tr("{size} free on the disk").format(size=size_text(machine.free_disk_bytes)),
         ]
         card = machine.card
         if card is None:
             parts.append(self.tr("no NVIDIA graphics card"))
         else:
             words = self.tr("{card} with {size}, driver {driver}")
-            parts.append(words.format(card=card.name, size=memory_words(card.memory_bytes), driver=card.driver))
+            parts.append(words.format(card=card.name, size=memory_text(card.memory_bytes), driver=card.driver))
         return self.tr("This computer: {parts}.").format(parts=" · ".join(parts))
 
-    def _advice_words(self, advice: Advice) -> str:
+    def _advice_text(self, advice: Advice) -> str:
         match advice.reason:
             case Reason.HAS_CARD:
                 words = self.tr("Recommended: {name}, the newest; the graphics card has room for it.")

@@ -18,17 +18,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.widgets.collapsible_panel import CollapsiblePanel
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.focus import holds_focus
-from studio.app.widgets.folding_panel import FoldingPanel
-from studio.app.widgets.room import ScrolledPage, fitting
+from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
 
 _DIALOG_PIXELS = 560
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class SetupSuggestion:
     """A button; the first of a page is the one that Enter presses."""
 
     words: str
@@ -50,10 +50,10 @@ class PanelPage:
     table: Sequence[Sequence[str]] = ()
     words_below: str = ""
     error: StudioError | None = None
-    offers: Sequence[Offer] = ()
+    offers: Sequence[SetupSuggestion] = ()
 
 
-class FirstRunPanel(FoldingPanel):
+class FirstRunPanel(CollapsiblePanel):
     """Shows the page it is given. ``closed``: somebody does not want it any more."""
 
     closed = Signal()
@@ -141,7 +141,7 @@ class FirstRunPanel(FoldingPanel):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(ScrolledPage(page))
         self.body.show()
-        self._dialog.resize(fitting(_DIALOG_PIXELS, page.heightForWidth(_DIALOG_PIXELS)))
+        self._dialog.resize(fit_to_screen(_DIALOG_PIXELS, page.heightForWidth(_DIALOG_PIXELS)))
         self._dialog.finished.connect(lambda _: self._take_back())
         self._dialog.open()
 
@@ -159,7 +159,7 @@ class FirstRunPanel(FoldingPanel):
         old.deleteLater()
         return new
 
-    def _make_buttons(self, offers: Sequence[Offer]) -> QWidget:
+    def _make_buttons(self, offers: Sequence[SetupSuggestion]) -> QWidget:
         row = QWidget(self.body)
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -19,18 +19,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.models.model_words import (
-    ability_words,
-    file_words,
-    origin_words,
-    size_words,
+from studio.app.models.model_tasks import ModelTask, ModelTaskKind
+from studio.app.models.model_text import (
+    ability_text,
+    file_text,
+    origin_text,
+    size_text,
     state_icon,
-    state_words,
-    task_words,
+    state_text,
+    task_text,
 )
-from studio.app.models.model_work import ModelTask, WorkKind
+from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.theme.tones import tones_of
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.catalog.installed import ModelState, ModelStatus
 
@@ -109,12 +109,12 @@ class ModelCard(QFrame):
         """What is true of it while nothing is being done."""
         self._status = status
         shape, tone = state_icon(status)
-        self._mark.setPixmap(icon(shape, getattr(tones_of(self.palette()), tone)).pixmap(_ICON_SIDE, _ICON_SIDE))
-        words = state_words(status)
+        self._mark.setPixmap(icon(shape, getattr(theme_colors(self.palette()), tone)).pixmap(_ICON_SIDE, _ICON_SIDE))
+        words = state_text(status)
         self._state.setText(words + (" · " + self.tr("speaks now") if is_used else ""))
         self._abilities.setText(self._about(status))
         self._abilities.setVisible(bool(self._abilities.text()))
-        self._origin.setText(origin_words(status))
+        self._origin.setText(origin_text(status))
         self._show_variant(status)
         self._show_buttons(status, is_used=is_used)
         self.show_task(None)
@@ -132,25 +132,27 @@ class ModelCard(QFrame):
         share = progress.share if progress is not None else None
         self._bar.setMaximum(_STEPS if share is not None else 0)
         self._bar.setValue(round(_STEPS * share) if share is not None else 0)
-        self._work.setText(task_words(task))
-        self._file.setText(file_words(progress) if progress is not None else "")
+        self._work.setText(task_text(task))
+        self._file.setText(file_text(progress) if progress is not None else "")
         self._variant.hide()
         self._more.hide()
-        is_download = task.kind is WorkKind.INSTALL
+        is_download = task.kind is ModelTaskKind.INSTALL
         self._offer(self._main, self.tr("Pause") if is_download else self.tr("Cancel"), self.stop_wanted.emit)
         if is_download:
             self._offer(self._second, self.tr("Cancel"), self.discard_wanted.emit)
         else:
             self._second.hide()
         for button in (self._main, self._second):
-            button.setEnabled(not task.stop.is_thrown and task.kind not in (WorkKind.REMOVE, WorkKind.DISCARD))
+            button.setEnabled(
+                not task.stop.is_thrown and task.kind not in (ModelTaskKind.REMOVE, ModelTaskKind.DISCARD)
+            )
 
     def _about(self, status: ModelStatus) -> str:
         if status.damaged:
             return self.tr("{files}: missing or damaged. It is not used until that is mended.").format(
                 files=", ".join(status.damaged)
             )
-        words = ability_words(status.known) if status.known is not None else ""
+        words = ability_text(status.known) if status.known is not None else ""
         if status.state is ModelState.UNSUPPORTED:
             words += "\n" + self.tr("This version of the program does not speak with its generation.")
         return words
@@ -166,7 +168,7 @@ class ModelCard(QFrame):
             self._variant.hide()
             return
         words = self.tr("with the language model after reinforcement learning, {size} more")
-        self._variant.setText(words.format(size=size_words(extra)))
+        self._variant.setText(words.format(size=size_text(extra)))
         self._variant.show()
 
     def _show_buttons(self, status: ModelStatus, *, is_used: bool) -> None:

@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.error_words import error_words
+from studio.app.error_text import format_error
 from studio.app.models.model_card import ModelCard
-from studio.app.models.model_words import size_words, task_words
-from studio.app.models.model_work import ModelWork
+from studio.app.models.model_tasks import ModelTasks
+from studio.app.models.model_text import size_text, task_text
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.checking import CheckResult
 from studio.catalog.exporting import EXPORT_SUFFIX
 from studio.catalog.folders import models_folder
@@ -40,7 +40,7 @@ class ModelsPage(QDialog):
     model_chosen = Signal(str)
     source_wanted = Signal()
 
-    def __init__(self, work: ModelWork, used: str, parent: QWidget | None = None) -> None:
+    def __init__(self, work: ModelTasks, used: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Models"))
         self.work = work
@@ -88,7 +88,7 @@ class ModelsPage(QDialog):
         column.addWidget(scroll, 1)
         column.addWidget(self._buttons)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(fitting(128 * width, 110 * width))
+        self.resize(fit_to_screen(128 * width, 110 * width))
 
     def _connect_signals(self) -> None:
         # work
@@ -133,7 +133,7 @@ class ModelsPage(QDialog):
                 card.show_status(status, is_used=name == self._used)
         current = self.work.current
         is_of_none = current is not None and current.name not in self.cards
-        self._other_work.setText(task_words(current) if current is not None and is_of_none else "")
+        self._other_work.setText(task_text(current) if current is not None and is_of_none else "")
         self._other_work.setVisible(is_of_none)
 
     def _show_source(self) -> None:
@@ -149,7 +149,7 @@ class ModelsPage(QDialog):
 
     def _show_error(self, error: StudioError) -> None:
         note_shown(error)
-        self._tell(error_words(error), "bad", error)
+        self._tell(format_error(error), "bad", error)
 
     def _show_check(self, result: CheckResult) -> None:
         if not result.is_sound:
@@ -217,7 +217,7 @@ class ModelsPage(QDialog):
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(self.tr("Remove {name} from this computer?").format(name=name))
-        size = size_words(status.size_bytes if status is not None else 0)
+        size = size_text(status.size_bytes if status is not None else 0)
         box.setInformativeText(self.tr("{size} become free. Voices and scripts stay.").format(size=size))
         remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)

@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 from studio.app.preferences.editors import DeviceEditor, translated
 from studio.app.preferences.page import SettingsPage
 from studio.app.widgets.error_line import ErrorLine
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
 from studio.setting_kinds import Page, Setting
 from studio.settings import PAGE_TITLES, SETTINGS
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 _log = logging.getLogger(__name__)
 _LOOK_MILLISECONDS = 50
@@ -109,7 +109,7 @@ class PreferencesDialog(QDialog):
         layout.addWidget(self._complaint)
         layout.addWidget(self._buttons)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(fitting(110 * width, 72 * width))
+        self.resize(fit_to_screen(110 * width, 72 * width))
 
     def _connect_signals(self) -> None:
         # pages

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.preferences.calm_controls import calm
+from studio.app.preferences.ignore_wheel import ignore_wheel
 from studio.app.translation import language, mark_user_text
-from studio.setting_kinds import Choice, Device, Folder, Number, Setting, Text, Truth, Whole
+from studio.setting_kinds import BoolSetting, Choice, Device, Folder, IntSetting, Number, Setting, StringSetting
 
 _CONTEXT = "Settings"
 
@@ -65,7 +65,7 @@ class SettingEditor(QObject):
 
 
 class TruthEditor(SettingEditor):
-    def __init__(self, setting: Truth) -> None:
+    def __init__(self, setting: BoolSetting) -> None:
         self._box = QCheckBox(translated(setting.title))
         super().__init__(setting, self._box)
         self._box.toggled.connect(self._tell)
@@ -78,8 +78,8 @@ class TruthEditor(SettingEditor):
 
 
 class WholeEditor(SettingEditor):
-    def __init__(self, setting: Whole) -> None:
-        self._box = calm(QSpinBox())
+    def __init__(self, setting: IntSetting) -> None:
+        self._box = ignore_wheel(QSpinBox())
         self._box.setRange(setting.low, setting.high)
         self._box.setSuffix(_suffix(setting.unit))
         self._box.setSpecialValueText(translated(setting.name_of_low))
@@ -95,7 +95,7 @@ class WholeEditor(SettingEditor):
 
 class NumberEditor(SettingEditor):
     def __init__(self, setting: Number) -> None:
-        self._box = calm(QDoubleSpinBox())
+        self._box = ignore_wheel(QDoubleSpinBox())
         self._decimals = max(0, math.ceil(-math.log10(setting.step)))
         self._box.setDecimals(self._decimals)
         self._box.setRange(setting.low, setting.high)
@@ -113,7 +113,7 @@ class NumberEditor(SettingEditor):
 
 class ChoiceEditor(SettingEditor):
     def __init__(self, setting: Choice[Any]) -> None:
-        self._box = calm(QComboBox())
+        self._box = ignore_wheel(QComboBox())
         for option in setting.options:
             self._box.addItem(translated(option.title), option.value)
         super().__init__(setting, self._box)
@@ -127,7 +127,7 @@ class ChoiceEditor(SettingEditor):
 
 
 class TextEditor(SettingEditor):
-    def __init__(self, setting: Text) -> None:
+    def __init__(self, setting: StringSetting) -> None:
         self._field = QLineEdit()
         self._field.setMaxLength(setting.longest)
         super().__init__(setting, self._field)
@@ -177,13 +177,13 @@ class DeviceEditor(SettingEditor):
     """The devices there are, and the chosen one even while it is unplugged."""
 
     def __init__(self, setting: Device) -> None:
-        self._box = mark_user_text(calm(QComboBox()))
+        self._box = mark_user_text(ignore_wheel(QComboBox()))
         self._names: tuple[str, ...] = ()
         self._are_names_known = False
         super().__init__(setting, self._box)
         self._fill("")
         self._box.currentIndexChanged.connect(self._tell)
-        language.changed.connect(self._say_anew)
+        language.changed.connect(self._retranslate)
 
     def value(self) -> str:
         return str(self._box.currentData() or "")
@@ -193,7 +193,7 @@ class DeviceEditor(SettingEditor):
         self._names, self._are_names_known = tuple(names), True
         self.set_value(self.value())
 
-    def _say_anew(self) -> None:
+    def _retranslate(self) -> None:
         self.set_value(self.value())
 
     def _show(self, value: str) -> None:
@@ -211,13 +211,13 @@ class DeviceEditor(SettingEditor):
 
 
 _EDITORS: tuple[tuple[type[Setting[Any]], Callable[[Any], SettingEditor]], ...] = (
-    (Truth, TruthEditor),
-    (Whole, WholeEditor),
+    (BoolSetting, TruthEditor),
+    (IntSetting, WholeEditor),
     (Number, NumberEditor),
     (Choice, ChoiceEditor),
     (Device, DeviceEditor),
     (Folder, FolderEditor),
-    (Text, TextEditor),
+    (StringSetting, TextEditor),
 )
 
 

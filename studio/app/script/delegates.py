@@ -28,13 +28,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.script.finding import Place
+from studio.app.script.finding import Match
+from studio.app.script.highlighted_text import paint_highlighted
 from studio.app.script.line_model import LINE_ROLE, SHARE_ROLE, STATE_ROLE, Index, LineModel
-from studio.app.script.marked_text import paint_marked
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
+from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
-from studio.app.theme.tones import Tones, tones_of
 from studio.app.translation import mark_user_text
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line, LineState, LineStyle
@@ -45,15 +45,15 @@ _ICON_SIDE = 16
 OWN_WORDS = "own words"
 
 
-def state_colour(state: LineState, tones: Tones) -> str:
+def state_colour(state: LineState, colors: ThemeColors) -> str:
     return {
-        LineState.DRAFT: tones.quiet,
-        LineState.STALE: tones.warn,
-        LineState.CHECK: tones.warn,
-        LineState.QUEUED: tones.quiet,
-        LineState.SPEAKING: tones.busy,
-        LineState.READY: tones.good,
-        LineState.FAILED: tones.bad,
+        LineState.DRAFT: colors.quiet,
+        LineState.OUTDATED: colors.warn,
+        LineState.CHECK: colors.warn,
+        LineState.QUEUED: colors.quiet,
+        LineState.SPEAKING: colors.busy,
+        LineState.READY: colors.good,
+        LineState.FAILED: colors.bad,
     }[state]
 
 
@@ -85,7 +85,7 @@ class NumberDelegate(CellDelegate):
         if line.is_locked:
             rect: QRect = option.rect
             place = QRect(rect.left() + 3, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
-            icon("lock", _ink(option, tones_of(option.palette).quiet)).paint(painter, place)
+            icon("lock", _ink(option, theme_colors(option.palette).quiet)).paint(painter, place)
 
 
 @paints_safely
@@ -96,7 +96,7 @@ class StateDelegate(CellDelegate):
         self.ground(painter, option, index)
         state: LineState = index.data(STATE_ROLE)
         rect: QRect = option.rect
-        colour = _ink(option, state_colour(state, tones_of(option.palette)))
+        colour = _ink(option, state_colour(state, theme_colors(option.palette)))
         place = QRect(rect.left() + _MARGIN, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
         icon(f"state-{state.value}", colour).paint(painter, place)
         painter.save()
@@ -126,7 +126,7 @@ class VoiceDelegate(CellDelegate):
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
         line: Line = index.data(LINE_ROLE)
-        warn = tones_of(cell.palette).warn
+        warn = theme_colors(cell.palette).warn
         if line.voice is None:
             cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))
         elif self._is_missing(line):
@@ -195,9 +195,9 @@ class StyleDelegate(CellDelegate):
         if not words:
             return
         rect: QRect = option.rect
-        tones = tones_of(option.palette)
+        colors = theme_colors(option.palette)
         line: Line = index.data(LINE_ROLE)
-        colour = QColor(_ink(option, tones.accent if self._styles.knows(line.style) else tones.warn))
+        colour = QColor(_ink(option, colors.accent if self._styles.knows(line.style) else colors.warn))
         metrics = option.fontMetrics
         room = rect.width() - 4 * _MARGIN
         shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
@@ -248,10 +248,10 @@ class TextDelegate(CellDelegate):
         super().__init__(parent)
         self._styles = styles
         self.stop_sound: Callable[[], bool] = lambda: False  # whether there was anything to stop, before Esc leaves
-        self._places: dict[str, list[Place]] = {}  # of each line
-        self._current_place: Place | None = None
+        self._places: dict[str, list[Match]] = {}  # of each line
+        self._current_place: Match | None = None
 
-    def mark_places(self, places: Sequence[Place], current: Place | None) -> None:
+    def mark_places(self, places: Sequence[Match], current: Match | None) -> None:
         self._places = {}
         for place in places:
             self._places.setdefault(place.line_id, []).append(place)
@@ -269,7 +269,7 @@ class TextDelegate(CellDelegate):
         area = QRectF(style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget))
         margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, cell, cell.widget) + 1  # as Qt's own
         current = self._current_place
-        paint_marked(
+        paint_highlighted(
             painter,
             area.adjusted(margin, 0, -margin, 0),
             line.text,

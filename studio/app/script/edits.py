@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from studio.project.changes import Change, EditLines, InsertLines, MoveLines, RemoveLines, Together
+from studio.project.changes import Change, CompositeChange, EditLines, InsertLines, MoveLines, RemoveLines
 from studio.project.lines import Line, new_id
 from studio.project.script import Script
 from studio.text.language import detect_language
 
 
-def line_like(line: Line | None, text: str = "") -> Line:
+def copy_line_settings(line: Line | None, text: str = "") -> Line:
     """A new line that is spoken as ``line`` is: whoever writes on goes on in the same voice."""
     if line is None:
         return Line(id=new_id(), text=text)
@@ -21,7 +21,7 @@ def line_like(line: Line | None, text: str = "") -> Line:
 def insert_texts(script: Script, index: int, texts: Sequence[str]) -> InsertLines:
     """A line for each text, spoken as the line before ``index``."""
     model = script.lines[index - 1] if index > 0 else (script.lines[0] if script.lines else None)
-    return InsertLines(index, tuple(line_like(model, text) for text in texts))
+    return InsertLines(index, tuple(copy_line_settings(model, text) for text in texts))
 
 
 def insert_lines(script: Script, index: int, lines: Sequence[Line]) -> InsertLines:
@@ -35,7 +35,7 @@ def duplicate(script: Script, line_ids: Sequence[str]) -> InsertLines:
     """Copies below the last of them, without their takes."""
     lines = [line for line in script.lines if line.id in set(line_ids)]
     index = script.index_of[lines[-1].id] + 1
-    return InsertLines(index, tuple(replace(line_like(line, line.text), file_name=None) for line in lines))
+    return InsertLines(index, tuple(replace(copy_line_settings(line, line.text), file_name=None) for line in lines))
 
 
 def remove(script: Script, line_ids: Sequence[str]) -> Change:
@@ -43,7 +43,7 @@ def remove(script: Script, line_ids: Sequence[str]) -> Change:
     gone = RemoveLines(tuple(line_ids))
     if len(gone.ids) < len(script.lines):
         return gone
-    return Together((gone, InsertLines(0, (line_like(script.lines[0]),))))
+    return CompositeChange((gone, InsertLines(0, (copy_line_settings(script.lines[0]),))))
 
 
 def split(script: Script, line_id: str, offset: int) -> Change | None:
@@ -52,8 +52,8 @@ def split(script: Script, line_id: str, offset: int) -> Change | None:
     first, second = line.text[:offset].rstrip(), line.text[offset:].lstrip()
     if not first or not second:
         return None
-    below = InsertLines(script.index_of[line_id] + 1, (line_like(line, second),))
-    return Together((EditLines({line_id: {"text": first}}), below))
+    below = InsertLines(script.index_of[line_id] + 1, (copy_line_settings(line, second),))
+    return CompositeChange((EditLines({line_id: {"text": first}}), below))
 
 
 def merge(script: Script, line_ids: Sequence[str]) -> Change | None:
@@ -68,7 +68,7 @@ def merge(script: Script, line_ids: Sequence[str]) -> Change | None:
         return None
     texts = [text for line in lines if (text := line.text.strip())]
     joint = "" if detect_language("".join(texts)).writes_without_spaces else " "
-    return Together(
+    return CompositeChange(
         (
             EditLines({lines[0].id: {"text": joint.join(texts)}}),
             RemoveLines(tuple(line.id for line in lines[1:])),

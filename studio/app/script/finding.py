@@ -9,7 +9,7 @@ from studio.project.changes import EditLines
 from studio.project.script import Script
 
 
-class Place(NamedTuple):
+class Match(NamedTuple):
     """A tuple, for a long script has one letter in tens of thousands of places."""
 
     line_id: str
@@ -17,18 +17,18 @@ class Place(NamedTuple):
     end: int
 
 
-def find_places(script: Script, wanted: str, *, is_case_sensitive: bool) -> list[Place]:
+def find_places(script: Script, wanted: str, *, is_case_sensitive: bool) -> list[Match]:
     """In the order of the script; nothing for an empty text."""
     if not wanted:
         return []
     pattern = _pattern(wanted, is_case_sensitive)
     return [
-        Place(line.id, match.start(), match.end()) for line in script.lines for match in pattern.finditer(line.text)
+        Match(line.id, match.start(), match.end()) for line in script.lines for match in pattern.finditer(line.text)
     ]
 
 
 def replace_places(
-    script: Script, wanted: str, replacement: str, *, is_case_sensitive: bool, only: Place | None = None
+    script: Script, wanted: str, replacement: str, *, is_case_sensitive: bool, only: Match | None = None
 ) -> EditLines | None:
     """All places, or ``only`` that one. Locked lines are left alone; None where nothing is left to do."""
     pattern = _pattern(wanted, is_case_sensitive)

@@ -9,9 +9,9 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from studio.app.error_words import error_words
+from studio.app.error_text import format_error
 from studio.app.script.edits import set_field
-from studio.app.script.live_states import LiveStates
+from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.odd_length_words import odd_length_words
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.painting_guard import paints_safely
@@ -42,24 +42,24 @@ _LINES_FORMAT = "application/x-timbre-lines"
 
 @paints_safely
 class LineModel(QAbstractTableModel):
-    """``style_words`` gives a style its name in the language of the window."""
+    """``style_text`` gives a style its name in the language of the window."""
 
     def __init__(
         self,
         editor: ProjectEditor,
-        live_states: LiveStates,
-        style_words: Callable[[LineStyle], str],
+        line_statuses: LineStatusStore,
+        style_text: Callable[[LineStyle], str],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._editor = editor
         # What the view has been told of; the editor is one change ahead while it tells.
         self._script = editor.script
-        self._live_states = live_states
-        self._style_words = style_words
+        self._live_states = line_statuses
+        self._style_text = style_text
         editor.script_changed.connect(self._on_script_changed)
         editor.project_replaced.connect(self._on_project_replaced)
-        live_states.changed.connect(self._on_state_changed)
+        line_statuses.changed.connect(self._on_state_changed)
 
     # For the view.
 
@@ -171,14 +171,14 @@ class LineModel(QAbstractTableModel):
         }[Column(index.column())]
         change = set_field(self._editor.script, [line.id], field, value)
         if change is not None:
-            self._editor.do(change, title)
+            self._editor.push(change, title)
         return True
 
     def write_text(self, index: Index, text: str, stretch: str) -> None:
         """Set the text of a line; all texts of one ``stretch`` of typing are one step of undo."""
         change = set_field(self._editor.script, [self.line_at(index.row()).id], "text", text)
         if change is not None:
-            self._editor.do(change, self.tr("Edit text"), merge_key=stretch, merge_seconds=math.inf)
+            self._editor.push(change, self.tr("Edit text"), merge_key=stretch, merge_seconds=math.inf)
 
     def autosave_text(self, index: Index, text: str, stretch: str) -> bool:
         """As ``write_text``; False where it cannot be written, which the editor reports."""
@@ -196,11 +196,11 @@ class LineModel(QAbstractTableModel):
 
     # Words.
 
-    def state_words(self, state: LineState) -> str:  # noqa: PLR0911 - one answer a state
+    def state_text(self, state: LineState) -> str:  # noqa: PLR0911 - one answer a state
         match state:
             case LineState.DRAFT:
                 return self.tr("Draft")
-            case LineState.STALE:
+            case LineState.OUTDATED:
                 return self.tr("Changed")
             case LineState.CHECK:
                 return self.tr("Check")
@@ -220,22 +220,20 @@ class LineModel(QAbstractTableModel):
             case Column.STATE:
                 state = self.state_of(line)
                 live = self._live_states.of(line.id)
-                if state is LineState.STALE and self._is_stopped(line):
+                if state is LineState.OUTDATED and self._is_stopped(line):
                     return self.tr("Stopped")
                 is_measured = state is LineState.SPEAKING and live is not None and live.share > 0
-                return (
-                    f"{self.state_words(state)} {live.share:.0%}" if is_measured and live else self.state_words(state)
-                )
+                return f"{self.state_text(state)} {live.share:.0%}" if is_measured and live else self.state_text(state)
             case Column.VOICE:
                 return line.voice or self.tr("no voice")
             case Column.TEXT:
                 return line.text
             case Column.STYLE:
-                return self._style_words(line.style)
+                return self._style_text(line.style)
             case Column.DURATION:
                 return self._duration(line)
             case Column.TAKE:
-                return self._take_words(line)
+                return self._take_text(line)
 
     def _edited(self, line: Line, column: Column) -> Any:
         match column:
@@ -251,13 +249,13 @@ class LineModel(QAbstractTableModel):
         if column is Column.STATE:
             live = self._live_states.of(line.id)
             if live is not None and live.error is not None:
-                return error_words(live.error)
+                return format_error(live.error)
             if live is None and self._is_stopped(line):
                 return self.tr("The chosen take was stopped before the end of the line.")
             return {
                 LineState.CHECK: self._odd_length_words(line),
                 LineState.DRAFT: self.tr("This line has not been spoken yet."),
-                LineState.STALE: self.tr("This line has changed since its take was spoken."),
+                LineState.OUTDATED: self.tr("This line has changed since its take was spoken."),
                 LineState.QUEUED: self.tr("This line waits for its turn."),
                 LineState.READY: self.tr("The chosen take says what is written here."),
             }.get(self.state_of(line))
@@ -279,7 +277,7 @@ class LineModel(QAbstractTableModel):
         seconds = self._script.take(line.chosen_take).audio_seconds
         return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
 
-    def _take_words(self, line: Line) -> str:
+    def _take_text(self, line: Line) -> str:
         takes = self._script.takes_of(line.id)
         if line.chosen_take is None or not takes:
             return ""

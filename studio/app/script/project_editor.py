@@ -55,7 +55,7 @@ class ProjectEditor(QObject):
         self._tell_modified()
         self._tell_unwritten(is_change=False)
 
-    def do(
+    def push(
         self, change: Change, title: str, *, merge_key: str | None = None, merge_seconds: float = _MERGE_SECONDS
     ) -> None:
         """Apply ``change`` as an undo step called ``title``.
@@ -85,7 +85,7 @@ class ProjectEditor(QObject):
         self._tell_unwritten(is_change=True)
         return inverse
 
-    def noticed(self, before: Script) -> None:
+    def refresh(self, before: Script) -> None:
         """The project was changed by itself since it was ``before``: a take was finished, it was saved."""
         if before is not self.script:
             self.script_changed.emit(before, self.script)

@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from studio.app.script import edits
 from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column, LineModel
-from studio.app.script.live_states import LiveStates
+from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
 from studio.app.script.search import Search
 from studio.app.script.style_list import StyleList
-from studio.app.theme.tones import tones_of
+from studio.app.theme.colors import theme_colors
 from studio.app.widgets.painting_guard import paints_safely
-from studio.project.changes import Change, InsertLines, RemoveLines, Together
+from studio.project.changes import Change, CompositeChange, InsertLines, RemoveLines
 from studio.project.lines import Line
 from studio.project.script import Script
 
@@ -34,7 +34,7 @@ class ScriptPage(QWidget):
     def __init__(
         self,
         editor: ProjectEditor,
-        live_states: LiveStates,
+        line_statuses: LineStatusStore,
         styles: StyleList,
         split_text: Callable[[str], list[str]],
         parent: QWidget | None = None,
@@ -43,8 +43,8 @@ class ScriptPage(QWidget):
         super().__init__(parent)
         self._editor = editor
         self._split_text = split_text
-        self._model = LineModel(editor, live_states, styles.words, self)
-        self.view = _HintingView(self._model, styles, self)
+        self._model = LineModel(editor, line_statuses, styles.words, self)
+        self.view = _PlaceholderView(self._model, styles, self)
         self._find_bar = FindBar(self)
         self._last_opened: str | None = None  # the last line of it, until somebody goes elsewhere
         self._search = Search(editor, self.view, self._find_bar, self)
@@ -211,7 +211,7 @@ class ScriptPage(QWidget):
             self.message.emit(self.tr("Locked lines stay as they are: Ctrl+L unlocks them."))
         change = edits.set_field(script, ids, field, value)
         if change is not None:
-            self._editor.do(change, title, merge_key=f"{field}:{','.join(ids)}" if merges else None)
+            self._editor.push(change, title, merge_key=f"{field}:{','.join(ids)}" if merges else None)
 
     def open_find(self, *, replaces: bool) -> None:
         self._search.open(replaces=replaces)
@@ -226,7 +226,7 @@ class ScriptPage(QWidget):
             self.view.go_to(after.lines[rows[0]].id)
 
     def _do(self, change: Change, title: str) -> None:
-        self._editor.do(change, title)
+        self._editor.push(change, title)
 
     def _index_below(self) -> int:
         """Not between lines that came together: those that are chosen, or a text that has just been opened."""
@@ -250,12 +250,12 @@ class ScriptPage(QWidget):
         """An empty line that somebody pastes over is not kept above what was pasted."""
         line = self.current_line
         if line is not None and not line.text.strip() and line.chosen_take is None and not keeps_empty:
-            change = Together((change, RemoveLines((line.id,))))
+            change = CompositeChange((change, RemoveLines((line.id,))))
         self._do(change, title)
 
 
 @paints_safely
-class _HintingView(ScriptView):
+class _PlaceholderView(ScriptView):
     """Says what to do while the script is empty."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
@@ -265,7 +265,7 @@ class _HintingView(ScriptView):
         if self.writing_field is not None:
             return
         painter = QPainter(self.viewport())
-        painter.setPen(tones_of(self.palette()).quiet)
+        painter.setPen(theme_colors(self.palette()).quiet)
         top = self.rowHeight(0) if self._lines.rowCount() else 0
         area = QRect(0, top, self.viewport().width(), self.viewport().height() - top)
         words = self.tr(

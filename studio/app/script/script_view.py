@@ -39,8 +39,8 @@ from studio.app.script.delegates import (
     TextDelegate,
     VoiceDelegate,
 )
-from studio.app.script.drag_picture import picture_of_words
-from studio.app.script.finding import Place
+from studio.app.script.drag_pixmap import drag_pixmap
+from studio.app.script.finding import Match
 from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
@@ -145,7 +145,7 @@ class ScriptView(QTableView):
         self._voice_delegate.set_voices(names)
         self.viewport().update()
 
-    def mark_places(self, places: Sequence[Place], current: Place | None) -> None:
+    def mark_places(self, places: Sequence[Match], current: Match | None) -> None:
         """Seen in their rows; ``current`` more than the others."""
         self._text_delegate.mark_places(places, current)
         self.viewport().update()
@@ -236,7 +236,7 @@ class ScriptView(QTableView):
         drag = QDrag(self)
         drag.setMimeData(self._lines.mimeData(self.selectedIndexes()))
         words = self._lines.line_by_id(ids[0]).text if len(ids) == 1 else self.tr("%n line(s)", "", len(ids))
-        drag.setPixmap(picture_of_words(words, self))
+        drag.setPixmap(drag_pixmap(words, self))
         drag.setHotSpot(QPoint(-12, -8))  # beside the pointer: the place it points at stays in sight
         drag.exec(supported, Qt.DropAction.MoveAction)
         self._show_gap(None)

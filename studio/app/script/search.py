@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.script.find_bar import FindBar
-from studio.app.script.finding import Place, find_places, replace_places
+from studio.app.script.finding import Match, find_places, replace_places
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
 from studio.project.script import Script
@@ -23,9 +23,9 @@ class Search(QObject):
         self._editor = editor
         self._view = view
         self._bar = bar
-        self._places: list[Place] = []
-        self._current: Place | None = None
-        self._left: Place | None = None  # where the search goes on from, also once its text was replaced
+        self._places: list[Match] = []
+        self._current: Match | None = None
+        self._left: Match | None = None  # where the search goes on from, also once its text was replaced
         bar.find_requested.connect(self._find)
         bar.replace_requested.connect(self._replace)
         bar.replace_all_requested.connect(self._replace_all)
@@ -69,9 +69,9 @@ class Search(QObject):
             only=found,
         )
         end = found.start + len(bar.replacement)
-        self._left = Place(found.line_id, end - 1, end)  # what was put in is not looked through again
+        self._left = Match(found.line_id, end - 1, end)  # what was put in is not looked through again
         if change is not None:
-            self._editor.do(change, self.tr("Replace"))
+            self._editor.push(change, self.tr("Replace"))
         self._find(1)
 
     def _replace_all(self) -> None:
@@ -80,12 +80,12 @@ class Search(QObject):
             self._editor.script, bar.pattern, bar.replacement, is_case_sensitive=bar.is_case_sensitive
         )
         if change is not None:
-            self._editor.do(change, self.tr("Replace all"))
+            self._editor.push(change, self.tr("Replace all"))
             self.message.emit(self.tr("%n place(s) replaced", "", num_places))
 
     # Inside.
 
-    def _where(self, place: Place) -> tuple[int, int]:
+    def _where(self, place: Match) -> tuple[int, int]:
         return self._editor.script.index_of[place.line_id], place.start
 
     def _where_to_go_on(self) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 from studio.app.translation import QT_TRANSLATE_NOOP, language
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
-from studio.text.tags import Grade
+from studio.text.tags import TagSupport
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ _OTHER = QT_TRANSLATE_NOOP("StyleList", "Other")
 
 
 @dataclass(frozen=True, slots=True)
-class NamedStyle:
+class LocalizedStyle:
     """``family`` is what a line keeps: the like style of another generation has the same."""
 
     family: str
@@ -58,13 +58,13 @@ class StyleList(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._styles: tuple[NamedStyle, ...] = ()
+        self._styles: tuple[LocalizedStyle, ...] = ()
         self._tags: tuple[NamedTag, ...] = ()
         self._folder: Path | None = None
         language.changed.connect(self._name_anew)
 
     @property
-    def styles(self) -> tuple[NamedStyle, ...]:
+    def styles(self) -> tuple[LocalizedStyle, ...]:
         """Those of one category stand together."""
         return self._styles
 
@@ -75,11 +75,11 @@ class StyleList(QObject):
     def use_model(self, folder: Path) -> None:
         """Reads the lists of the model's generation; a folder that cannot be read has none."""
         self._folder = folder
-        from studio.model.recognition import recognise  # noqa: PLC0415 - after the first paint
+        from studio.model.detection import detect_generation  # noqa: PLC0415 - after the first paint
         from studio.text.styles import load_styles  # noqa: PLC0415
 
         try:
-            generation, _ = recognise(folder)
+            generation, _ = detect_generation(folder)
             styles = load_styles(generation.name, folder)
         except StudioError as error:
             _log.info("no styles: %s", error)
@@ -89,7 +89,7 @@ class StyleList(QObject):
         is_chinese = QLocale().language() == QLocale.Language.Chinese
         order = list(_CATEGORIES)
         named = [
-            NamedStyle(
+            LocalizedStyle(
                 preset.family,
                 preset.label_zh if is_chinese else preset.label_en,
                 preset.family.partition(".")[0],
@@ -103,7 +103,7 @@ class StyleList(QObject):
         for tag in styles.tags:
             closing = f"</{tag.tag[1:]}" if tag.tag.startswith("<") else ""
             name = tag.label_zh if is_chinese else tag.label_en
-            tags.append(NamedTag(tag.tag + closing, name, tag.grade is Grade.EXPERIMENTAL, len(closing)))
+            tags.append(NamedTag(tag.tag + closing, name, tag.grade is TagSupport.EXPERIMENTAL, len(closing)))
         self._tags = tuple(tags)
         self.changed.emit()
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.speaking.outputs import Outputs
-from studio.app.speaking.switched_sound import Reading, SwitchedSound
-from studio.audio.output_device import Fill, OutputStream
+from studio.app.speaking.ab_source import ABSource, ABTrack
+from studio.app.speaking.audio_outputs import AudioOutputs
+from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.waveform import Waveform
 from studio.errors import NoAudioDevice, StudioError
@@ -31,7 +31,7 @@ Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
+class ComparisonEntry:
     """A take under its letter. ``gain_db`` (never above 0) makes it as loud as the quietest."""
 
     letter: str
@@ -58,13 +58,13 @@ class Comparison(QObject):
         self,
         takes: list[Take],
         sound_of: SoundOf,
-        outputs: Outputs,
+        outputs: AudioOutputs,
         run: Run,
         parent: QObject | None = None,
         *,
         device: str | None = None,
         is_blind: bool = True,
-        order: np.random.Generator | None = None,
+        job: np.random.Generator | None = None,
     ) -> None:
         """``sound_of`` is called on another thread; ``run`` lets work go on beside the window."""
         super().__init__(parent)
@@ -74,7 +74,7 @@ class Comparison(QObject):
         self._outputs = outputs
         self._device = device
         self._run = run
-        self._order = order or np.random.default_rng()
+        self._order = job or np.random.default_rng()
         self._is_blind = is_blind
         self._sounds: dict[str, Waveform] = {}
         self._gains: dict[str, float] = {}
@@ -83,7 +83,7 @@ class Comparison(QObject):
         self._fading: asyncio.Task[None] | None = None
         self._is_closed = False
         self._heard_ids: set[str] = set()
-        self._sound = SwitchedSound()
+        self._sound = ABSource()
         self._shown: tuple[int, bool] | None = None
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MILLISECONDS)
@@ -93,9 +93,9 @@ class Comparison(QObject):
     # What is going on.
 
     @property
-    def contenders(self) -> list[Contender]:
+    def contenders(self) -> list[ComparisonEntry]:
         return [
-            Contender(letter, take, self._gains.get(take.id, 0.0))
+            ComparisonEntry(letter, take, self._gains.get(take.id, 0.0))
             for letter, take in zip(LETTERS, self._takes, strict=False)
         ]
 
@@ -165,7 +165,7 @@ class Comparison(QObject):
         self._put_in_order()
         was_playing = self.is_playing
         self._fading = self._run(_fade_out(self._let_go_of_device(), self._sound, self._fading))
-        self._sound = SwitchedSound()
+        self._sound = ABSource()
         if was_playing:
             self._play()
         self._tell()
@@ -229,7 +229,7 @@ class Comparison(QObject):
         if self.is_playing and not self._is_closed:
             self._play()
 
-    def _open_some_device(self, rate: int, fill: Fill) -> OutputStream:
+    def _open_some_device(self, rate: int, fill: FillCallback) -> OutputStream:
         """The chosen one; the system's own where that is gone."""
         try:
             return self._outputs.open(self._device, rate, fill, LATENCY_SECONDS)
@@ -237,11 +237,11 @@ class Comparison(QObject):
             self._outputs.look_again()
             return self._outputs.open(None, rate, fill, LATENCY_SECONDS)
 
-    def _readings(self, rate: int) -> tuple[Reading, ...]:
+    def _readings(self, rate: int) -> tuple[ABTrack, ...]:
         readings = []
         for take in self._takes:
             samples = self._sounds[take.id].resampled(rate).samples
-            readings.append(Reading.of(samples * np.float32(10.0 ** (self._gains[take.id] / 20.0))))
+            readings.append(ABTrack.of(samples * np.float32(10.0 ** (self._gains[take.id] / 20.0))))
         return tuple(readings)
 
     def _let_go_of_device(self) -> OutputStream | None:
@@ -274,7 +274,7 @@ def _gains_of(sounds: list[Waveform]) -> list[float]:
     return matching_gains([loudness_lufs(sound.samples, sound.sample_rate) for sound in sounds])
 
 
-async def _fade_out(output: OutputStream | None, sound: SwitchedSound, before: asyncio.Task[None] | None) -> None:
+async def _fade_out(output: OutputStream | None, sound: ABSource, before: asyncio.Task[None] | None) -> None:
     """Is over when the fade ``before`` is over as well: a device that is still held cannot be opened again."""
     sound.pause()
     if before is not None:

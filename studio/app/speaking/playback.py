@@ -13,9 +13,9 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 
-from studio.app.speaking.outputs import Outputs
-from studio.app.speaking.sound import GrowingSound
-from studio.audio.output_device import DeviceBuffer
+from studio.app.speaking.audio_outputs import AudioOutputs
+from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.audio.output_device import LatencyPolicy
 from studio.audio.playback import Player
 from studio.errors import NoAudioDevice, StudioError
 
@@ -30,7 +30,7 @@ _WORTH_GOING_ON_SECONDS = 10.0
 
 
 class PlaybackEnd(Enum):
-    HEARD = "heard"
+    FINISHED = "heard"
     STOPPED = "stopped"
     NO_DEVICE = "no device"
 
@@ -43,12 +43,12 @@ class Playback:
 
     def __init__(
         self,
-        sound: GrowingSound,
-        outputs: Outputs,
+        sound: StreamingAudio,
+        outputs: AudioOutputs,
         *,
         device: str | None = None,
         start_sample: int = 0,
-        buffer: DeviceBuffer | None = None,
+        buffer: LatencyPolicy | None = None,
         on_device_lost: Callable[[Playback, StudioError], None],
         on_end: Callable[[Playback, PlaybackEnd], None],
     ) -> None:
@@ -57,7 +57,7 @@ class Playback:
         self._outputs = outputs
         self._device = device
         self._player_device: str | None = None
-        self._buffer = buffer or DeviceBuffer()
+        self._buffer = buffer or LatencyPolicy()
         self._on_device_lost = on_device_lost
         self._on_end = on_end
         self._next_sample = start_sample
@@ -168,7 +168,7 @@ class Playback:
                 self._is_stopped.wait(_BEFORE_NEXT_DEVICE_SECONDS)
                 self._outputs.look_again()
             else:
-                return PlaybackEnd.STOPPED if self._is_stopped.is_set() else PlaybackEnd.HEARD
+                return PlaybackEnd.STOPPED if self._is_stopped.is_set() else PlaybackEnd.FINISHED
         return PlaybackEnd.STOPPED
 
     def _play_on(self, device: str | None) -> None:
@@ -182,7 +182,7 @@ class Playback:
                 elif self.sound.is_complete:
                     break
                 else:
-                    player.tend()
+                    player.service()
             if self._is_stopped.is_set():
                 player.stop()
 

@@ -17,21 +17,21 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.bridge import WorkerBridge
-from studio.app.script.live_states import LiveState, LiveStates
+from studio.app.script.line_statuses import LineStatus, LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
-from studio.app.speaking.take_making import FindVoice, Pace, TakeMaking
+from studio.app.speaking.take_synthesis import FindVoice, SpeechRateEstimator, TakeSynthesis
 from studio.errors import InternalError, OutOfMemory, StudioError, WorkerDied
 from studio.project.lines import LineState
 from studio.project.takes import Take
 from studio.settings import KEEPS_LEADING_SILENCE
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 _log = logging.getLogger(__name__)
 
 _LARGEST_DRAWN_SEED = 2**31
 
 
-class OrderState(Enum):
+class JobState(Enum):
     WAITING = "waiting"
     SPEAKING = "speaking"
     DONE = "done"
@@ -40,15 +40,15 @@ class OrderState(Enum):
 
     @property
     def is_over(self) -> bool:
-        return self in (OrderState.DONE, OrderState.FAILED, OrderState.CANCELLED)
+        return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 @dataclass(slots=True, eq=False)
-class Order:
+class SynthesisJob:
     """One take that was asked for. ``text`` is the line's at that moment, for the list.
 
     ``source``: a recording that is to be said in the line's voice, instead of its text. ``is_urgent``: somebody
-    waits to hear it. ``had_company``: others were at work meanwhile; ``is_alone``: none must be, for beside
+    waits to hear it. ``ran_concurrently``: others were at work meanwhile; ``is_exclusive``: none must be, for beside
     others it failed for what may have been another's fault.
     """
 
@@ -56,33 +56,33 @@ class Order:
     text: str
     seed: int
     number: int = field(default_factory=itertools.count(1).__next__)
-    state: OrderState = OrderState.WAITING
+    state: JobState = JobState.WAITING
     stage: str = ""
     share: float = 0.0
     error: StudioError | None = None
     take: Take | None = None
-    making: TakeMaking | None = None
+    synthesis: TakeSynthesis | None = None
     source: Path | None = None
     is_urgent: bool = False
-    had_company: bool = False
-    is_alone: bool = False
+    ran_concurrently: bool = False
+    is_exclusive: bool = False
 
 
-class SpeakQueue(QObject):
+class SynthesisQueue(QObject):
     """Orders in the order they are worked on. Belongs to the thread of the window."""
 
-    orders_added = Signal(list, int)  # Orders, and where the first of them stands among all
-    order_changed = Signal(object)  # Order
+    jobs_added = Signal(list, int)  # Orders, and where the first of them stands among all
+    job_changed = Signal(object)  # Order
     orders_removed = Signal(list)
-    making_started = Signal(object)  # TakeMaking: whoever wants to hear or see it connects now
-    order_ended = Signal(object)
+    making_started = Signal(object)  # TakeSynthesis: whoever wants to hear or see it connects now
+    job_finished = Signal(object)
     became_idle = Signal()
 
     def __init__(
         self,
         bridge: WorkerBridge,
         editor: ProjectEditor,
-        live_states: LiveStates,
+        line_statuses: LineStatusStore,
         find_voice: FindVoice,
         parent: QObject | None = None,
         *,
@@ -91,127 +91,127 @@ class SpeakQueue(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self._editor = editor
-        self._live_states = live_states
+        self._live_states = line_statuses
         self._find_voice = find_voice
         self._settings = settings
-        self._orders: list[Order] = []
-        self._of_line: dict[str, list[Order]] = {}
+        self._orders: list[SynthesisJob] = []
+        self._of_line: dict[str, list[SynthesisJob]] = {}
         self._at_work: set[asyncio.Task[None]] = set()
         self._is_paused = False
-        self.pace = Pace()
-        bridge.engine_changed.connect(self._go_on)  # only a model that is loaded says how many it speaks at once
+        self.pace = SpeechRateEstimator()
+        bridge.engine_changed.connect(self._start_next)  # only a model that is loaded says how many it speaks at once
 
     @property
-    def orders(self) -> tuple[Order, ...]:
+    def jobs(self) -> tuple[SynthesisJob, ...]:
         return tuple(self._orders)
 
     @property
-    def current(self) -> Order | None:
+    def current(self) -> SynthesisJob | None:
         """What is being spoken; of several, what somebody waits for, else the first."""
-        return min(self.speaking, key=lambda order: not order.is_urgent, default=None)
+        return min(self.speaking, key=lambda job: not job.is_urgent, default=None)
 
     @property
-    def speaking(self) -> tuple[Order, ...]:
-        return tuple(order for order in self._orders if order.state is OrderState.SPEAKING)
+    def speaking(self) -> tuple[SynthesisJob, ...]:
+        return tuple(job for job in self._orders if job.state is JobState.SPEAKING)
 
     @property
-    def waiting(self) -> tuple[Order, ...]:
-        return tuple(order for order in self._orders if order.state is OrderState.WAITING)
+    def waiting(self) -> tuple[SynthesisJob, ...]:
+        return tuple(job for job in self._orders if job.state is JobState.WAITING)
 
     @property
     def is_paused(self) -> bool:
         return self._is_paused
 
-    def order_of(self, line_id: str) -> Order | None:
+    def job_of(self, line_id: str) -> SynthesisJob | None:
         """The line's order that is at work, else the next that waits."""
-        ours = [order for order in self._of_line.get(line_id, ()) if not order.state.is_over]
-        return next((order for order in ours if order.state is OrderState.SPEAKING), ours[0] if ours else None)
+        ours = [job for job in self._of_line.get(line_id, ()) if not job.state.is_over]
+        return next((job for job in ours if job.state is JobState.SPEAKING), ours[0] if ours else None)
 
     @property
     def remaining_seconds(self) -> float | None:
         """Of work; None while the pace is not known."""
         rest = 0.0
-        for order in self._orders:
-            if order.state.is_over:
+        for job in self._orders:
+            if job.state.is_over:
                 continue
-            seconds = self.pace.work_seconds(order.text)
+            seconds = self.pace.work_seconds(job.text)
             if seconds is None:
                 return None
-            rest += seconds * (1 - order.share)
+            rest += seconds * (1 - job.share)
         return rest / max(1, len(self._at_work))  # the pace of each is that of a line in company
 
-    def speak(self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False) -> list[Order]:
+    def speak(self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False) -> list[SynthesisJob]:
         """Asks for ``num_takes`` of each line, with seeds of their own where the line has none."""
-        added: list[Order] = []
+        added: list[SynthesisJob] = []
         for line_id in line_ids:
             line = self._editor.project.line(line_id)
             for index in range(num_takes):
                 seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None or index else line.seed
-                added.append(Order(line_id, line.text, seed, is_urgent=goes_first and not added))
+                added.append(SynthesisJob(line_id, line.text, seed, is_urgent=goes_first and not added))
         return self._add(added, goes_first=goes_first)
 
-    def convert(self, line_id: str, source: Path) -> Order:
+    def convert(self, line_id: str, source: Path) -> SynthesisJob:
         """Asks for a take of ``line_id`` that says what is said in the recording ``source``."""
         text = self._editor.project.line(line_id).text
-        order = Order(line_id, text, secrets.randbelow(_LARGEST_DRAWN_SEED), source=source, is_urgent=True)
-        return self._add([order], goes_first=True)[0]
+        job = SynthesisJob(line_id, text, secrets.randbelow(_LARGEST_DRAWN_SEED), source=source, is_urgent=True)
+        return self._add([job], goes_first=True)[0]
 
-    def _add(self, added: list[Order], *, goes_first: bool) -> list[Order]:
+    def _add(self, added: list[SynthesisJob], *, goes_first: bool) -> list[SynthesisJob]:
         place = _place_in(self._orders, goes_first=goes_first)
         self._orders[place:place] = added
-        lines = {order.line_id: list[Order]() for order in added}
-        for order in added:
-            lines[order.line_id].append(order)
+        lines = {job.line_id: list[SynthesisJob]() for job in added}
+        for job in added:
+            lines[job.line_id].append(job)
         for line_id, ours in lines.items():
             of_line = self._of_line.setdefault(line_id, [])
             place_of_ours = _place_in(of_line, goes_first=goes_first)
             of_line[place_of_ours:place_of_ours] = ours
             self._show_line(line_id)
-        self.orders_added.emit(added, place)
-        self._go_on()
+        self.jobs_added.emit(added, place)
+        self._start_next()
         return added
 
-    def retry(self, order: Order) -> None:
+    def retry(self, job: SynthesisJob) -> None:
         """Asks again for what failed or was cancelled."""
-        if order.state.is_over:
-            self.remove(order)
-            if not self._editor.project.has_line(order.line_id):
+        if job.state.is_over:
+            self.remove(job)
+            if not self._editor.project.has_line(job.line_id):
                 return
-            if order.source is not None:
-                self.convert(order.line_id, order.source)
+            if job.source is not None:
+                self.convert(job.line_id, job.source)
             else:
-                self.speak([order.line_id])
+                self.speak([job.line_id])
 
-    def cancel(self, order: Order) -> None:
+    def cancel(self, job: SynthesisJob) -> None:
         """Takes it back; what was already spoken of it stays as a take."""
-        if order.state is OrderState.WAITING:
-            self._end(order, OrderState.CANCELLED)
-        elif order.making is not None:
-            order.making.stop()
+        if job.state is JobState.WAITING:
+            self._end(job, JobState.CANCELLED)
+        elif job.synthesis is not None:
+            job.synthesis.stop()
 
     def cancel_all(self) -> None:
-        for order in list(self._orders):
-            if not order.state.is_over:
-                self.cancel(order)
+        for job in list(self._orders):
+            if not job.state.is_over:
+                self.cancel(job)
 
     def cancel_waiting(self) -> None:
-        for order in self.waiting:
-            self.cancel(order)
+        for job in self.waiting:
+            self.cancel(job)
 
-    def remove(self, order: Order) -> None:
+    def remove(self, job: SynthesisJob) -> None:
         """From the list, once it is over."""
-        if order.state.is_over and order in self._orders:
-            self._take_away([order])
+        if job.state.is_over and job in self._orders:
+            self._take_away([job])
 
     def clear_finished(self) -> None:
-        self._take_away([order for order in self._orders if order.state.is_over])
+        self._take_away([job for job in self._orders if job.state.is_over])
 
-    def _take_away(self, orders: list[Order]) -> None:
-        gone = set(orders)
-        self._orders = [order for order in self._orders if order not in gone]
-        self.orders_removed.emit(orders)
-        for line_id in {order.line_id for order in orders}:
-            left = [order for order in self._of_line.pop(line_id, ()) if order not in gone]
+    def _take_away(self, jobs: list[SynthesisJob]) -> None:
+        gone = set(jobs)
+        self._orders = [job for job in self._orders if job not in gone]
+        self.orders_removed.emit(jobs)
+        for line_id in {job.line_id for job in jobs}:
+            left = [job for job in self._of_line.pop(line_id, ()) if job not in gone]
             if left:
                 self._of_line[line_id] = left
             self._show_line(line_id)
@@ -219,7 +219,7 @@ class SpeakQueue(QObject):
     def set_paused(self, is_paused: bool) -> None:
         """What is at work is finished first."""
         self._is_paused = is_paused
-        self._go_on()
+        self._start_next()
 
     def forget_project(self) -> None:
         """Before another project takes the place of this one."""
@@ -232,107 +232,107 @@ class SpeakQueue(QObject):
         while self._at_work:
             await asyncio.wait(self._at_work)
 
-    def _go_on(self) -> None:
-        for order in self.waiting:
+    def _start_next(self) -> None:
+        for job in self.waiting:
             if self._is_paused:
                 return
-            if order.state is not OrderState.WAITING:  # taken back when another was
+            if job.state is not JobState.WAITING:  # taken back when another was
                 continue
-            if not self._editor.project.has_line(order.line_id):
-                self._end(order, OrderState.CANCELLED)
-            elif self._has_room_for(order):
-                self._begin(order)
+            if not self._editor.project.has_line(job.line_id):
+                self._end(job, JobState.CANCELLED)
+            elif self._has_room_for(job):
+                self._begin(job)
             else:
                 return
 
-    def _begin(self, order: Order) -> None:
-        line = self._editor.project.line(order.line_id)
-        making = TakeMaking(
+    def _begin(self, job: SynthesisJob) -> None:
+        line = self._editor.project.line(job.line_id)
+        making = TakeSynthesis(
             line,
-            order.seed,
+            job.seed,
             self.pace,
-            source=order.source,
-            in_batch=not order.is_urgent,
+            source=job.source,
+            in_batch=not job.is_urgent,
             keeps_leading_silence=self._settings[KEEPS_LEADING_SILENCE],
         )
-        order.making, order.state = making, OrderState.SPEAKING
+        job.synthesis, job.state = making, JobState.SPEAKING
         if self._at_work:
             for each in self.speaking:
-                each.had_company = True
-        speaking = self._bridge.run(self._speak(order, making))
+                each.ran_concurrently = True
+        speaking = self._bridge.run(self._speak(job, making))
         self._at_work.add(speaking)
         speaking.add_done_callback(self._on_spoken)
 
-    def _has_room_for(self, order: Order) -> bool:
-        if order.is_alone or any(each.is_alone for each in self.speaking):
+    def _has_room_for(self, job: SynthesisJob) -> bool:
+        if job.is_exclusive or any(each.is_exclusive for each in self.speaking):
             return not self._at_work
-        num_at_once = self._bridge.lines_at_once
-        return not self._at_work or (num_at_once > 1 and (order.is_urgent or len(self._at_work) < num_at_once))
+        num_at_once = self._bridge.max_concurrent_lines
+        return not self._at_work or (num_at_once > 1 and (job.is_urgent or len(self._at_work) < num_at_once))
 
     def _on_spoken(self, speaking: asyncio.Task[None]) -> None:
         self._at_work.discard(speaking)
-        self._go_on()
+        self._start_next()
         if not self._at_work:
             self.became_idle.emit()
 
-    async def _speak(self, order: Order, making: TakeMaking) -> None:
-        making.progressed.connect(lambda stage, share: self._on_progress(order, stage, share))
-        self._show(order)
+    async def _speak(self, job: SynthesisJob, making: TakeSynthesis) -> None:
+        making.progressed.connect(lambda stage, share: self._on_progress(job, stage, share))
+        self._show(job)
         self.making_started.emit(making)
         try:
-            order.take = await making.make(self._bridge, self._editor, self._find_voice)
+            job.take = await making.run(self._bridge, self._editor, self._find_voice)
         except StudioError as error:
-            may_be_anothers_fault = order.had_company and isinstance(error, WorkerDied | OutOfMemory)
+            may_be_anothers_fault = job.ran_concurrently and isinstance(error, WorkerDied | OutOfMemory)
             if may_be_anothers_fault and not making.is_stopped:
-                self._wait_alone(order)
+                self._wait_alone(job)
             else:
-                order.error = error
-                self._end(order, OrderState.FAILED)
+                job.error = error
+                self._end(job, JobState.FAILED)
         except Exception as error:  # noqa: BLE001 - the end of a task: the order reports it
             _log.exception("unexpected error in a line")
-            order.error = InternalError(
+            job.error = InternalError(
                 "Something unexpected happened: {reason}.", remedy="The log tab has the rest.", reason=error
             )
-            self._end(order, OrderState.FAILED)
+            self._end(job, JobState.FAILED)
         else:
             # Taken back by the person; or broken off: another model was chosen, or the line is gone.
-            is_whole = order.take is not None and order.take.is_complete
-            self._end(order, OrderState.DONE if is_whole and not making.is_stopped else OrderState.CANCELLED)
+            is_whole = job.take is not None and job.take.is_complete
+            self._end(job, JobState.DONE if is_whole and not making.is_stopped else JobState.CANCELLED)
 
-    def _wait_alone(self, order: Order) -> None:
-        order.state, order.share = OrderState.WAITING, 0.0
-        order.had_company, order.is_alone = False, True
-        self._show(order)
+    def _wait_alone(self, job: SynthesisJob) -> None:
+        job.state, job.share = JobState.WAITING, 0.0
+        job.ran_concurrently, job.is_exclusive = False, True
+        self._show(job)
 
-    def _end(self, order: Order, state: OrderState) -> None:
-        order.state, order.share = state, 1.0 if state is OrderState.DONE else order.share
-        self._show(order)
-        self.order_ended.emit(order)
-        if order.making is not None:
-            order.making.forget_sound()  # of a long script it would fill the memory
+    def _end(self, job: SynthesisJob, state: JobState) -> None:
+        job.state, job.share = state, 1.0 if state is JobState.DONE else job.share
+        self._show(job)
+        self.job_finished.emit(job)
+        if job.synthesis is not None:
+            job.synthesis.forget_sound()  # of a long script it would fill the memory
 
-    def _on_progress(self, order: Order, stage: str, share: float) -> None:
-        order.stage, order.share = stage, share if stage == "speech" else 0.0
-        self._show(order)
+    def _on_progress(self, job: SynthesisJob, stage: str, share: float) -> None:
+        job.stage, job.share = stage, share if stage == "speech" else 0.0
+        self._show(job)
 
-    def _show(self, order: Order) -> None:
-        self._show_line(order.line_id)
-        self.order_changed.emit(order)
+    def _show(self, job: SynthesisJob) -> None:
+        self._show_line(job.line_id)
+        self.job_changed.emit(job)
 
     def _show_line(self, line_id: str) -> None:
         """A line that is at work says so; its last failure is shown until it is asked for again."""
         ours = self._of_line.get(line_id)
-        at_work = self.order_of(line_id)
+        at_work = self.job_of(line_id)
         if at_work is not None:
-            state = LineState.SPEAKING if at_work.state is OrderState.SPEAKING else LineState.QUEUED
-            self._live_states.set(line_id, LiveState(state, at_work.share))
-        elif ours and ours[-1].state is OrderState.FAILED:
-            self._live_states.set(line_id, LiveState(LineState.FAILED, error=ours[-1].error))
+            state = LineState.SPEAKING if at_work.state is JobState.SPEAKING else LineState.QUEUED
+            self._live_states.set(line_id, LineStatus(state, at_work.share))
+        elif ours and ours[-1].state is JobState.FAILED:
+            self._live_states.set(line_id, LineStatus(LineState.FAILED, error=ours[-1].error))
         else:
             self._live_states.set(line_id, None)
 
 
-def _place_in(orders: list[Order], *, goes_first: bool) -> int:
+def _place_in(jobs: list[SynthesisJob], *, goes_first: bool) -> int:
     """Where further ones belong: after all, or before those that wait."""
-    waiting = (place for place, order in enumerate(orders) if order.state is OrderState.WAITING)
-    return next(waiting, len(orders)) if goes_first else len(orders)
+    waiting = (place for place, job in enumerate(jobs) if job.state is JobState.WAITING)
+    return next(waiting, len(jobs)) if goes_first else len(jobs)

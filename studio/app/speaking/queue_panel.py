@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.error_words import error_words
-from studio.app.speaking.queue import Order, OrderState, SpeakQueue
+from studio.app.error_text import format_error
+from studio.app.speaking.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
 from studio.app.translation import language, mark_user_text
 from studio.app.widgets.copy_report import CopyReportButton
-from studio.app.widgets.room import LEAST_LIST_PIXELS
+from studio.app.widgets.screen_fit import LEAST_LIST_PIXELS
 
 _TEXT_CHARACTERS = 120
 
@@ -31,10 +31,10 @@ _TEXT_CHARACTERS = 120
 class QueuePanel(QWidget):
     """Follows the queue; its buttons and menu act on it."""
 
-    def __init__(self, queue: SpeakQueue, parent: QWidget | None = None) -> None:
+    def __init__(self, queue: SynthesisQueue, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._queue = queue
-        self._items: dict[Order, QTreeWidgetItem] = {}
+        self._items: dict[SynthesisJob, QTreeWidgetItem] = {}
         self._list = mark_user_text(QTreeWidget())
         self._list.setAccessibleName(self.tr("Queue"))
         self._list.setMinimumHeight(LEAST_LIST_PIXELS)
@@ -68,47 +68,47 @@ class QueuePanel(QWidget):
         self._soon = QTimer(self)  # once, however many orders change at the same time
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self._show_whole)
-        queue.orders_added.connect(self._on_added)
-        queue.order_changed.connect(self._on_changed)
+        queue.jobs_added.connect(self._on_added)
+        queue.job_changed.connect(self._on_changed)
         queue.orders_removed.connect(self._on_removed)
         queue.became_idle.connect(self._soon.start)
-        language.changed.connect(self._say_anew)
+        language.changed.connect(self._retranslate)
         self._retry.clicked.connect(self._retry_chosen)
         self._cancel.clicked.connect(self._cancel_chosen)
         self._clear.clicked.connect(queue.clear_finished)
         self._list.itemSelectionChanged.connect(self._show_buttons)
         self._list.customContextMenuRequested.connect(self._open_menu)
-        self._on_added(list(queue.orders), 0)
+        self._on_added(list(queue.jobs), 0)
 
-    def _on_added(self, orders: list[Order], place: int) -> None:
-        items = [QTreeWidgetItem() for _ in orders]
-        for order, item in zip(orders, items, strict=True):
-            self._items[order] = item
-            item.setData(0, Qt.ItemDataRole.UserRole, order)
+    def _on_added(self, jobs: list[SynthesisJob], place: int) -> None:
+        items = [QTreeWidgetItem() for _ in jobs]
+        for job, item in zip(jobs, items, strict=True):
+            self._items[job] = item
+            item.setData(0, Qt.ItemDataRole.UserRole, job)
             item.setSizeHint(1, self._row_size)
         self._list.insertTopLevelItems(place, items)
-        for order in orders:
-            self._on_changed(order)
+        for job in jobs:
+            self._on_changed(job)
 
-    def _on_changed(self, order: Order) -> None:
-        item = self._items.get(order)
+    def _on_changed(self, job: SynthesisJob) -> None:
+        item = self._items.get(job)
         if item is None:
             return
-        item.setText(0, self._words(order))
-        item.setIcon(0, icon(_ICONS[order.state]))
-        item.setToolTip(0, error_words(order.error) if order.error else "")
-        item.setText(2, error_words(order.error) if order.error else order.text[:_TEXT_CHARACTERS])
-        item.setToolTip(2, order.text)
-        self._show_progress(order, item)
+        item.setText(0, self._words(job))
+        item.setIcon(0, icon(_ICONS[job.state]))
+        item.setToolTip(0, format_error(job.error) if job.error else "")
+        item.setText(2, format_error(job.error) if job.error else job.text[:_TEXT_CHARACTERS])
+        item.setToolTip(2, job.text)
+        self._show_progress(job, item)
         self._soon.start()
 
-    def _show_progress(self, order: Order, item: QTreeWidgetItem) -> None:
+    def _show_progress(self, job: SynthesisJob, item: QTreeWidgetItem) -> None:
         """A bar where something moves: thousands of them would take seconds to make."""
         bar = self._list.itemWidget(item, 1)
-        if order.state is not OrderState.SPEAKING:
+        if job.state is not JobState.SPEAKING:
             if bar is not None:
                 self._list.removeItemWidget(item, 1)
-            item.setText(1, f"{order.share:.0%}" if order.share else "")
+            item.setText(1, f"{job.share:.0%}" if job.share else "")
             return
         if not isinstance(bar, QProgressBar):
             bar = QProgressBar(maximum=100)
@@ -118,16 +118,16 @@ class QueuePanel(QWidget):
             self._list.setItemWidget(item, 1, bar)
             if not self._list.selectedItems():  # else somebody is busy with those
                 self._list.scrollToItem(item)
-        bar.setMaximum(100 if order.share else 0)
-        bar.setValue(round(100 * order.share))
+        bar.setMaximum(100 if job.share else 0)
+        bar.setValue(round(100 * job.share))
 
-    def _say_anew(self) -> None:
-        for order in self._items:
-            self._on_changed(order)
+    def _retranslate(self) -> None:
+        for job in self._items:
+            self._on_changed(job)
 
-    def _on_removed(self, orders: list[Order]) -> None:
-        for order in orders:
-            item = self._items.pop(order, None)
+    def _on_removed(self, jobs: list[SynthesisJob]) -> None:
+        for job in jobs:
+            item = self._items.pop(job, None)
             if item is not None:
                 self._list.takeTopLevelItem(self._list.indexOfTopLevelItem(item))
         self._soon.start()
@@ -136,20 +136,20 @@ class QueuePanel(QWidget):
         self._show_rest()
         self._show_buttons()
 
-    def _words(self, order: Order) -> str:
-        match order.state:
-            case OrderState.WAITING:
+    def _words(self, job: SynthesisJob) -> str:
+        match job.state:
+            case JobState.WAITING:
                 return self.tr("Waiting")
-            case OrderState.SPEAKING:
-                return self.stage_words(order.stage)
-            case OrderState.DONE:
+            case JobState.SPEAKING:
+                return self.stage_text(job.stage)
+            case JobState.DONE:
                 return self.tr("Done")
-            case OrderState.FAILED:
+            case JobState.FAILED:
                 return self.tr("Failed")
-            case OrderState.CANCELLED:
+            case JobState.CANCELLED:
                 return self.tr("Stopped")
 
-    def stage_words(self, stage: str) -> str:
+    def stage_text(self, stage: str) -> str:
         """What is being done of an order right now."""
         match stage:
             case "load":
@@ -159,35 +159,35 @@ class QueuePanel(QWidget):
             case _:
                 return self.tr("Speaking")
 
-    def _chosen(self) -> list[Order]:
+    def _chosen(self) -> list[SynthesisJob]:
         """From above to below, in whatever order they were clicked."""
         rows = sorted(self._list.selectionModel().selectedRows())
         return [row.data(Qt.ItemDataRole.UserRole) for row in rows]
 
     def _retry_chosen(self) -> None:
-        for order in self._chosen():
-            self._queue.retry(order)
+        for job in self._chosen():
+            self._queue.retry(job)
 
     def _cancel_chosen(self) -> None:
-        for order in self._chosen():
-            self._queue.cancel(order)
+        for job in self._chosen():
+            self._queue.cancel(job)
 
     def _show_buttons(self) -> None:
         chosen = self._chosen()
-        self._retry.setEnabled(any(order.state.is_over for order in chosen))
-        self._cancel.setEnabled(any(not order.state.is_over for order in chosen))
-        self._clear.setEnabled(any(order.state.is_over for order in self._queue.orders))
-        self._copy.offer_for(next((order.error for order in chosen if order.error is not None), None))
+        self._retry.setEnabled(any(job.state.is_over for job in chosen))
+        self._cancel.setEnabled(any(not job.state.is_over for job in chosen))
+        self._clear.setEnabled(any(job.state.is_over for job in self._queue.jobs))
+        self._copy.offer_for(next((job.error for job in chosen if job.error is not None), None))
 
     def _show_rest(self) -> None:
-        num_left = sum(not order.state.is_over for order in self._queue.orders)
+        num_left = sum(not job.state.is_over for job in self._queue.jobs)
         if not num_left:
             self._rest.setText(self.tr("Nothing is waiting to be spoken."))
             return
         words = self.tr("%n line(s) to go", "", num_left)
         seconds = self._queue.remaining_seconds
         if seconds is not None:
-            words += ", " + self.tr("about {time}").format(time=duration_words(seconds))
+            words += ", " + self.tr("about {time}").format(time=duration_text(seconds))
         self._rest.setText(words)
 
     def _open_menu(self) -> None:
@@ -204,15 +204,15 @@ class QueuePanel(QWidget):
 
 
 _ICONS = {
-    OrderState.WAITING: "state-queued",
-    OrderState.SPEAKING: "state-speaking",
-    OrderState.DONE: "state-ready",
-    OrderState.FAILED: "state-failed",
-    OrderState.CANCELLED: "stop",
+    JobState.WAITING: "state-queued",
+    JobState.SPEAKING: "state-speaking",
+    JobState.DONE: "state-ready",
+    JobState.FAILED: "state-failed",
+    JobState.CANCELLED: "stop",
 }
 
 
-def duration_words(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Minutes and seconds, as on a clock."""
     whole = round(seconds)
     hours, minutes = divmod(whole // 60, 60)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState
 from studio.app.session import Session
-from studio.app.speaking.queue import Order
+from studio.app.speaking.queue import SynthesisJob
 from studio.app.translation import language
 
 _MESSAGE_MILLISECONDS = 6_000
@@ -27,26 +27,26 @@ class TaskReporter(QObject):
         self._message = QTimer(self)
         self._message.setSingleShot(True)
         self._message.setInterval(_MESSAGE_MILLISECONDS)
-        self._message.timeout.connect(self.forget)
+        self._message.timeout.connect(self.clear_message)
         self._countdown = QTimer(self)
         self._countdown.setInterval(_COUNTDOWN_MILLISECONDS)
         self._countdown.timeout.connect(self.show)
         self._soon = QTimer(self)  # once, however many orders change at the same time
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.show)
-        session.queue.order_changed.connect(lambda _: self._soon.start())
+        session.queue.job_changed.connect(lambda _: self._soon.start())
         session.queue.became_idle.connect(self.show)
         session.transport.ended.connect(lambda _: self.show())
-        language.changed.connect(self.forget)  # it was said in the other language
+        language.changed.connect(self.clear_message)  # it was said in the other language
         language.changed.connect(self.show)
 
-    def tell(self, words: str) -> None:
+    def show_message(self, words: str) -> None:
         """A short word about what was done; it goes by itself, and makes way for a task."""
         if not self._task():
             self.message_changed.emit(words)
             self._message.start()
 
-    def forget(self) -> None:
+    def clear_message(self) -> None:
         """What was told last has been seen."""
         self._message.stop()
         self.message_changed.emit("")
@@ -72,19 +72,19 @@ class TaskReporter(QObject):
             self._countdown.start() if is_waiting else self._countdown.stop()
 
     def _task(self) -> tuple[str, float | None, bool] | None:
-        order = self._session.queue.current
-        if order is not None:
-            return self._order_words(order), order.share or None, True
+        job = self._session.queue.current
+        if job is not None:
+            return self._job_text(job), job.share or None, True
         if self._document_task is not None:
             return self._document_task, None, False
         if self._session.bridge.engine.state is EngineState.LOADING:
             return self.tr("Loading the model"), None, False
         return (*self._model_task, False) if self._model_task is not None else None
 
-    def _order_words(self, order: Order) -> str:
-        row = self._session.editor.script.index_of.get(order.line_id)
+    def _job_text(self, job: SynthesisJob) -> str:
+        row = self._session.editor.script.index_of.get(job.line_id)
         number = "" if row is None else str(row + 1)
-        match order.stage:
+        match job.stage:
             case "load" if self._session.bridge.engine.state is EngineState.LOADING:
                 words = self.tr("Line {number}: loading the model")
             case "voice":

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.speaking.outputs import Outputs
+from studio.app.speaking.audio_outputs import AudioOutputs
 from studio.app.speaking.playback import Playback, PlaybackEnd
-from studio.app.speaking.sound import GrowingSound
-from studio.app.speaking.take_making import TakeMaking, start_in_seconds
-from studio.audio.output_device import DeviceBuffer
+from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.speaking.take_synthesis import TakeSynthesis, start_in_seconds
+from studio.audio.output_device import LatencyPolicy
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from studio.worker.running import StartTime
+    from studio.worker.request_handle import StartTime
 
 _TICK_MILLISECONDS = 40
 _LEVEL_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class NowPlaying:
     """What is being played: a take of a line; ``take_id`` of a take that is not finished is known already."""
 
     line_id: str
     take_id: str
-    sound: GrowingSound
+    sound: StreamingAudio
 
 
 class Transport(QObject):
@@ -44,15 +44,15 @@ class Transport(QObject):
     _lost = Signal(object, object)
     _over = Signal(object, object)
 
-    def __init__(self, outputs: Outputs, parent: QObject | None = None) -> None:
+    def __init__(self, outputs: AudioOutputs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.outputs = outputs
         self._device: str | None = None
-        self._buffer = DeviceBuffer()
+        self._buffer = LatencyPolicy()
         self._least_buffer_seconds = self._buffer.seconds
-        self._heard: Heard | None = None
+        self._heard: NowPlaying | None = None
         self._playback: Playback | None = None
-        self._making: TakeMaking | None = None
+        self._making: TakeSynthesis | None = None
         self._ahead: Playback | None = None  # of ``_making`` until its first sound: its device is open already
         self._start_at: float | None = None
         self._underruns_before = 0
@@ -73,7 +73,7 @@ class Transport(QObject):
         return self._device
 
     @property
-    def heard(self) -> Heard | None:
+    def heard(self) -> NowPlaying | None:
         return self._heard
 
     @property
@@ -129,23 +129,23 @@ class Transport(QObject):
         else:
             self.play(self._heard, start_seconds=self._playback.position_seconds)
 
-    def play(self, heard: Heard, *, start_seconds: float = 0.0) -> None:
+    def play(self, heard: NowPlaying, *, start_seconds: float = 0.0) -> None:
         """A sound that is there, from ``start_seconds`` on."""
         self._open(heard, start_sample=round(start_seconds * heard.sound.sample_rate))
         self._begin()
 
-    def follow(self, making: TakeMaking) -> None:
+    def follow(self, making: TakeSynthesis) -> None:
         """A take that is being made, from the moment it can be heard without a gap."""
         self.stop()
         self._making = making
         making.prepared.connect(partial(self._on_making_prepared, making))
-        making.start_known.connect(partial(self._on_start_known, making))
-        making.begun.connect(partial(self._on_making_begun, making))
+        making.start_time_known.connect(partial(self._on_start_known, making))
+        making.audio_started.connect(partial(self._on_synthesis_begun, making))
         self._on_making_prepared(making)
         if making.sound is not None and making.sound.num_samples:
-            self._on_making_begun(making)
+            self._on_synthesis_begun(making)
 
-    def making_ended(self, making: TakeMaking) -> None:
+    def synthesis_ended(self, making: TakeSynthesis) -> None:
         """Nothing more comes: what there is can be heard at once."""
         if making is self._making:
             self._making = None
@@ -164,11 +164,11 @@ class Transport(QObject):
 
     # Inside.
 
-    def _open(self, heard: Heard, *, start_sample: int = 0) -> None:
+    def _open(self, heard: NowPlaying, *, start_sample: int = 0) -> None:
         self.stop()
         self._show(heard, self._new_playback(heard.sound, start_sample))
 
-    def _new_playback(self, sound: GrowingSound, start_sample: int = 0) -> Playback:
+    def _new_playback(self, sound: StreamingAudio, start_sample: int = 0) -> Playback:
         return Playback(
             sound,
             self.outputs,
@@ -179,7 +179,7 @@ class Transport(QObject):
             on_end=self._over.emit,
         )
 
-    def _show(self, heard: Heard, playback: Playback) -> None:
+    def _show(self, heard: NowPlaying, playback: Playback) -> None:
         self._heard, self._playback = heard, playback
         self.started.emit(heard)
         self._tick.start()
@@ -194,21 +194,21 @@ class Transport(QObject):
         if self._playback is not None:
             self._playback.allow_start()
 
-    def _on_making_prepared(self, making: TakeMaking) -> None:
+    def _on_making_prepared(self, making: TakeSynthesis) -> None:
         """Open the device while the first sound is being made."""
         if making is self._making and making.sound is not None and self._ahead is None:
             self._ahead = self._new_playback(making.sound)
 
-    def _on_making_begun(self, making: TakeMaking) -> None:
+    def _on_synthesis_begun(self, making: TakeSynthesis) -> None:
         if making is not self._making or making.take_id is None or self._ahead is None:
             return
         ahead, self._ahead = self._ahead, None
-        self._show(Heard(making.line.id, making.take_id, ahead.sound), ahead)
+        self._show(NowPlaying(making.line.id, making.take_id, ahead.sound), ahead)
         making.num_underruns = self._playback_underruns
         if ahead.sound.is_complete:
             self._begin()
 
-    def _on_start_known(self, making: TakeMaking, start: StartTime) -> None:
+    def _on_start_known(self, making: TakeSynthesis, start: StartTime) -> None:
         """The last word counts, until play has begun."""
         if making is self._making and self._playback is not None and not self._playback.is_heard:
             self._start_at = start.loop_time

@@ -8,11 +8,11 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QR
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.theme.tones import tones_of
 from studio.app.voices.languages import language_word
-from studio.app.voices.preparation import PreparationState
-from studio.app.voices.sentences import GRADE_ICONS, grade_ink, grade_word
+from studio.app.voices.preload_queue import PreparationState
+from studio.app.voices.sentences import GRADE_ICONS, grade_color, grade_word
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.sound_painting import paint_outline
@@ -150,15 +150,15 @@ class _Inks:
 
     @classmethod
     def of(cls, palette: QPalette, *, is_selected: bool) -> _Inks:
-        tones = tones_of(palette)
+        colors = theme_colors(palette)
         if is_selected:
             ink = palette.color(QPalette.ColorRole.HighlightedText).name()
             faint = palette.color(QPalette.ColorRole.Highlight).darker(130).name()
             return cls(ink, ink, ink, faint, palette, is_selected)
-        return cls(tones.ink, tones.quiet, tones.accent, tones.border, palette, is_selected)
+        return cls(colors.ink, colors.quiet, colors.accent, colors.border, palette, is_selected)
 
     def of_grade(self, grade: Grade) -> str:
-        return self.ink if self.is_selected else grade_ink(grade, self.palette)
+        return self.ink if self.is_selected else grade_color(grade, self.palette)
 
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

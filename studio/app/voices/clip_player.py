@@ -7,9 +7,9 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.speaking.outputs import Outputs, PortAudioOutputs
+from studio.app.speaking.audio_outputs import AudioOutputs, PortAudioOutputs
 from studio.app.speaking.playback import Playback, PlaybackEnd
-from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 
@@ -27,7 +27,7 @@ class ClipPlayer(QObject):
 
     def __init__(
         self,
-        outputs: Outputs | None = None,
+        outputs: AudioOutputs | None = None,
         *,
         device: Callable[[], str | None] = lambda: None,
         parent: QObject | None = None,
@@ -56,7 +56,7 @@ class ClipPlayer(QObject):
         end = None if end_seconds is None else round(end_seconds * rate)
         self._start_seconds = start_seconds
         self._playback = Playback(
-            GrowingSound.of(waveform.samples[round(start_seconds * rate) : end], rate),
+            StreamingAudio.of(waveform.samples[round(start_seconds * rate) : end], rate),
             self._outputs,
             device=self._device(),
             on_device_lost=partial(_tell, self._lost),

@@ -36,9 +36,9 @@ class DetailsForm(QWidget):
         self.name.setMaxLength(LONGEST_NAME)
         self.name.setAccessibleName(self.tr("Name of the voice"))
         self.transcript = self._make_transcript()
-        self._mode_words = QLabel(self)
-        self._mode_words.setWordWrap(True)
-        self._mode_words.setProperty("role", "quiet")
+        self._mode_text = QLabel(self)
+        self._mode_text.setWordWrap(True)
+        self._mode_text.setProperty("role", "quiet")
         self._language = self._make_languages()
         self._has_chosen_language = False
         self._notes = QLineEdit(self)
@@ -50,7 +50,7 @@ class DetailsForm(QWidget):
         words_label.setBuddy(self.transcript)
         words = QVBoxLayout()
         words.addWidget(self.transcript, 1)
-        words.addWidget(self._mode_words)
+        words.addWidget(self._mode_text)
         rows = QFormLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -157,4 +157,4 @@ class DetailsForm(QWidget):
                 "Without the words the studio uses cross-lingual mode: it imitates the voice by its sound alone. "
                 "You can write them down later, too."
             )
-        self._mode_words.setText(words)
+        self._mode_text.setText(words)

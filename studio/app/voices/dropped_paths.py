@@ -33,7 +33,7 @@ class DroppedPaths:
         return len(self.sounds) + len(self.voice_files) + len(self.stored_voices)
 
 
-def sort_out(paths: list[Path]) -> DroppedPaths:
+def classify_paths(paths: list[Path]) -> DroppedPaths:
     """Folders are looked through, for sounds and voice files only; at most ``MOST_FILES`` are taken."""
     found = DroppedPaths()
     for path in paths:

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from studio.app.voices.details_form import DetailsForm
 from studio.app.voices.voice_edits import Description
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 from studio.voices.library import Voice
 
 
@@ -17,7 +17,7 @@ class EditDialog(QDialog):
         super().__init__(parent)
         self.voice = voice
         self.setWindowTitle(self.tr("About {name}").format(name=voice.name))
-        self.resize(fitting(520, 420))
+        self.resize(fit_to_screen(520, 420))
         self._form = DetailsForm(self)
         self._form.fill(voice.name, Description.of(voice))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel, self)

@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_background
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice, VoiceLibrary
 
@@ -30,7 +30,7 @@ class LibraryReader(QObject):
     def read(self) -> None:
         """``finished`` or ``failed`` follows, unless it is called again before."""
         self._num_requests += 1
-        in_background(
+        run_in_background(
             self,
             partial(_content_of, self._library),
             done=partial(self._on_done, self._num_requests),

@@ -20,19 +20,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.background import in_background
-from studio.app.first_paint import once_painted
+from studio.app.background import run_in_background
+from studio.app.first_paint import after_first_paint
 from studio.app.theme.icons import icon
 from studio.app.voices.card_list import CardList
-from studio.app.voices.card_pictures import CardPictures
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.deleted_menu import DeletedMenu
 from studio.app.voices.edit_dialog import EditDialog
 from studio.app.voices.library_reader import LibraryContent, LibraryReader
-from studio.app.voices.new_voices import NewVoices, VoiceSources
-from studio.app.voices.preparation import PreparationQueue, VoicePreparer
+from studio.app.voices.preload_queue import VoicePreloadQueue, VoicePreparer
 from studio.app.voices.voice_edits import VoiceEdits
+from studio.app.voices.voice_importer import VoiceImporter, VoiceImportServices
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
+from studio.app.voices.voice_thumbnails import VoiceThumbnails
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice, VoiceLibrary
@@ -46,24 +46,24 @@ class VoicesPanel(QWidget):
     voice_renamed = Signal(str, str)  # before, after; also when it is undone
     voice_removed = Signal(str)
     voices_changed = Signal()
-    told = Signal(str)  # for the status bar
+    status_message = Signal(str)  # for the status bar
     failed = Signal(object)  # StudioError
 
     def __init__(
         self,
         library: VoiceLibrary,
         undo_stack: QUndoStack,
-        sources: VoiceSources | None = None,
+        sources: VoiceImportServices | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        sources = sources or VoiceSources()
+        sources = sources or VoiceImportServices()
         self._library = library
         self._reader = LibraryReader(library, self)
         self._edits = VoiceEdits(library, undo_stack, self)
-        self.preparation = PreparationQueue(self)
-        self.new_voices = NewVoices(self._edits, sources, self)
-        self._pictures = CardPictures(self)
+        self.preparation = VoicePreloadQueue(self)
+        self.voice_importer = VoiceImporter(self._edits, sources, self)
+        self._pictures = VoiceThumbnails(self)
         self._was_seen = False
         self._is_loaded = False
         self._trashed: list[TrashedVoice] = []
@@ -84,7 +84,7 @@ class VoicesPanel(QWidget):
         self._show_emptiness()
         self._enable_actions()
         self.refresh()
-        once_painted(self, self._on_first_seen)
+        after_first_paint(self, self._on_first_seen)
 
     # For the window.
 
@@ -231,10 +231,10 @@ class VoicesPanel(QWidget):
         self._edits.added.connect(self._on_added)
         self._edits.failed.connect(self.failed)
         # New voices.
-        self._new.clicked.connect(self.new_voices.choose_files)
-        self._record.clicked.connect(self.new_voices.record)
-        self.new_voices.told.connect(self.told)
-        self.new_voices.failed.connect(self.failed)
+        self._new.clicked.connect(self.voice_importer.choose_files)
+        self._record.clicked.connect(self.voice_importer.record)
+        self.voice_importer.status_message.connect(self.status_message)
+        self.voice_importer.failed.connect(self.failed)
         # What comes later.
         self._pictures.ready.connect(self._model.set_picture)
         self.preparation.changed.connect(self._model.set_preparation)
@@ -326,7 +326,7 @@ class VoicesPanel(QWidget):
     def _listen(self) -> None:
         voice = self.current_voice
         if voice is not None:
-            in_background(self, partial(_sound_of, voice), done=self._player.play, failed=self.failed.emit)
+            run_in_background(self, partial(_sound_of, voice), done=self._player.play, failed=self.failed.emit)
 
     def _rename(self) -> None:
         self._list.edit(self._list.currentIndex())
@@ -351,7 +351,7 @@ class VoicesPanel(QWidget):
 
     def _examine_again(self) -> None:
         if self.current_voice is not None:
-            self.new_voices.examine_again(self.current_voice)
+            self.voice_importer.examine_again(self.current_voice)
 
     def _duplicate(self) -> None:
         if self.current_voice is not None:
@@ -375,10 +375,10 @@ class VoicesPanel(QWidget):
 
     def export_to(self, voice: Voice, path: Path) -> None:
         """One ``.voice`` file, for another computer."""
-        in_background(
+        run_in_background(
             self,
             partial(self._library.export, voice.name, path),
-            done=lambda _: self.told.emit(self.tr("Wrote {path}").format(path=path)),
+            done=lambda _: self.status_message.emit(self.tr("Wrote {path}").format(path=path)),
             failed=self.failed.emit,
         )
 

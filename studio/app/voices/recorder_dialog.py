@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.background import in_background
+from studio.app.background import run_in_background
 from studio.app.theme.icons import icon
 from studio.app.translation import mark_user_text
 from studio.app.voices.clip_player import ClipPlayer
@@ -26,7 +26,7 @@ from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
-from studio.app.widgets.room import fitting
+from studio.app.widgets.screen_fit import fit_to_screen
 from studio.app.widgets.waveform import Waveform as WaveformView
 from studio.audio import portaudio
 from studio.audio.waveform import Waveform
@@ -51,7 +51,7 @@ class RecorderDialog(QDialog):
         self._player = player
         self._device_names = device_names
         self.setWindowTitle(self.tr("Record a voice"))
-        self.resize(fitting(640, 520))
+        self.resize(fit_to_screen(640, 520))
         self._devices = mark_user_text(QComboBox(self))
         self._devices.setAccessibleName(self.tr("Microphone"))
         self._look_again = QToolButton(self)
@@ -170,7 +170,7 @@ class RecorderDialog(QDialog):
         self._player.stop()
         self._session.close()
         self._look_again.setEnabled(False)
-        in_background(self, portaudio.look_for_devices_again, done=self._on_looked, failed=self._on_failed)
+        run_in_background(self, portaudio.rescan_devices, done=self._on_looked, failed=self._on_failed)
 
     def _on_looked(self, _has_looked: bool) -> None:
         self._look_again.setEnabled(True)

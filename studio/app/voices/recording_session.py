@@ -10,11 +10,11 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_background
 from studio.audio.recording import OpenInput, Recorder, open_input
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
-from studio.voices.speech_watch import SpeechWatch
+from studio.voices.endpoint_detector import EndpointDetector
 
 _TICK_MILLISECONDS = 50
 _COUNTDOWN_STEPS = 3
@@ -50,7 +50,7 @@ class RecordingSession(QObject):
         self._open_input = open_input
         self._recorder: Recorder | None = None
         self._num_openings = 0
-        self._watch: SpeechWatch | None = None
+        self._watch: EndpointDetector | None = None
         self._stops_by_itself = True
         self._steps_left = 0
         self.state = SessionState.OPENING
@@ -81,7 +81,7 @@ class RecordingSession(QObject):
         self._close_recorder()
         self._num_openings += 1
         self._set(SessionState.OPENING)
-        in_background(
+        run_in_background(
             self,
             partial(Recorder, device, longest_seconds=_LONGEST_SECONDS, open_input=self._open_input),
             done=partial(self._on_opened, self._num_openings),
@@ -136,7 +136,7 @@ class RecordingSession(QObject):
             return
         self._countdown.stop()
         assert self._recorder is not None
-        self._watch = SpeechWatch(self._recorder.sample_rate)
+        self._watch = EndpointDetector(self._recorder.sample_rate)
         self._recorder.start()
         self._set(SessionState.RECORDING)
 

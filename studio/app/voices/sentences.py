@@ -1,4 +1,4 @@
-"""The prompt doctor's sentences in the window's language. The English ones live in ``studio.voices.prompt_doctor``.
+"""The prompt doctor's sentences in the window's language. The English ones live in ``studio.voices.clip_report``.
 
 They are repeated here for the translators' tools, which only see literals beside ``QT_TRANSLATE_NOOP``;
 a test holds both lists together.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from PySide6.QtGui import QPalette
 
-from studio.app.theme.tones import tones_of
+from studio.app.theme.colors import theme_colors
+from studio.voices.clip_report import Aspect, ClipIssue
 from studio.voices.grades import Grade
-from studio.voices.prompt_doctor import Finding, Subject
 
 _CONTEXT = "PromptDoctor"
 _T = QT_TRANSLATE_NOOP
@@ -22,12 +22,12 @@ GRADE_WORDS = {
     Grade.POOR: _T("PromptDoctor", "Poor"),
 }
 SUBJECT_WORDS = {
-    Subject.LENGTH: _T("PromptDoctor", "Length"),
-    Subject.LEVEL: _T("PromptDoctor", "Level"),
-    Subject.CLIPPING: _T("PromptDoctor", "Distortion"),
-    Subject.NOISE: _T("PromptDoctor", "Noise"),
-    Subject.BANDWIDTH: _T("PromptDoctor", "Clarity"),
-    Subject.SILENCE: _T("PromptDoctor", "Pauses"),
+    Aspect.LENGTH: _T("PromptDoctor", "Length"),
+    Aspect.LEVEL: _T("PromptDoctor", "Level"),
+    Aspect.CLIPPING: _T("PromptDoctor", "Distortion"),
+    Aspect.NOISE: _T("PromptDoctor", "Noise"),
+    Aspect.BANDWIDTH: _T("PromptDoctor", "Clarity"),
+    Aspect.SILENCE: _T("PromptDoctor", "Pauses"),
 }
 # They differ in shape, for those to whom colours say nothing.
 GRADE_ICONS = {Grade.GOOD: "quality-good", Grade.FAIR: "quality-fair", Grade.POOR: "quality-poor"}
@@ -78,21 +78,21 @@ def grade_word(grade: Grade) -> str:
     return QCoreApplication.translate(_CONTEXT, str(GRADE_WORDS[grade]))
 
 
-def grade_ink(grade: Grade, palette: QPalette) -> str:
+def grade_color(grade: Grade, palette: QPalette) -> str:
     """The colour its icon is drawn in."""
-    tones = tones_of(palette)
-    return {Grade.GOOD: tones.good, Grade.FAIR: tones.warn, Grade.POOR: tones.bad}[grade]
+    colors = theme_colors(palette)
+    return {Grade.GOOD: colors.good, Grade.FAIR: colors.warn, Grade.POOR: colors.bad}[grade]
 
 
-def subject_word(subject: Subject) -> str:
+def subject_word(subject: Aspect) -> str:
     return QCoreApplication.translate(_CONTEXT, str(SUBJECT_WORDS[subject]))
 
 
-def sentence_of(finding: Finding) -> str:
+def sentence_of(finding: ClipIssue) -> str:
     return QCoreApplication.translate(_CONTEXT, finding.verdict.sentence).format(**finding.values)
 
 
-def advice_of(finding: Finding) -> str:
+def advice_of(finding: ClipIssue) -> str:
     """Empty where nothing need be done."""
     advice = finding.verdict.advice
     return QCoreApplication.translate(_CONTEXT, advice).format(**finding.values) if advice else ""

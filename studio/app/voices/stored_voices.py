@@ -8,17 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from studio.errors import CannotWrite, ModelNotFound, StudioError
-from studio.model.recognition import recognise
+from studio.model.detection import detect_generation
 from studio.voices.library import Voice, VoiceLibrary
-from studio.voices.voice import possible_name
-from studio.wording import Wording
+from studio.voices.voice import suggest_name
+from studio.wording import Message
 from studio.worker.client import WorkerClient
-from studio.worker.link import Worker
+from studio.worker.connection import Worker
 
 
-async def take_over(
+async def import_spk2info(
     path: Path, library: VoiceLibrary, *, start_worker: Callable[[], Worker], model_folder: Path | None
-) -> tuple[list[Voice], list[Wording]]:
+) -> tuple[list[Voice], list[Message]]:
     """The voices that are in the library now, and a sentence for each that could not be taken over.
 
     Their words and sounds make sense to the model they were stored with: the one beside the file, else
@@ -37,8 +37,8 @@ async def take_over(
         voices, refused = [], list(written.refused)
         for stored in written.voices:
             try:
-                wish = possible_name(stored.name, path.stem)
-                name = await asyncio.to_thread(library.free_name, wish)
+                wish = suggest_name(stored.name, path.stem)
+                name = await asyncio.to_thread(library.unique_name, wish)
                 addition = await asyncio.to_thread(
                     library.add, stored.features, name, stored.transcript, generation=stored.generation
                 )
@@ -51,7 +51,7 @@ async def take_over(
 
 def _model_of(path: Path, fallback: Path | None) -> Path:
     try:
-        recognise(path.parent)
+        detect_generation(path.parent)
     except StudioError as error:
         if fallback is None:
             raise ModelNotFound(

@@ -16,7 +16,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from studio.app.background import in_background
+from studio.app.background import run_in_background
 from studio.errors import StudioError
 from studio.voices.library import Consent, TrashedVoice, Voice, VoiceLibrary
 
@@ -61,7 +61,7 @@ class VoiceEdits(QObject):
         if not voices:
             return
         words = self._about(self.tr("New voice {name}"), self.tr("{count} new voices"), voices)
-        command = _Keep(self, words, voices)
+        command = _AddVoicesCommand(self, words, voices)
         if then is None:
             self._stack.push(command)
             return
@@ -93,7 +93,7 @@ class VoiceEdits(QObject):
             self._stack.push(_Describe(self, words, voice.name, Description.of(voice), description))
 
     def duplicate(self, voice: Voice) -> None:
-        in_background(
+        run_in_background(
             self,
             partial(self.library.duplicate, voice.name),
             done=lambda copy: self.keep([copy]),
@@ -109,7 +109,7 @@ class VoiceEdits(QObject):
         if self._waiting and not self._is_busy:
             self._is_busy = True
             command, step = self._waiting.popleft()
-            in_background(self, step, done=self._on_done, failed=partial(self._on_failed, command))
+            run_in_background(self, step, done=self._on_done, failed=partial(self._on_failed, command))
 
     def _on_done(self, events: _Events) -> None:
         self._is_busy = False
@@ -169,27 +169,27 @@ class _Removal(_Command):
         self._names = names
         self._trashed = trashed
 
-    def _have_back(self) -> _Events:
+    def _restore_from_trash(self) -> _Events:
         voices = [self._library.restore(number) for number in self._trashed]
         self._names = [voice.name for voice in voices]  # they may be others by now
         return _added(voices)
 
-    def _give_away(self) -> _Events:
+    def _move_to_trash(self) -> _Events:
         self._trashed = self._trash(self._names)
         return [("removed", (name,)) for name in self._names]
 
 
-class _Keep(_Removal):
+class _AddVoicesCommand(_Removal):
     def __init__(self, edits: VoiceEdits, words: str, voices: list[Voice]) -> None:
         super().__init__(edits, words, names=[voice.name for voice in voices], trashed=[])
         self._voices: list[Voice] | None = voices  # until they have been undone once
 
     def redo(self) -> None:
-        self._edits.run(self, self._have_back if self._voices is None else partial(_added, self._voices))
+        self._edits.run(self, self._restore_from_trash if self._voices is None else partial(_added, self._voices))
 
     def undo(self) -> None:
         self._voices = None
-        self._edits.run(self, self._give_away)
+        self._edits.run(self, self._move_to_trash)
 
 
 class _Remove(_Removal):
@@ -197,10 +197,10 @@ class _Remove(_Removal):
         super().__init__(edits, words, names=[voice.name for voice in voices], trashed=[])
 
     def redo(self) -> None:
-        self._edits.run(self, self._give_away)
+        self._edits.run(self, self._move_to_trash)
 
     def undo(self) -> None:
-        self._edits.run(self, self._have_back)
+        self._edits.run(self, self._restore_from_trash)
 
 
 class _Restore(_Removal):
@@ -208,10 +208,10 @@ class _Restore(_Removal):
         super().__init__(edits, words, names=[], trashed=[trashed.number])
 
     def redo(self) -> None:
-        self._edits.run(self, self._have_back)
+        self._edits.run(self, self._restore_from_trash)
 
     def undo(self) -> None:
-        self._edits.run(self, self._give_away)
+        self._edits.run(self, self._move_to_trash)
 
 
 class _Rename(_Command):
@@ -249,7 +249,7 @@ class _Describe(_Command):
         self._edits.run(self, partial(self._describe, self._before))
 
     def _describe(self, description: Description) -> _Events:
-        voice = self._library.describe(
+        voice = self._library.update_metadata(
             self._name,
             transcript=description.transcript,
             notes=description.notes,

@@ -7,11 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 
-from studio.app.error_words import error_words
-from studio.app.voices.card_pictures import CardPicture
+from studio.app.error_text import format_error
 from studio.app.voices.languages import language_word
-from studio.app.voices.preparation import Preparation, PreparationState
+from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.app.voices.sentences import advice_of, grade_word, sentence_of
+from studio.app.voices.voice_thumbnails import CardPicture
 from studio.app.widgets.painting_guard import paints_safely
 from studio.voices.grades import Grade
 from studio.voices.library import Voice
@@ -35,7 +35,7 @@ class VoiceCard:
     def quality(self) -> Grade | None:
         """What the library knows; else what was heard when the picture was drawn."""
         if self.voice.quality is None and self.picture is not None:
-            return self.picture.examination.quality
+            return self.picture.clip_report.quality
         return self.voice.quality
 
 
@@ -134,10 +134,10 @@ class VoiceModel(QAbstractListModel):
         if voice.notes:
             parts.append(voice.notes)
         if card.picture is not None:
-            findings = card.picture.examination.findings
+            findings = card.picture.clip_report.findings
             parts += [f"{sentence_of(each)} {advice_of(each)}" for each in findings if each.grade is not Grade.GOOD]
         if card.preparation.error is not None:
-            parts.append(error_words(card.preparation.error))
+            parts.append(format_error(card.preparation.error))
         if card.number is not None:
             parts.append(self.tr("Ctrl+{number} gives it to the selected lines").format(number=card.number))
         return "\n".join(parts)

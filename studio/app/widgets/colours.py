@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QColor, QPalette
 
-from studio.app.theme.tones import tones_of
+from studio.app.theme.colors import theme_colors
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +28,19 @@ class Colours:
     @classmethod
     def of(cls, palette: QPalette) -> Colours:
         ground, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
-        tones = tones_of(palette)
+        colors = theme_colors(palette)
         veil = QColor(palette.color(QPalette.ColorRole.Window))
         veil.setAlphaF(0.72)
         return cls(
             ground=ground,
             text=text,
-            faint_text=QColor(tones.quiet),
-            line=QColor(tones.border),
+            faint_text=QColor(colors.quiet),
+            line=QColor(colors.border),
             sound=palette.color(QPalette.ColorRole.Highlight),
             cursor=text,
             handle=text,
             veil=veil,
-            good=QColor(tones.good),
-            fair=QColor(tones.warn),
-            poor=QColor(tones.bad),
+            good=QColor(colors.good),
+            fair=QColor(colors.warn),
+            poor=QColor(colors.bad),
         )

@@ -45,7 +45,7 @@ class CopyReportButton(QPushButton):
         self.offer_for(error)
 
     def _begin(self) -> None:
-        from studio.app.background import in_background  # noqa: PLC0415 - not for the first picture
+        from studio.app.background import run_in_background  # noqa: PLC0415 - not for the first picture
         from studio.health.error_report import error_report  # noqa: PLC0415
 
         error = self._error
@@ -54,7 +54,7 @@ class CopyReportButton(QPushButton):
         self._asked_for = error
         self.setText(self.tr("Copying…"))
         self.setEnabled(False)
-        in_background(
+        run_in_background(
             self,
             lambda: error_report(error),
             done=lambda report: self._finish(error, report),

@@ -31,7 +31,7 @@ _LOOK_MILLISECONDS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class DraggedFiles:
     """Files and folders over the window; ``place`` is a point of the window."""
 
     paths: tuple[Path, ...]
@@ -40,7 +40,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class DropPrompt:
     """In words, what letting go would do; ``area`` is the part of the window it would be done to."""
 
     words: str
@@ -48,7 +48,7 @@ class Offer:
 
 
 # None: they cannot be used.
-Describe = Callable[[Held], Offer | None]
+Describe = Callable[[DraggedFiles], DropPrompt | None]
 
 
 def local_paths(mime: QMimeData) -> list[Path]:
@@ -66,8 +66,8 @@ class DropOverlay(QWidget):
         super().__init__(window)
         self._window = window
         self._describe = describe
-        self._held = Held(())
-        self._offer = Offer("")
+        self._held = DraggedFiles(())
+        self._offer = DropPrompt("")
         self._had_control = False
         self._look = QTimer(self)
         self._look.setInterval(_LOOK_MILLISECONDS)
@@ -144,11 +144,11 @@ class DropOverlay(QWidget):
         _accept(event)
         return True
 
-    def _seen(self, event: QDropEvent, paths: tuple[Path, ...]) -> Held:
+    def _seen(self, event: QDropEvent, paths: tuple[Path, ...]) -> DraggedFiles:
         has_control = self._had_control or _control_is_down(event.modifiers())
-        return Held(paths, event.position().toPoint(), has_control)
+        return DraggedFiles(paths, event.position().toPoint(), has_control)
 
-    def _show(self, held: Held) -> bool:
+    def _show(self, held: DraggedFiles) -> bool:
         offer = self._describe(held)
         if offer is None:
             return False

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.widgets.colours import Colours
 from studio.app.widgets.painting_guard import paints_safely
-from studio.app.widgets.peaks import Outline, Samples, outline_of
+from studio.app.widgets.peaks import Samples, WaveformPeaks, outline_of
 from studio.app.widgets.sound_painting import paint_outline
 
 MINI_COLUMNS = 96
@@ -20,14 +20,14 @@ class MiniWaveform(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._outline: Outline | None = None
+        self._outline: WaveformPeaks | None = None
         self.setAccessibleName(self.tr("Small waveform"))
 
     def show_sound(self, samples: Samples) -> None:
         """``samples`` (n,) float32; not kept."""
         self.show_outline(outline_of(samples, MINI_COLUMNS))
 
-    def show_outline(self, outline: Outline | None) -> None:
+    def show_outline(self, outline: WaveformPeaks | None) -> None:
         self._outline = outline
         self.update()
 

@@ -22,7 +22,7 @@ _ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outline:
+class WaveformPeaks:
     """``lows`` and ``highs``: (columns,) each, what the sound spans in each column of a picture."""
 
     lows: Samples = field(repr=False)
@@ -65,7 +65,7 @@ class Peaks:
         self._samples.replace_from(first_changed, samples)
         self._sum_up(first_changed)
 
-    def outline(self, start_seconds: float, end_seconds: float, num_columns: int) -> Outline:
+    def outline(self, start_seconds: float, end_seconds: float, num_columns: int) -> WaveformPeaks:
         """``num_columns`` stretches of equal length; those without sound are flat at zero."""
         assert end_seconds > start_seconds
         edges = np.linspace(start_seconds, end_seconds, num_columns + 1) * self.sample_rate
@@ -74,14 +74,14 @@ class Peaks:
         lows, highs = np.zeros(num_columns, np.float32), np.zeros(num_columns, np.float32)
         has_sound = (edges[1:] > 0) & (edges[:-1] < self.num_samples)
         if not len(low) or not has_sound.any():
-            return Outline(lows, highs)
+            return WaveformPeaks(lows, highs)
         # A moment that is meant to be a whole sample may have come out a trifle before it.
         first = np.clip(((edges[:-1][has_sound] + _ROUNDING) // block).astype(np.int64), 0, len(low) - 1)
         end = min(len(low), max(int(first[-1]) + 1, int(-(-(edges[1:][has_sound][-1] - _ROUNDING) // block))))
         # A column shorter than a block shows the block it lies in: that is what reduceat does with equal indices.
         lows[has_sound] = np.minimum.reduceat(low[:end], first)
         highs[has_sound] = np.maximum.reduceat(high[:end], first)
-        return Outline(lows, highs)
+        return WaveformPeaks(lows, highs)
 
     def _level_for(self, samples_per_column: float) -> tuple[int, Samples, Samples]:
         """The coarsest level with at least two blocks a column: edges are then off by half a column at most."""
@@ -106,10 +106,10 @@ class Peaks:
             ratio, lows_below, highs_below = _LEVEL_RATIO, lows.values, highs.values
 
 
-def outline_of(samples: Samples, num_columns: int) -> Outline:
+def outline_of(samples: Samples, num_columns: int) -> WaveformPeaks:
     """The whole of ``samples`` (n,) in ``num_columns``, for a small picture that never changes."""
     if not len(samples):
-        return Outline(np.zeros(num_columns, np.float32), np.zeros(num_columns, np.float32))
+        return WaveformPeaks(np.zeros(num_columns, np.float32), np.zeros(num_columns, np.float32))
     return Peaks(1, samples).outline(0.0, len(samples), num_columns)
 
 

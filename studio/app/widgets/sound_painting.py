@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from studio.app.widgets.peaks import Outline, Peaks
+from studio.app.widgets.peaks import Peaks, WaveformPeaks
 
 # Quiet sound is drawn larger, in steps, so that the picture of a growing sound seldom jumps.
 _HEIGHT_STEPS = (0.125, 0.25, 0.5, 1.0)
@@ -18,7 +18,7 @@ def full_height(loudest: float) -> float:
 
 
 def paint_outline(
-    painter: QPainter, area: QRectF, outline: Outline, colour: QColor, *, height: float | None = None
+    painter: QPainter, area: QRectF, outline: WaveformPeaks, colour: QColor, *, height: float | None = None
 ) -> None:
     """``outline`` across ``area``; ``height`` is the sample value at its top, else what the outline needs."""
     if not len(outline):

@@ -15,10 +15,10 @@ def ruler_marks(start_seconds: float, end_seconds: float, most_marks: int) -> li
     step = next((step for step in _STEPS_SECONDS if span / step <= max(1, most_marks)), _STEPS_SECONDS[-1])
     first, last = math.ceil(start_seconds / step - 1e-6), math.floor(end_seconds / step + 1e-6)
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    return [(number * step, time_words(number * step, decimals)) for number in range(first, last + 1)]
+    return [(number * step, time_text(number * step, decimals)) for number in range(first, last + 1)]
 
 
-def time_words(seconds: float, decimals: int = 1) -> str:
+def time_text(seconds: float, decimals: int = 1) -> str:
     """``0:07.5``, ``12:07.5`` or ``1:12:07.5``."""
     units = 10**decimals
     whole, part = divmod(round(seconds * units), units)

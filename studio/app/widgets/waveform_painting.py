@@ -11,7 +11,7 @@ from studio.app.widgets.clip_selection import ClipSelection, Handle
 from studio.app.widgets.colours import Colours
 from studio.app.widgets.peaks import Peaks
 from studio.app.widgets.sound_painting import full_height, loudest_of, paint_curve, paint_outline
-from studio.app.widgets.time_ruler import ruler_marks, time_words
+from studio.app.widgets.time_ruler import ruler_marks, time_text
 
 GRIP_PIXELS = 8
 _GRIP_HEIGHT_PIXELS = 24
@@ -79,4 +79,4 @@ def paint_selection(
         painter.drawRoundedRect(QRectF(x - GRIP_PIXELS / 2, grip_top, GRIP_PIXELS, _GRIP_HEIGHT_PIXELS), 3, 3)
     painter.restore()
     painter.setPen(colours.text)
-    painter.drawText(QPointF(left + GRIP_PIXELS, area.bottom() - 6), time_words(selection.seconds, 2))
+    painter.drawText(QPointF(left + GRIP_PIXELS, area.bottom() - 6), time_text(selection.seconds, 2))

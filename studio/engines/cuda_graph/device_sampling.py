@@ -15,7 +15,7 @@ _NEVER = float("-inf")
 NOT_A_NUMBER = -1
 
 
-class DeviceDraw:
+class GpuSampler:
     """The state of several lines' sampling, a row each, in memory that never moves: nothing here waits for the card.
 
     ``points`` (tokens,) float64 in 0..1, one for each token that may be drawn. Ids from ``first_forbidden`` on are
@@ -48,7 +48,7 @@ class DeviceDraw:
         self._first_forbidden[row].fill_(first_forbidden)
 
     @torch.inference_mode()
-    def take_over(self, other: DeviceDraw) -> None:
+    def take_over(self, other: GpuSampler) -> None:
         """The rows of ``other``, which has fewer, become the first ones here."""
         for name in ("_points", "_recent", "_num_drawn", "_min_tokens", "_first_forbidden"):
             theirs = getattr(other, name)

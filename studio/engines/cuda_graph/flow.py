@@ -18,13 +18,13 @@ from studio.model.config import FlowConfig, Precision
 from studio.model.flow import FlowOptions
 from studio.model.flow.blocks import FlowCaches
 from studio.model.flow.budget import CacheBudget
-from studio.model.flow.caches import CacheKind, PartLayout
+from studio.model.flow.caches import CacheKind, CacheLayout
 from studio.model.flow.decoder import CachedFlowDecoder, load_flow
 from studio.model.flow.encoder import EncoderContext
-from studio.model.flow.model import FlowModel, Voice
+from studio.model.flow.model import FlowModel, PromptTensors
 from studio.model.flow.network import FlowNetwork
 from studio.model.flow.prompt_state import PromptState
-from studio.model.flow.stream import GridFlowStream
+from studio.model.flow.stream import StreamingFlow
 from studio.model.stages import FlowPromptState
 
 # Room for prompt and speech, in blocks of a second. Attention reads all of it, so most lines get little.
@@ -34,10 +34,10 @@ _EXPECTED_BLOCKS = 10
 _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
 
 
-class SolverPool:
+class SolverBufferPool:
     """Memory for the lines that are decoded at the same time, a context each; kept for later lines."""
 
-    def __init__(self, model: FlowModel, layout: PartLayout, dtype: torch.dtype, budget: CacheBudget) -> None:
+    def __init__(self, model: FlowModel, layout: CacheLayout, dtype: torch.dtype, budget: CacheBudget) -> None:
         self._model = model
         self._layout = layout
         self._dtype = dtype
@@ -46,7 +46,7 @@ class SolverPool:
         # Re-entrant: a loan may be collected, and given back, while this thread borrows.
         self._lock = threading.RLock()
 
-    def borrow(self, num_frames: int) -> Loan | None:
+    def borrow(self, num_frames: int) -> BorrowedBuffers | None:
         """Memory for ``num_frames`` that no other line uses; None where there is no room for it."""
         block = self._layout.block_frames
         capacity = next((block * blocks for blocks in _CAPACITIES_BLOCKS if block * blocks >= num_frames), None)
@@ -55,7 +55,7 @@ class SolverPool:
         with self._lock:
             idle = self._idle[capacity]
             memory = idle.pop() if idle else self._made(capacity)
-        return None if memory is None else Loan(self, memory)
+        return None if memory is None else BorrowedBuffers(self, memory)
 
     def give_back(self, memory: SolverMemory) -> None:
         with self._lock:
@@ -83,10 +83,10 @@ class SolverPool:
             memory.finish()  # torch may give it to another stream at once
 
 
-class Loan:
+class BorrowedBuffers:
     """Memory that goes back to its pool when the object is gone."""
 
-    def __init__(self, pool: SolverPool, memory: SolverMemory) -> None:
+    def __init__(self, pool: SolverBufferPool, memory: SolverMemory) -> None:
         self._pool = pool
         self.memory = memory
 
@@ -102,8 +102,8 @@ class PooledCaches(FlowCaches):
     """
 
     blocks_at_once: ClassVar[int] = 1
-    pool: SolverPool
-    loan: Loan | None = None
+    pool: SolverBufferPool
+    loan: BorrowedBuffers | None = None
     has_begun: bool = False
 
     def fork(self, left_context_frames: int | None) -> PooledCaches:
@@ -138,7 +138,7 @@ class PooledCaches(FlowCaches):
         return True
 
     def decode_at_once(
-        self, model: FlowModel, voice: Voice, tokens: Sequence[int], following: Sequence[int]
+        self, model: FlowModel, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int]
     ) -> torch.Tensor:
         self.has_begun = True
         if self.loan is None:
@@ -164,10 +164,10 @@ class GraphedFlowDecoder(CachedFlowDecoder):
         after_layer: Callable[[], None],
     ) -> None:
         super().__init__(network, config, precision=precision, options=options, after_layer=after_layer)
-        self._pool = SolverPool(self._model, self._layouts.estimator, self._cache_dtype, self.budget)
+        self._pool = SolverBufferPool(self._model, self._layouts.estimator, self._cache_dtype, self.budget)
 
     @torch.inference_mode()
-    def open_stream(self, state: FlowPromptState) -> GridFlowStream:
+    def open_stream(self, state: FlowPromptState) -> StreamingFlow:
         """See ``stages.FlowDecoder``; ``state`` must come from this decoder."""
         assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
         caches = state.caches

@@ -15,20 +15,20 @@ from math import prod
 import torch
 import torch.nn.functional as F
 
-from studio.engines.cuda_graph.recorded import Recorded, StreamOrder
-from studio.model.flow.budget import Reservation
-from studio.model.flow.caches import PartLayout
+from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
+from studio.model.flow.budget import Allocation
+from studio.model.flow.caches import CacheLayout
 from studio.model.flow.context import CausalConvolution, SelfAttention
-from studio.model.flow.dit import DiT, turns_brought_along
+from studio.model.flow.dit import DiT, override_rotary
 from studio.model.flow.estimator import Conditions
-from studio.model.flow.model import FlowModel, Voice, check_length, told_and_untold
+from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond
 from studio.model.flow.solver import solve
 
 # What is added to the scores of what must not be seen; exp of it is nothing in every type, and it fits float16.
 _HIDDEN = -1e4
 
 
-def solver_bytes(layout: PartLayout, capacity: int, dtype: torch.dtype) -> int:
+def solver_bytes(layout: CacheLayout, capacity: int, dtype: torch.dtype) -> int:
     """What ``SolverMemory`` of ``capacity`` frames takes: keys and values; the rest is small."""
     return sum(2 * prod(_state_shape(layout, attention, capacity)) * dtype.itemsize for attention in layout.attentions)
 
@@ -42,10 +42,10 @@ class SolverMemory:
     def __init__(
         self,
         model: FlowModel,
-        layout: PartLayout,
+        layout: CacheLayout,
         capacity: int,
         dtype: torch.dtype,
-        reservation: Reservation | None = None,
+        reservation: Allocation | None = None,
     ) -> None:
         device, block, bins = model.device, layout.block_frames, model.config.mel_bins
         self.capacity = capacity
@@ -69,12 +69,12 @@ class SolverMemory:
         num_turned = 0 if self._rotary is None else len(self._rotary.inv_freq)
         self._cosine, self._sine = (zeros(block, num_turned) for _ in range(2))
         self._is_finite = torch.ones((), dtype=torch.bool, device=device)
-        self._recorded = Recorded(device, (*self._tails, self._is_finite))
+        self._recorded = CapturedGraph(device, (*self._tails, self._is_finite))
         self._order = StreamOrder(device)
 
     @torch.inference_mode()
     def start_from(self, slabs: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
-        """Takes over what a prompt left behind: ``slabs`` and ``tails`` as ``PartCache`` has them."""
+        """Takes over what a prompt left behind: ``slabs`` and ``tails`` as ``StageCache`` has them."""
         with self._order.turn():
             self._clear_of_no_numbers()
             if slabs is not None:
@@ -109,14 +109,14 @@ class SolverMemory:
             ours.copy_(theirs)
 
     @torch.inference_mode()
-    def solve(self, voice: Voice, mean: torch.Tensor, start: int) -> torch.Tensor:
+    def solve(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> torch.Tensor:
         """The mel (frames, mel_bins) of at most one block of frames from ``start`` on; all before have been solved here."""
         with self._order.turn():
             self._tell(voice, mean, start)
             self._recorded.run(self._compute)
             return self._mel[: mean.shape[0]].clone()
 
-    def _tell(self, voice: Voice, mean: torch.Tensor, start: int) -> None:
+    def _tell(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> None:
         """What the run is to know; beyond the end of ``mean`` there is nothing."""
         block = self._layout.block_frames
         stop = start + mean.shape[0]
@@ -133,20 +133,20 @@ class SolverMemory:
         self._bias.fill_(_HIDDEN)
         self._bias[..., :stop] = 0.0
         if self._rotary is not None:
-            cosine, sine = self._rotary.turns(start, block)
+            cosine, sine = self._rotary.cos_sin(start, block)
             self._cosine.copy_(cosine)
             self._sine.copy_(sine)
 
     def _compute(self) -> None:
         model = self._model
         given = (self._mean, self._prompt_mel, self._speaker)
-        conditions = Conditions(*(told_and_untold(part) for part in given))
+        conditions = Conditions(*(cond_uncond(part) for part in given))
 
         def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
             context = _FixedContext(self, step)
             return model.network.estimator.velocity(x, conditions, model.modulations[step], context)
 
-        with nullcontext() if self._rotary is None else turns_brought_along(self._cosine, self._sine):
+        with nullcontext() if self._rotary is None else override_rotary(self._cosine, self._sine):
             self._mel.copy_(solve(self._x, model.steps, model.config.solver.guidance_scale, velocity))
         self._is_finite.logical_and_(self._mel.isfinite().all())
 
@@ -158,7 +158,7 @@ class _FixedContext:
     memory: SolverMemory
     step: int
 
-    def before(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
+    def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
         tail = self.memory._tails[convolution.layer][self.step]
         extended = torch.cat([tail, x], dim=1)
         tail.copy_(extended[:, extended.shape[1] - convolution.past_frames :])
@@ -177,6 +177,6 @@ class _FixedContext:
         return attended.to(queries.dtype)
 
 
-def _state_shape(layout: PartLayout, attention: SelfAttention, capacity: int) -> tuple[int, ...]:
+def _state_shape(layout: CacheLayout, attention: SelfAttention, capacity: int) -> tuple[int, ...]:
     """Of the keys, or the values, of one layer."""
     return layout.num_steps, layout.num_rows, attention.num_heads, capacity, attention.head_size

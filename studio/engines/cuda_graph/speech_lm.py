@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 
-from studio.engines.cuda_graph.line_batch import MOST_IN_BATCH, LineBatch
+from studio.engines.cuda_graph.continuous_batch import MOST_IN_BATCH, ContinuousBatch
 from studio.engines.memory import is_out_of_memory
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
@@ -25,9 +25,9 @@ class GraphSpeechLM:
         self.config = plain.config
         self.sampling: SamplingOptions = plain.sampling
         self.engine = f"{plain.engine}, CUDA graph"
-        self.lines_at_once = MOST_IN_BATCH
+        self.max_concurrent_lines = MOST_IN_BATCH
         self._plain = plain
-        self._batches: dict[int, LineBatch] = {}
+        self._batches: dict[int, ContinuousBatch] = {}
         self._lock = threading.Lock()
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
@@ -47,14 +47,14 @@ class GraphSpeechLM:
         if max_tokens == 0:
             return
         batch = self._batch(length)
-        line = batch.join(request, sampler, min_tokens=min_tokens, max_tokens=max_tokens)
+        line = batch.add(request, sampler, min_tokens=min_tokens, max_tokens=max_tokens)
         try:
             while (token := batch.next_token(line)) is not None:
                 yield token
         finally:
-            batch.leave(line)
+            batch.remove(line)
 
-    def _batch(self, length: int) -> LineBatch:
+    def _batch(self, length: int) -> ContinuousBatch:
         """Memory for lines of up to ``length`` positions."""
         most = self.config.backbone.max_positions
         capacity = min(most, next(capacity for capacity in (*_CAPACITIES, most) if capacity >= length))
@@ -63,14 +63,14 @@ class GraphSpeechLM:
                 self._batches[capacity] = self._made(capacity)
             return self._batches[capacity]
 
-    def _made(self, capacity: int) -> LineBatch:
+    def _made(self, capacity: int) -> ContinuousBatch:
         """Where there is no room, in that of lines of other lengths, of which there are none now."""
         try:
-            return LineBatch(self._plain, capacity)
+            return ContinuousBatch(self._plain, capacity)
         except RuntimeError as error:
             idle = [other for other, batch in self._batches.items() if batch.is_idle]
             if not (idle and is_out_of_memory(error)):
                 raise
         for other in idle:
             del self._batches[other]
-        return LineBatch(self._plain, capacity)
+        return ContinuousBatch(self._plain, capacity)

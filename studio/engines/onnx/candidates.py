@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
 from studio.engines.onnx.folder_network import FolderNetwork
 from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
-from studio.engines.stage import PlaceKind, Stage
+from studio.engines.stage import DeviceKind, Stage
 from studio.model.config import Precision
 
 _CODE_VERSION = 1
@@ -19,7 +19,7 @@ _PHASE = "Writing the network down"
 _RUN_SHARE, _BUILD_SHARE = 2, 5
 _WORKING_BYTES = 800 << 20
 # More blocks at once make larger products, which a processor likes; a graphics card is content with one.
-_BLOCKS_AT_ONCE = {PlaceKind.CPU: 4, PlaceKind.CUDA: 1}
+_BLOCKS_AT_ONCE = {DeviceKind.CPU: 4, DeviceKind.CUDA: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class OrtCandidate:
     """A stage written as graphs by us and run by ONNX Runtime at one kind of place."""
 
     stage: Stage
-    kind: PlaceKind
+    kind: DeviceKind
     precision: Precision = Precision.FLOAT32
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = (_PHASE,)
@@ -42,17 +42,17 @@ class OrtCandidate:
     def engine(self) -> str:
         return ENGINE_WORDS[self.kind]
 
-    def probe(self, subject: Subject) -> Usable | Unusable:
+    def probe(self, subject: EngineTarget) -> Available | Unusable:
         if (reason := unusable_at(self.kind, subject)) is not None:
             return reason
         size = weight_file(self.stage, subject).stat().st_size
-        return Usable(
+        return Available(
             memory_bytes=_RUN_SHARE * size + _WORKING_BYTES,
             build_memory_bytes=_BUILD_SHARE * size + _WORKING_BYTES,
             build_disk_bytes=size,
         )
 
-    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
         from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
@@ -68,24 +68,24 @@ class OrtCandidate:
 
         write(job.subject.checkpoint, job.workspace, self.precision, report)
 
-    def open(self, files: Path | None, subject: Subject) -> AnyStage:
+    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
         from studio.engines.onnx import opening  # noqa: PLC0415 - torch and onnxruntime
 
         assert files is not None
         if self.stage is Stage.FLOW:
-            return opening.open_flow(files, subject.place, blocks_at_once=_BLOCKS_AT_ONCE[self.kind])
-        return opening.open_vocoder(files, subject.checkpoint, subject.place)
+            return opening.open_flow(files, subject.device, blocks_at_once=_BLOCKS_AT_ONCE[self.kind])
+        return opening.open_vocoder(files, subject.checkpoint, subject.device)
 
 
 # The networks of the front end on the processor are the references: see ``torch_candidates``.
-CANDIDATES: tuple[Candidate, ...] = (
-    FolderNetwork(Stage.SPEECH_TOKENIZER, PlaceKind.CUDA),
-    FolderNetwork(Stage.SPEAKER_ENCODER, PlaceKind.CUDA),
-    OrtCandidate(Stage.FLOW, PlaceKind.CPU),
-    OrtCandidate(Stage.FLOW, PlaceKind.CUDA),
-    OrtCandidate(Stage.FLOW, PlaceKind.CUDA, Precision.FLOAT16),
-    OrtCandidate(Stage.FLOW, PlaceKind.CUDA, Precision.BFLOAT16),
-    OrtCandidate(Stage.VOCODER, PlaceKind.CPU),
-    OrtCandidate(Stage.VOCODER, PlaceKind.CUDA),
-    OrtCandidate(Stage.VOCODER, PlaceKind.CUDA, Precision.FLOAT16),
+CANDIDATES: tuple[EngineBackend, ...] = (
+    FolderNetwork(Stage.SPEECH_TOKENIZER, DeviceKind.CUDA),
+    FolderNetwork(Stage.SPEAKER_ENCODER, DeviceKind.CUDA),
+    OrtCandidate(Stage.FLOW, DeviceKind.CPU),
+    OrtCandidate(Stage.FLOW, DeviceKind.CUDA),
+    OrtCandidate(Stage.FLOW, DeviceKind.CUDA, Precision.FLOAT16),
+    OrtCandidate(Stage.FLOW, DeviceKind.CUDA, Precision.BFLOAT16),
+    OrtCandidate(Stage.VOCODER, DeviceKind.CPU),
+    OrtCandidate(Stage.VOCODER, DeviceKind.CUDA),
+    OrtCandidate(Stage.VOCODER, DeviceKind.CUDA, Precision.FLOAT16),
 )

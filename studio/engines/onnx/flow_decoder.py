@@ -11,13 +11,13 @@ import torch
 from studio.engines.onnx.flow_runner import FlowRunner, GraphVoice, RunCaches
 from studio.model.flow.budget import (
     USUAL_LINE_TOKENS,
+    Allocation,
     CacheBudget,
-    Reservation,
     default_budget_bytes,
-    lines_side_by_side,
+    max_concurrent_streams,
 )
 from studio.model.flow.model import check_length
-from studio.model.flow.stream import as_mel, check_cut
+from studio.model.flow.stream import as_mel, check_chunk_boundary
 from studio.model.stages import FlowPrompt, FlowPromptState
 
 # Raised whenever a stored prompt state means something else than before.
@@ -59,15 +59,15 @@ class GraphFlowDecoder:
 
     def __init__(self, runner: FlowRunner, *, cache_budget_bytes: int | None = None) -> None:
         shapes = runner.shapes
-        self.grid_tokens = shapes.grid_tokens
-        self.look_ahead_tokens = shapes.look_ahead_tokens
+        self.chunk_tokens = shapes.chunk_tokens
+        self.lookahead_tokens = shapes.lookahead_tokens
         self.frames_per_token = shapes.frames_per_token
         self.engine = runner.engine
         self._runner = runner
         total = default_budget_bytes(runner.device) if cache_budget_bytes is None else cache_budget_bytes
         self.budget = CacheBudget(total)
         usual_line = runner.own_frames(USUAL_LINE_TOKENS)
-        self.lines_at_once = lines_side_by_side(
+        self.max_concurrent_lines = max_concurrent_streams(
             runner.device, self.budget, _bytes_wanted(runner.empty_caches(), usual_line)
         )
 
@@ -81,12 +81,12 @@ class GraphFlowDecoder:
         if _bytes_wanted(caches, runner.own_frames(num_tokens)) > self.budget.total_bytes:
             caches = None
         else:
-            grid = self.grid_tokens
+            grid = self.chunk_tokens
             _make_room(caches, runner.own_frames(num_tokens))
             for start in range(0, num_tokens, grid):
                 stop = start + grid
-                look_ahead = voice.tokens[stop : stop + self.look_ahead_tokens]
-                runner.decode_blocks(voice, caches, voice.tokens[start:stop], look_ahead, fine=True)
+                lookahead = voice.tokens[stop : stop + self.lookahead_tokens]
+                runner.decode_blocks(voice, caches, voice.tokens[start:stop], lookahead, fine=True)
                 if progress is not None:
                     progress(stop / num_tokens)
         if progress is not None:
@@ -131,8 +131,8 @@ class GraphFlowDecoder:
 
     def _cacheable_tokens(self, voice: GraphVoice) -> int:
         """Whole blocks of the prompt whose look-ahead lies in the prompt too."""
-        grid = self.grid_tokens
-        return max(0, (len(voice.tokens) - self.look_ahead_tokens) // grid * grid)
+        grid = self.chunk_tokens
+        return max(0, (len(voice.tokens) - self.lookahead_tokens) // grid * grid)
 
 
 class GraphFlowStream:
@@ -146,7 +146,7 @@ class GraphFlowStream:
         self._runner = runner
         self._budget = budget
         self._voice = state.voice
-        self._reservations: list[Reservation] = []
+        self._reservations: list[Allocation] = []
         self._caches: RunCaches | None = None
         if state.caches is not None and self._reserve(state.caches.num_bytes):
             self._caches = state.caches.fork()
@@ -158,12 +158,14 @@ class GraphFlowStream:
     def is_recomputing(self) -> bool:
         return self._caches is None
 
-    def decode(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> torch.Tensor:
+    def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowStream``; also raises ``SequenceTooLong``. (mel_bins, frames) float32."""
         assert self._is_open, "the stream has ended"
         shapes = self._runner.shapes
         num_tokens = len(self._voice.tokens) + len(self._spoken) + len(tokens)
-        check_cut(num_tokens, look_ahead, grid_tokens=shapes.grid_tokens, look_ahead_tokens=shapes.look_ahead_tokens)
+        check_chunk_boundary(
+            num_tokens, lookahead, chunk_tokens=shapes.chunk_tokens, lookahead_tokens=shapes.lookahead_tokens
+        )
         check_length(shapes.frames_per_token * num_tokens)
         pending = (*self._uncached_prompt, *tokens)
         self._make_room(len(pending))
@@ -172,11 +174,11 @@ class GraphFlowStream:
         self._is_open = False  # until the call is through: a run broken off in the middle cannot go on
         with torch.inference_mode():
             if self._caches is None:
-                mel = self._runner.decode_sequence(self._voice, self._spoken, look_ahead, is_streaming=True)
+                mel = self._runner.decode_sequence(self._voice, self._spoken, lookahead, is_streaming=True)
             else:
-                pieces = self._runner.decode_blocks(self._voice, self._caches, pending, look_ahead, fine=False)
+                pieces = self._runner.decode_blocks(self._voice, self._caches, pending, lookahead, fine=False)
                 mel = torch.cat([*pieces, self._voice.mel[:0]])
-        self._is_open = bool(look_ahead)
+        self._is_open = bool(lookahead)
         return as_mel(mel[mel.shape[0] - shapes.frames_per_token * len(tokens) :])
 
     def close(self) -> None:

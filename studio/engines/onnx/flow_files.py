@@ -17,7 +17,7 @@ from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.flow.model import FlowModel
 from studio.model.flow.network import build_network
-from studio.model.weights import fill, read_tensors, without_weights
+from studio.model.weights import load_weights, meta_init, read_tensors
 
 ENCODER, STEP, SHAPES = "flow-encoder.onnx", "flow-step.onnx", "flow.json"
 # The last layers, whose rounding would be heard as it is.
@@ -65,7 +65,7 @@ def read_shapes(folder: Path) -> FlowShapes:
 
 def _load(checkpoint: Checkpoint) -> FlowModel:
     """The plain layers, as the packed ones of ``checkpoint.load_flow`` cannot be written down."""
-    network = without_weights(lambda: build_network(checkpoint.flow))
+    network = meta_init(lambda: build_network(checkpoint.flow))
     path = checkpoint.folder / "flow.pt"
-    fill(network, read_tensors(path), file_name=path.name)
+    load_weights(network, read_tensors(path), file_name=path.name)
     return FlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)

@@ -15,14 +15,14 @@ import onnx
 import torch
 from torch import nn
 
+from studio.engines.onnx.export_context import TracedContext, cache_ports
 from studio.engines.onnx.flow_shapes import CachePort, FlowShapes, bias_name, clocks
-from studio.engines.onnx.traced_context import TracedContext, cache_ports
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.flow.blocks import FlowLayouts
-from studio.model.flow.dit import DiT, turns_brought_along
+from studio.model.flow.dit import DiT, override_rotary
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.estimator import Conditions, Modulation
-from studio.model.flow.model import FlowModel, told_and_untold
+from studio.model.flow.model import FlowModel, cond_uncond
 from studio.model.flow.network import ConformerFlow
 
 # Sizes of the example that is traced: no two alike, so that a size taken for another would be seen.
@@ -35,7 +35,7 @@ class EncoderGraph(nn.Module):
     def __init__(self, model: FlowModel, ports: Sequence[CachePort]) -> None:
         super().__init__()
         self._network = model.network
-        self._look_ahead_tokens = model.config.look_ahead_tokens
+        self._look_ahead_tokens = model.config.lookahead_tokens
         self._names = [
             "tokens",
             "is_there",
@@ -88,10 +88,10 @@ class StepGraph(nn.Module):
 
     def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         given = dict(zip(self._names, tensors, strict=True))
-        turns = turns_brought_along(*given["turns"].unbind(0)) if self._has_turns else nullcontext()
+        turns = override_rotary(*given["turns"].unbind(0)) if self._has_turns else nullcontext()
         context = TracedContext("frames", given, given[bias_name("frames")])
         x, step = given["x"], given["step"]
-        conditions = Conditions(*(told_and_untold(given[name]) for name in ("mean", "prompt_mel", "speaker")))
+        conditions = Conditions(*(cond_uncond(given[name]) for name in ("mean", "prompt_mel", "speaker")))
         with turns:
             velocity = self._estimator.velocity(x.expand(2, -1, -1), conditions, self._modulation(step), context)
         told, untold = velocity.unbind(0)
@@ -113,8 +113,8 @@ def flow_shapes(model: FlowModel, key: str) -> FlowShapes:
     return FlowShapes(
         mel_bins=model.config.mel_bins,
         frames_per_token=model.config.frames_per_token,
-        grid_tokens=model.config.grid_tokens,
-        look_ahead_tokens=model.config.look_ahead_tokens,
+        chunk_tokens=model.config.chunk_tokens,
+        lookahead_tokens=model.config.lookahead_tokens,
         embedding_size=model.config.speaker_embedding_size,
         num_steps=len(model.steps),
         turn_rates=tuple(estimator.rotary_embed.inv_freq.tolist()) if isinstance(estimator, DiT) else (),
@@ -127,7 +127,7 @@ def flow_shapes(model: FlowModel, key: str) -> FlowShapes:
 
 def encoder_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]) -> onnx.ModelProto:
     """The graph of ``EncoderGraph`` with ports named as in ``FlowShapes``."""
-    num_tokens = _OWN + shapes.look_ahead_tokens
+    num_tokens = _OWN + shapes.lookahead_tokens
     inputs = {
         "tokens": TracedInput(torch.zeros(num_tokens, dtype=torch.long), {0: "tokens_and_look_ahead"}),
         "is_there": TracedInput(torch.ones(num_tokens), {0: "tokens_and_look_ahead"}),

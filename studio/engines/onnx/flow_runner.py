@@ -80,29 +80,29 @@ class FlowRunner:
         return {"tokens": num_tokens, "frames": self.shapes.frames_per_token * num_tokens}
 
     def decode_blocks(
-        self, voice: GraphVoice, caches: RunCaches, tokens: Sequence[int], look_ahead: Sequence[int], *, fine: bool
+        self, voice: GraphVoice, caches: RunCaches, tokens: Sequence[int], lookahead: Sequence[int], *, fine: bool
     ) -> list[torch.Tensor]:
         """The mel (frames, mel_bins) of the next ``tokens``, which begin on the grid, piece by piece; room must be there.
 
         ``fine``: one block at a time.
         """
         shapes = self.shapes
-        stride = shapes.grid_tokens * (1 if fine else self._blocks_at_once)
-        everything = [*tokens, *look_ahead]
+        stride = shapes.chunk_tokens * (1 if fine else self._blocks_at_once)
+        everything = [*tokens, *lookahead]
         mels = []
         for start in range(0, len(tokens), stride):
             stop = min(start + stride, len(tokens))
-            following = everything[stop : stop + shapes.look_ahead_tokens]
+            following = everything[stop : stop + shapes.lookahead_tokens]
             mels.append(self._decode(voice, caches, everything[start:stop], following, is_streaming=True, is_kept=True))
         return mels
 
     def decode_sequence(
-        self, voice: GraphVoice, tokens: Sequence[int], look_ahead: Sequence[int], *, is_streaming: bool
+        self, voice: GraphVoice, tokens: Sequence[int], lookahead: Sequence[int], *, is_streaming: bool
     ) -> torch.Tensor:
         """The mel (frames, mel_bins) of prompt and ``tokens`` in one go, without the prompt's frames."""
         everything = (*voice.tokens, *tokens)
         check_length(self.shapes.frames_per_token * len(everything))
-        mel = self._decode(voice, self.empty_caches(), everything, look_ahead, is_streaming=is_streaming, is_kept=False)
+        mel = self._decode(voice, self.empty_caches(), everything, lookahead, is_streaming=is_streaming, is_kept=False)
         return mel[len(voice.mel) :]
 
     def _decode(
@@ -119,7 +119,7 @@ class FlowRunner:
         start = shapes.frames_per_token * caches.num_tokens
         stop = start + own["frames"]
         check_length(stop)
-        blocks = {"tokens": shapes.grid_tokens, "frames": shapes.grid_tokens * shapes.frames_per_token}
+        blocks = {"tokens": shapes.chunk_tokens, "frames": shapes.chunk_tokens * shapes.frames_per_token}
 
         def biases(part: GraphCaches, ports: tuple[CachePort, ...]) -> dict[str, torch.Tensor]:
             return {
@@ -154,7 +154,7 @@ class FlowRunner:
     def _encoder_inputs(
         self, voice: GraphVoice, tokens: Sequence[int], following: Sequence[int]
     ) -> dict[str, torch.Tensor]:
-        num_absent = self.shapes.look_ahead_tokens - len(following)
+        num_absent = self.shapes.lookahead_tokens - len(following)
         ids = torch.tensor([*tokens, *following, *[0] * num_absent], dtype=torch.long)
         is_there = torch.ones(len(ids))
         is_there[len(ids) - num_absent :] = 0.0

@@ -52,8 +52,8 @@ class FlowShapes:
 
     mel_bins: int
     frames_per_token: int
-    grid_tokens: int
-    look_ahead_tokens: int
+    chunk_tokens: int
+    lookahead_tokens: int
     embedding_size: int
     num_steps: int
     turn_rates: tuple[float, ...]

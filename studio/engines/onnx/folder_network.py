@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.engines.candidate import AnyStage, BuildJob, Subject, Unusable, Usable
+from studio.engines.candidate import AnyStage, Available, BuildJob, EngineTarget, Unusable
 from studio.engines.keys import weight_file
 from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
-from studio.engines.stage import PlaceKind, Stage
+from studio.engines.stage import DeviceKind, Stage
 from studio.model.config import Precision
 
 _CODE_VERSION = 1
@@ -23,7 +23,7 @@ class FolderNetwork:
     """On the processor it is the reference, and runs there also where a graphics card does the rest."""
 
     stage: Stage
-    kind: PlaceKind = PlaceKind.CPU
+    kind: DeviceKind = DeviceKind.CPU
     precision: Precision = Precision.FLOAT32
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = ()
@@ -37,13 +37,13 @@ class FolderNetwork:
     def engine(self) -> str:
         return ENGINE_WORDS[self.kind]
 
-    def probe(self, subject: Subject) -> Usable | Unusable:
-        if self.kind is PlaceKind.CUDA and (reason := unusable_at(self.kind, subject)) is not None:
+    def probe(self, subject: EngineTarget) -> Available | Unusable:
+        if self.kind is DeviceKind.CUDA and (reason := unusable_at(self.kind, subject)) is not None:
             return reason
         size = weight_file(self.stage, subject).stat().st_size
-        return Usable(int(size * _WEIGHT_SHARE) + _WORKING_BYTES[self.stage])
+        return Available(int(size * _WEIGHT_SHARE) + _WORKING_BYTES[self.stage])
 
-    def key_facts(self, subject: Subject) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
         from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
@@ -51,9 +51,9 @@ class FolderNetwork:
     def build(self, job: BuildJob) -> None:
         """Nothing to build: the file is run as it is."""
 
-    def open(self, files: Path | None, subject: Subject) -> AnyStage:  # noqa: ARG002 - nothing was built
-        place, checkpoint = subject.place, subject.checkpoint
-        cuda_index = place.index if self.kind is PlaceKind.CUDA else None
+    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
+        place, checkpoint = subject.device, subject.checkpoint
+        cuda_index = place.index if self.kind is DeviceKind.CUDA else None
         if self.stage is Stage.SPEECH_TOKENIZER:
             return checkpoint.load_speech_tokenizer(place.num_threads, cuda_index=cuda_index)
         return checkpoint.load_speaker_encoder(place.num_threads, cuda_index=cuda_index)

@@ -9,19 +9,19 @@ from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.ort_graph import OrtGraph
 from studio.engines.onnx.vocoder_decoder import graph_vocoder
-from studio.engines.stage import Place
+from studio.engines.stage import Device
 from studio.model.checkpoint import Checkpoint
 from studio.model.stages import FlowDecoder, Vocoder
 
 
-def open_flow(folder: Path, place: Place, *, blocks_at_once: int) -> FlowDecoder:
+def open_flow(folder: Path, place: Device, *, blocks_at_once: int) -> FlowDecoder:
     """What ``write_flow`` laid in ``folder``. Raises ``DamagedModelFile``, ``UnsupportedPrecision``."""
     encoder, step = (OrtGraph(folder / name, place) for name in (flow_files.ENCODER, flow_files.STEP))
     runner = FlowRunner(encoder, step, flow_files.read_shapes(folder), blocks_at_once=blocks_at_once)
     return GraphFlowDecoder(runner)
 
 
-def open_vocoder(folder: Path, checkpoint: Checkpoint, place: Place) -> Vocoder:
+def open_vocoder(folder: Path, checkpoint: Checkpoint, place: Device) -> Vocoder:
     """What ``write_vocoder`` laid in ``folder``. Raises ``DamagedModelFile``, ``UnsupportedPrecision``."""
     decoder = OrtGraph(folder / vocoder_files.DECODER, place)
     return graph_vocoder(vocoder_files.plain_network(checkpoint), decoder, vocoder_files.read_shapes(folder))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from studio.engines.stage import Place, PlaceKind
+from studio.engines.stage import Device, DeviceKind
 from studio.errors import DamagedModelFile, OutOfMemory
 from studio.model.onnx_file import FATAL_ONLY, LOAD_ERRORS, providers, require_provider
 from studio.model.onnx_runtime import onnxruntime, ort_errors
@@ -25,7 +25,7 @@ _ELEMENT_TYPES = {
 class OrtGraph:
     """One ONNX file in one session."""
 
-    def __init__(self, path: Path, place: Place) -> None:
+    def __init__(self, path: Path, place: Device) -> None:
         """Raises ``UnsupportedPrecision`` where the session fell back to another device, ``DamagedModelFile``."""
         self.device = torch.device(place.device)
         self._session = _open(path, place)
@@ -59,8 +59,8 @@ class OrtGraph:
             raise
 
 
-def _open(path: Path, place: Place) -> onnxruntime.InferenceSession:
-    cuda_index = None if place.kind is PlaceKind.CPU else place.index
+def _open(path: Path, place: Device) -> onnxruntime.InferenceSession:
+    cuda_index = None if place.kind is DeviceKind.CPU else place.index
     options = onnxruntime.SessionOptions()
     options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = place.num_threads

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 
-from studio.engines.candidate import Subject, Unusable
-from studio.engines.stage import PlaceKind
+from studio.engines.candidate import EngineTarget, Unusable
+from studio.engines.stage import DeviceKind
 from studio.wording import wording
 
-ENGINE_WORDS = {PlaceKind.CPU: "ONNX Runtime (CPU)", PlaceKind.CUDA: "ONNX Runtime (CUDA)"}
+ENGINE_WORDS = {DeviceKind.CPU: "ONNX Runtime (CPU)", DeviceKind.CUDA: "ONNX Runtime (CUDA)"}
 
 
-def unusable_at(kind: PlaceKind, subject: Subject) -> Unusable | None:
+def unusable_at(kind: DeviceKind, subject: EngineTarget) -> Unusable | None:
     """Why ONNX Runtime could not run at a place of ``kind`` for ``subject``; None where it may."""
-    if kind is PlaceKind.CPU and subject.place.kind is not kind:
+    if kind is DeviceKind.CPU and subject.device.kind is not kind:
         return Unusable(wording("it would run on the processor, not on the graphics card"))
-    if subject.place.kind is not kind:
+    if subject.device.kind is not kind:
         return Unusable(wording("there is no graphics card in use"))
     if importlib.util.find_spec("onnxruntime") is None:
         return Unusable(wording("{library} is not installed", library="onnxruntime"))
-    if kind is PlaceKind.CUDA and not _has_cuda_provider():
+    if kind is DeviceKind.CUDA and not _has_cuda_provider():
         return Unusable(wording("{library} is not installed", library="onnxruntime-gpu"))
     return None
 

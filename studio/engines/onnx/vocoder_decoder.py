@@ -7,10 +7,10 @@ import torch
 from studio.engines.onnx.graph import Graph
 from studio.engines.onnx.vocoder_shapes import VocoderShapes
 from studio.model.vocoder.history import History
-from studio.model.vocoder.network import CausalHiFT, CentredHiFT, HiFT, sound_of
-from studio.model.vocoder.source import glide, radians, staircase
+from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, sound_of
+from studio.model.vocoder.source import linear_upsample, nearest_upsample, radians
 from studio.model.vocoder.spectrum import analyse
-from studio.model.vocoder.vocoder import CausalVocoder, CentredVocoder, HiFTVocoder
+from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder, NonCausalVocoder
 
 
 class _Decoder:
@@ -33,14 +33,14 @@ class _Decoder:
 
 
 class CentredDecoder(_Decoder):
-    """CosyVoice2's, as ``CentredStream`` wants it."""
+    """CosyVoice2's, as ``NonCausalStream`` wants it."""
 
-    def __init__(self, plain: CentredHiFT, graph: Graph, shapes: VocoderShapes) -> None:
+    def __init__(self, plain: NonCausalHiFT, graph: Graph, shapes: VocoderShapes) -> None:
         super().__init__(plain, graph, shapes)
         self.f0_predictor = plain.f0_predictor.to(graph.device)
 
     def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        return glide(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
+        return linear_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         history = History.of_whole()
@@ -68,7 +68,7 @@ class CausalDecoder(_Decoder):
         self.f0_predictor = plain.f0_predictor.to(graph.device)
 
     def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        return staircase(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
+        return nearest_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def open_history(self) -> History:
         return GraphHistory(self._shapes, self.device)
@@ -94,7 +94,7 @@ class CausalDecoder(_Decoder):
 
 def graph_vocoder(plain: HiFT, graph: Graph, shapes: VocoderShapes) -> HiFTVocoder:
     """The vocoder whose decoder is ``graph``; of ``plain`` the first layers are used, and moved."""
-    if isinstance(plain, CentredHiFT):
-        return CentredVocoder(CentredDecoder(plain, graph, shapes))
+    if isinstance(plain, NonCausalHiFT):
+        return NonCausalVocoder(CentredDecoder(plain, graph, shapes))
     assert isinstance(plain, CausalHiFT)
     return CausalVocoder(CausalDecoder(plain, graph, shapes))

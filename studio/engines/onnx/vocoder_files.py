@@ -15,7 +15,7 @@ from studio.engines.onnx.vocoder_graphs import vocoder_graph, vocoder_shapes
 from studio.engines.onnx.vocoder_shapes import VocoderShapes
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
-from studio.model.vocoder.network import CausalHiFT, CentredHiFT
+from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 from studio.model.vocoder.vocoder import load_vocoder
 
 DECODER, SHAPES = "vocoder-decoder.onnx", "vocoder.json"
@@ -48,9 +48,9 @@ def read_shapes(folder: Path) -> VocoderShapes:
     return VocoderShapes.from_json(read_description(folder / SHAPES))
 
 
-def plain_network(checkpoint: Checkpoint) -> CausalHiFT | CentredHiFT:
+def plain_network(checkpoint: Checkpoint) -> CausalHiFT | NonCausalHiFT:
     """The plain layers on the processor."""
     path = checkpoint.folder / "hift.pt"
     network = load_vocoder(path, checkpoint.vocoder, Precision.FLOAT32, "cpu").network
-    assert isinstance(network, CausalHiFT | CentredHiFT)
+    assert isinstance(network, CausalHiFT | NonCausalHiFT)
     return network

@@ -16,8 +16,8 @@ from torch import nn
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.engines.onnx.vocoder_shapes import TailPort, VocoderShapes
 from studio.model.vocoder.history import History
-from studio.model.vocoder.layers import both_sides, left_side
-from studio.model.vocoder.network import CausalHiFT, CentredHiFT
+from studio.model.vocoder.layers import causal_padding, same_padding
+from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 
 _FRAMES = 3  # of the example that is traced
 
@@ -25,14 +25,14 @@ _FRAMES = 3  # of the example that is traced
 class CentredGraph(nn.Module):
     """CosyVoice2: a window of mel (1, bins, frames) with its source's spectrum (1, size + 2, columns)."""
 
-    def __init__(self, network: CentredHiFT) -> None:
+    def __init__(self, network: NonCausalHiFT) -> None:
         super().__init__()
         self._network = network
 
     def forward(self, mel: torch.Tensor, spectrum: torch.Tensor) -> torch.Tensor:
         network = self._network
-        x = network.conv_pre(both_sides(mel, network.conv_pre.kernel_size[0]))
-        return network.run_stages(x, spectrum, both_sides, History.of_whole())
+        x = network.conv_pre(same_padding(mel, network.conv_pre.kernel_size[0]))
+        return network.run_stages(x, spectrum, same_padding, History.of_whole())
 
 
 class CausalGraph(nn.Module):
@@ -48,7 +48,7 @@ class CausalGraph(nn.Module):
         # An utterance's first chunk has one column more than its frames stand for.
         num_leading = spectrum.shape[2] - self._columns_per_frame * x.shape[2]
         history = TracedHistory(tails, num_leading)
-        made = self._network.run_stages(x, spectrum, left_side(history), history)
+        made = self._network.run_stages(x, spectrum, causal_padding(history), history)
         return made, *history.left_behind
 
 
@@ -87,7 +87,7 @@ class _MeasuringHistory(History):
         return super().extend(columns, extent=extent, stride=stride, before=before)
 
 
-def vocoder_shapes(network: CausalHiFT | CentredHiFT, key: str) -> VocoderShapes:
+def vocoder_shapes(network: CausalHiFT | NonCausalHiFT, key: str) -> VocoderShapes:
     """What whoever runs the graph has to know."""
     config = network.config
     columns_per_frame = network.samples_per_frame // config.stft_hop
@@ -97,20 +97,20 @@ def vocoder_shapes(network: CausalHiFT | CentredHiFT, key: str) -> VocoderShapes
         with torch.inference_mode():
             x = torch.zeros(1, config.base_channels, _FRAMES)
             spectrum = torch.zeros(1, width, columns_per_frame * _FRAMES + 1)
-            network.run_stages(x, spectrum, left_side(history), history)
+            network.run_stages(x, spectrum, causal_padding(history), history)
         tails = tuple(history.tails)
     return VocoderShapes(columns_per_frame, tails, key)
 
 
 def vocoder_graph(
-    network: CausalHiFT | CentredHiFT, shapes: VocoderShapes, notes: Mapping[str, str]
+    network: CausalHiFT | NonCausalHiFT, shapes: VocoderShapes, notes: Mapping[str, str]
 ) -> onnx.ModelProto:
     """Inputs ``mel``, ``spectrum`` and the tails, outputs ``made`` and the new tails."""
     config, width = network.config, network.config.stft_size + 2
     num_columns = shapes.columns_per_frame * _FRAMES + 1
     spectrum = TracedInput(torch.zeros(1, width, num_columns), {2: "columns"})
     outputs = {"made": {2: "columns"}} | {port.new_name: {} for port in shapes.tails}
-    if isinstance(network, CentredHiFT):
+    if isinstance(network, NonCausalHiFT):
         mel = TracedInput(torch.zeros(1, config.mel_bins, _FRAMES), {2: "frames"})
         return trace(CentredGraph(network), {"mel": mel, "spectrum": spectrum}, outputs, notes=notes)
     mel = TracedInput(torch.zeros(1, config.mel_bins, _FRAMES + config.look_right_frames), {2: "frames_and_look_right"})

@@ -11,10 +11,10 @@ from typing import Any
 
 import onnx
 
+from studio.atomic_file import atomic_write
 from studio.engines.candidate import BuildCancelled
 from studio.engines.tensorrt.library import Library
 from studio.errors import DamagedModelFile, OutOfMemory, UnsupportedPrecision
-from studio.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
 _MOST_WORDS = 300
@@ -39,13 +39,13 @@ Profile = Mapping[str, FreeSize]
 
 @dataclass
 class Listener:
-    """Where a build tells how far it is. ``may_go_on`` may block; it is asked after every step.
+    """Where a build tells how far it is. ``should_continue`` may block; it is asked after every step.
 
     ``report`` hears a share of 0..1; what it raises ends the build and is raised by ``build_plan``.
     """
 
     report: Callable[[float], None]
-    may_go_on: Callable[[], bool]
+    should_continue: Callable[[], bool]
 
 
 def build_plan(
@@ -136,7 +136,7 @@ class Watch:
             if phase[0] == name:
                 phase[1] = index + 1
         try:
-            if not self.listener.may_go_on():
+            if not self.listener.should_continue():
                 raise BuildCancelled  # noqa: TRY301 - one door out
             # Phases beside each other run in any order; a share that is told never falls.
             self._highest = max(self._highest, self.share())
@@ -213,7 +213,7 @@ def read_timing_cache(config: Any, path: Path | None) -> Any | None:
 def keep_timing_cache(config: Any, path: Path) -> None:
     """For the next build, which then need not measure again what has not changed."""
     with contextlib.suppress(OSError):  # a build that succeeded does not fail for want of a faster next one
-        write_whole(path, bytes(config.get_timing_cache().serialize()))
+        atomic_write(path, bytes(config.get_timing_cache().serialize()))
 
 
 def _parse_error(parser: Any, graph: Path) -> DamagedModelFile | UnsupportedPrecision:

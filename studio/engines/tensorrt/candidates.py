@@ -8,14 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
-from studio.engines.quantised.candidates import CALIBRATING_SECONDS, calibration_facts
-from studio.engines.stage import PlaceKind, Stage
+from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration_facts
+from studio.engines.stage import DeviceKind, Stage
 from studio.engines.tensorrt.library import Library, find_library
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 if TYPE_CHECKING:
     from studio.engines.tensorrt.building import Profile
@@ -49,18 +49,18 @@ class TensorRTCandidate:
     def engine(self) -> str:
         return "TensorRT"
 
-    def probe(self, subject: Subject) -> Usable | Unusable:
-        if subject.place.kind is not PlaceKind.CUDA:
+    def probe(self, subject: EngineTarget) -> Available | Unusable:
+        if subject.device.kind is not DeviceKind.CUDA:
             return Unusable(wording("there is no graphics card in use"))
-        found = find_library(subject.place.compute_capability)
-        if isinstance(found, Wording):
+        found = find_library(subject.device.compute_capability)
+        if isinstance(found, Message):
             return Unusable(found)
         size = weight_file(self.stage, subject).stat().st_size
-        return Usable(
+        return Available(
             memory_bytes=size + _CONTEXTS_BYTES, build_memory_bytes=size + _BUILD_BYTES, build_disk_bytes=size
         )
 
-    def key_facts(self, subject: Subject) -> Mapping[str, str]:
+    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
         from studio.engines.tensorrt import profiles  # noqa: PLC0415
 
         library = _library(subject)
@@ -83,7 +83,7 @@ class TensorRTCandidate:
 
         library, total = _library(job.subject), len(written)
         for index, (graph, plan, profiles) in enumerate(written):
-            listener = Listener(_reporter(job, self.phases[1], index, total), job.may_go_on)
+            listener = Listener(_reporter(job, self.phases[1], index, total), job.should_continue)
             built = build_plan(
                 library,
                 graph,
@@ -94,7 +94,7 @@ class TensorRTCandidate:
             )
             plan.write_bytes(built)
 
-    def open(self, files: Path | None, subject: Subject) -> AnyStage:
+    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch and the library
 
         assert files is not None
@@ -104,10 +104,10 @@ class TensorRTCandidate:
         return plan_files.open_vocoder(files, library, subject, num_contexts=_NUM_CONTEXTS)
 
 
-def _library(subject: Subject) -> Library:
+def _library(subject: EngineTarget) -> Library:
     """Raises ``UnsupportedPrecision`` where it has gone since it was probed."""
-    found = find_library(subject.place.compute_capability)
-    if isinstance(found, Wording):
+    found = find_library(subject.device.compute_capability)
+    if isinstance(found, Message):
         raise UnsupportedPrecision(
             "TensorRT cannot be used: {reason}.",
             remedy="Install it again, or choose another engine.",
@@ -123,7 +123,7 @@ def _reporter(job: BuildJob, phase: str, index: int, total: int) -> Callable[[fl
     return report
 
 
-CANDIDATES: tuple[Candidate, ...] = (
+CANDIDATES: tuple[EngineBackend, ...] = (
     TensorRTCandidate(Stage.FLOW, Precision.FLOAT16),
     TensorRTCandidate(Stage.FLOW, Precision.BFLOAT16),
     TensorRTCandidate(Stage.FLOW, Precision.FLOAT32),

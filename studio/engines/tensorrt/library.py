@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 # Module, and whether it is the one for desktop cards. That one first: it is small, and its plans are made in seconds.
@@ -36,7 +36,7 @@ class Library:
         return f"{'TensorRT for RTX' if self.is_rtx else 'TensorRT'} {self.version}"
 
 
-def find_library(compute_capability: tuple[int, int] | None) -> Library | Wording:
+def find_library(compute_capability: tuple[int, int] | None) -> Library | Message:
     """The library for a card of ``compute_capability`` (None: for any), or why there is none."""
     reasons = []
     for module_name, is_rtx in _PACKAGES:
@@ -49,7 +49,7 @@ def find_library(compute_capability: tuple[int, int] | None) -> Library | Wordin
             )
             continue
         loaded = _load(module_name)
-        if isinstance(loaded, Wording):
+        if isinstance(loaded, Message):
             reasons.append(loaded)
             continue
         found = _checked(loaded, module_name, is_rtx=is_rtx)
@@ -64,7 +64,7 @@ def suits_rtx(compute_capability: tuple[int, int]) -> bool:
     return compute_capability in {(7, 5), (8, 6), (8, 9)} or compute_capability[0] >= 12
 
 
-def _load(module_name: str) -> ModuleType | Wording:
+def _load(module_name: str) -> ModuleType | Message:
     try:
         return importlib.import_module(module_name)
     except (ImportError, OSError, RuntimeError, AttributeError) as error:
@@ -73,7 +73,7 @@ def _load(module_name: str) -> ModuleType | Wording:
         return wording("{library} is installed, but its libraries cannot be loaded", library=module_name)
 
 
-def _checked(module: ModuleType, module_name: str, *, is_rtx: bool) -> Library | Wording:
+def _checked(module: ModuleType, module_name: str, *, is_rtx: bool) -> Library | Message:
     """A package without its libraries may import and know nothing; an old one lacks what we need."""
     version = getattr(module, "__version__", None)
     if not isinstance(version, str) or not hasattr(module, "Builder") or not hasattr(module, "OnnxParser"):

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import torch
 
-from studio.engines.candidate import BuildJob, Subject
+from studio.engines.candidate import BuildJob, EngineTarget
 from studio.engines.machine import processor
 from studio.engines.onnx import flow_files, vocoder_files
 from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.vocoder_decoder import graph_vocoder
-from studio.engines.quantised.building import write_quantised_flow, write_quantised_vocoder
-from studio.engines.stage import Place
+from studio.engines.quantized.building import write_quantised_flow, write_quantised_vocoder
+from studio.engines.stage import Device
 from studio.engines.tensorrt.building import Profile
 from studio.engines.tensorrt.library import Library
 from studio.engines.tensorrt.plan_graph import PlanGraph
@@ -62,12 +62,12 @@ def _reporter(job: BuildJob, phase: str) -> Callable[[float, float], None]:
     return report
 
 
-def _calibrating_place(job: BuildJob) -> Place:
+def _calibrating_place(job: BuildJob) -> Device:
     """Ranges of activations are those of the weights, wherever they are looked at."""
-    return processor(job.subject.place.num_threads)
+    return processor(job.subject.device.num_threads)
 
 
-def open_flow(folder: Path, library: Library, subject: Subject, *, num_contexts: int) -> FlowDecoder:
+def open_flow(folder: Path, library: Library, subject: EngineTarget, *, num_contexts: int) -> FlowDecoder:
     """Raises ``DamagedModelFile``, ``OutOfMemory``."""
     encoder, step = (
         _open(folder, name, library, subject, num_contexts) for name in (flow_files.ENCODER, flow_files.STEP)
@@ -75,7 +75,7 @@ def open_flow(folder: Path, library: Library, subject: Subject, *, num_contexts:
     return GraphFlowDecoder(FlowRunner(encoder, step, flow_files.read_shapes(folder), blocks_at_once=1))
 
 
-def open_vocoder(folder: Path, library: Library, subject: Subject, *, num_contexts: int) -> Vocoder:
+def open_vocoder(folder: Path, library: Library, subject: EngineTarget, *, num_contexts: int) -> Vocoder:
     """Raises ``DamagedModelFile``, ``OutOfMemory``."""
     decoder = _open(folder, vocoder_files.DECODER, library, subject, num_contexts)
     plain = vocoder_files.plain_network(subject.checkpoint)
@@ -86,6 +86,6 @@ def plan_path(folder: Path, graph_name: str) -> Path:
     return (folder / graph_name).with_suffix(".plan")
 
 
-def _open(folder: Path, graph_name: str, library: Library, subject: Subject, num_contexts: int) -> PlanGraph:
-    path, device = plan_path(folder, graph_name), torch.device(subject.place.device)
+def _open(folder: Path, graph_name: str, library: Library, subject: EngineTarget, num_contexts: int) -> PlanGraph:
+    path, device = plan_path(folder, graph_name), torch.device(subject.device.device)
     return PlanGraph(library, path.read_bytes(), device, num_contexts=num_contexts, file_name=path.name)

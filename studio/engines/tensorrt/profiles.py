@@ -18,7 +18,7 @@ _MOST_WINDOW_FRAMES, _USUAL_WINDOW_FRAMES = 150, 66
 
 def flow_profiles(shapes: FlowShapes) -> tuple[Profile, Profile]:
     """For both graphs of the flow: a block against what was before, and everything against nothing."""
-    grid = shapes.grid_tokens
+    grid = shapes.chunk_tokens
     stream = _flow_profile(
         shapes, own=FreeSize(1, grid, grid), past=FreeSize(0, _USUAL_PAST_TOKENS, MOST_STREAM_TOKENS)
     )
@@ -43,7 +43,7 @@ def vocoder_profiles(shapes: VocoderShapes, look_right_frames: int) -> tuple[Pro
 
 
 def _flow_profile(shapes: FlowShapes, *, own: FreeSize, past: FreeSize) -> Profile:
-    profile: dict[str, FreeSize] = {"tokens_and_look_ahead": _plus(own, _exactly(shapes.look_ahead_tokens))}
+    profile: dict[str, FreeSize] = {"tokens_and_look_ahead": _plus(own, _exactly(shapes.lookahead_tokens))}
     for clock, rate in (("tokens", 1), ("frames", shapes.frames_per_token)):
         profile[clock] = _times(own, rate)
         profile[f"{clock}_past"] = _plus(_times(past, rate), _exactly(_BLANK))

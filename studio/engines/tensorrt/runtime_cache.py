@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from studio import paths
+from studio.atomic_file import atomic_write
 from studio.engines.tensorrt.library import Library
 from studio.errors import StudioError
-from studio.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
 # After so many runs what is needed all the time has been made, and then what is needed now and then.
@@ -50,7 +50,7 @@ class RuntimeCache:
     def _write(self) -> None:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path, bytes(self._cache.serialize()))
+            atomic_write(self._path, bytes(self._cache.serialize()))
             kept = sorted(self._path.parent.glob("*.bin"), key=lambda path: path.stat().st_mtime, reverse=True)
             for forgotten in kept[_MOST_KEPT:]:
                 forgotten.unlink(missing_ok=True)

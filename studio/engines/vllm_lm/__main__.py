@@ -11,13 +11,13 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from studio.child_process import begin_child
+from studio.child_process import init_child
 
 
 def main() -> None:
     """Never returns: libraries taking themselves apart free nothing more, and may crash."""
     descriptor, log_path = int(sys.argv[1]), Path(sys.argv[2])
-    begin_child(log_path)
+    init_child(log_path)
     os.set_inheritable(descriptor, False)
     connection = Connection(descriptor)
 

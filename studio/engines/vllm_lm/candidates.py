@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.engines.candidate import AnyStage, BuildJob, Candidate, Subject, Unusable, Usable
+from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.engines.vllm_lm.library import VllmLibrary, find_vllm
 from studio.errors import EngineDied
 from studio.model.config import Precision
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _CODE_VERSION = 1
 # Of all its ways to compute attention; released models have 64.
@@ -38,24 +38,24 @@ class VllmCandidate:
     def engine(self) -> str:
         return "vLLM"
 
-    def probe(self, subject: Subject) -> Usable | Unusable:
-        found = library_for(subject.place)
-        if isinstance(found, Wording):
+    def probe(self, subject: EngineTarget) -> Available | Unusable:
+        found = library_for(subject.device)
+        if isinstance(found, Message):
             return Unusable(found)
         from studio.engines.vllm_lm.capacity import WORKING_BYTES, wanted_capacity  # noqa: PLC0415
         from studio.engines.vllm_lm.model_files import num_file_bytes  # noqa: PLC0415 - torch
 
-        config, kind = subject.checkpoint.speech_lm, subject.place.kind
+        config, kind = subject.checkpoint.speech_lm, subject.device.kind
         head_size = config.backbone.head_size
         if head_size not in _HEAD_SIZES:
             return Unusable(wording("vLLM has no attention for heads of {size} channels", size=head_size))
         num_bytes = num_file_bytes(config, self.precision)
         cache_bytes = wanted_capacity(config.backbone, self.precision, kind).kv_cache_bytes
-        return Usable(num_bytes + cache_bytes + WORKING_BYTES[kind], build_disk_bytes=num_bytes, opens_slowly=True)
+        return Available(num_bytes + cache_bytes + WORKING_BYTES[kind], build_disk_bytes=num_bytes, opens_slowly=True)
 
-    def key_facts(self, subject: Subject) -> Mapping[str, str]:
-        found = library_for(subject.place)
-        assert not isinstance(found, Wording)
+    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
+        found = library_for(subject.device)
+        assert not isinstance(found, Message)
         return {"library": found.name, "version": found.version}
 
     def build(self, job: BuildJob) -> None:
@@ -71,27 +71,27 @@ class VllmCandidate:
             lambda done, total: job.report(self.phases[0], done, total),
         )
 
-    def open(self, files: Path | None, subject: Subject) -> AnyStage:
+    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
         from studio.engines.vllm_lm.opening import open_speech_lm  # noqa: PLC0415 - torch
 
         assert files is not None
-        found = library_for(subject.place)
-        if isinstance(found, Wording):
+        found = library_for(subject.device)
+        if isinstance(found, Message):
             raise EngineDied("vLLM cannot be used: {reason}.", remedy="Choose another engine.", reason=found)
         return open_speech_lm(files, found, subject, self.precision)
 
 
-def library_for(place: Place) -> VllmLibrary | Wording:
+def library_for(place: Device) -> VllmLibrary | Message:
     """The installed vLLM if it is the edition for ``place``, or why not."""
     found = find_vllm()
-    if place.kind is PlaceKind.CPU:
+    if place.kind is DeviceKind.CPU:
         no_card = wording("there is no graphics card in use")
-        return no_card if isinstance(found, Wording) or found.is_for_cards else found
+        return no_card if isinstance(found, Message) or found.is_for_cards else found
     if isinstance(found, VllmLibrary) and not found.is_for_cards:
         return wording("the vLLM that is installed is an edition without graphics cards")
     return found
 
 
-CANDIDATES: tuple[Candidate, ...] = tuple(
+CANDIDATES: tuple[EngineBackend, ...] = tuple(
     VllmCandidate(precision) for precision in (Precision.BFLOAT16, Precision.FLOAT16, Precision.FLOAT32)
 )

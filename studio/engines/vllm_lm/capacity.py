@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from studio.engines.stage import PlaceKind
+from studio.engines.stage import DeviceKind
 from studio.errors import OutOfMemory
 from studio.model.config import Precision, QwenConfig
 
 # The library itself on a card, what it computes with, and its graphs; on a processor much less.
-WORKING_BYTES = {PlaceKind.CPU: 1 << 30, PlaceKind.CUDA: 2 << 30}
+WORKING_BYTES = {DeviceKind.CPU: 1 << 30, DeviceKind.CUDA: 2 << 30}
 # Prompt, text and speech of the longest line that is spoken there; longer ones are for plain PyTorch.
 _LONGEST_LINE = 8192
 _SHORTEST_LIMIT = 1024
-_MOST_LINES = {PlaceKind.CPU: 4, PlaceKind.CUDA: 32}
+_MOST_LINES = {DeviceKind.CPU: 4, DeviceKind.CUDA: 32}
 # Of a usual line: ten seconds of prompt, and half a minute of speech with its text.
 _USUAL_LINE = 1536
 # Memory is given in blocks, of which the first is vLLM's own.
@@ -30,14 +30,14 @@ class Capacity:
     kv_cache_bytes: int
 
 
-def wanted_capacity(config: QwenConfig, precision: Precision, kind: PlaceKind) -> Capacity:
+def wanted_capacity(config: QwenConfig, precision: Precision, kind: DeviceKind) -> Capacity:
     """For as many lines at once as are worth it, of usual length, or for one of the greatest."""
     max_positions, max_lines = min(config.max_positions, _LONGEST_LINE), _MOST_LINES[kind]
     num_positions = max(max_lines * _USUAL_LINE, max_positions) + _SPARE_POSITIONS
     return Capacity(max_positions, max_lines, num_positions * position_bytes(config, precision))
 
 
-def capacity_within(budget_bytes: int, config: QwenConfig, precision: Precision, kind: PlaceKind) -> Capacity:
+def capacity_within(budget_bytes: int, config: QwenConfig, precision: Precision, kind: DeviceKind) -> Capacity:
     """What of ``wanted_capacity`` fits into ``budget_bytes``. Raises ``OutOfMemory`` where not one line would."""
     wanted = wanted_capacity(config, precision, kind)
     if wanted.kv_cache_bytes <= budget_bytes:

@@ -22,24 +22,24 @@ import numpy as np
 import numpy.typing as npt
 
 import studio
-from studio.child_process import end_in_words, new_log_path
+from studio.child_process import describe_exit, new_log_path
 from studio.engines.vllm_lm.messages import (
-    Asked,
-    Choose,
     Command,
-    Declined,
     Ended,
+    EngineExited,
     Event,
-    Over,
+    Generate,
     Ready,
+    Rejected,
+    SampleRequest,
+    SampleResult,
     Serve,
-    Speak,
-    Spoken,
     Stop,
+    Tokens,
 )
 from studio.errors import EngineDied, OutOfMemory, StudioError
 from studio.model.config import SamplingOptions
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 # Loading, and on a card compiling and recording graphs, for the first time on this machine.
@@ -53,12 +53,12 @@ ChooseToken = Callable[[npt.NDArray[np.float32]], int]
 
 
 class Line:
-    """One line that is being spoken. ``events`` ends with ``Ended``, ``Declined``, ``Over``, or what choosing raised."""
+    """One line that is being spoken. ``events`` ends with ``Ended``, ``Rejected``, ``EngineExited``, or what choosing raised."""
 
     def __init__(self, number: int, choose: ChooseToken | None) -> None:
         self.number = number
         self.choose = choose
-        self.events: queue.SimpleQueue[Spoken | Ended | Declined | Over | Exception] = queue.SimpleQueue()
+        self.events: queue.SimpleQueue[Tokens | Ended | Rejected | EngineExited | Exception] = queue.SimpleQueue()
 
 
 class EngineProcess:
@@ -83,7 +83,7 @@ class EngineProcess:
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
         self._numbers = itertools.count()
-        self._over: Over | None = None
+        self._over: EngineExited | None = None
         self._heard_at = 0.0
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
@@ -140,7 +140,7 @@ class EngineProcess:
         try:
             if over is not None:
                 raise self._death(over)
-            self._send(Speak(line.number, embeddings, min_tokens, max_tokens, sampling, points))
+            self._send(Generate(line.number, embeddings, min_tokens, max_tokens, sampling, points))
             yield from self._tokens(line)
         finally:
             with self._lock:
@@ -150,7 +150,7 @@ class EngineProcess:
 
     def close(self) -> None:
         """Ends it at once, and waits for that."""
-        self._end(Over("it was closed"))
+        self._end(EngineExited("it was closed"))
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -163,7 +163,7 @@ class EngineProcess:
             match self._heard():
                 case Ready() as ready:
                     return ready
-                case Over() as over:
+                case EngineExited() as over:
                     raise self._death(over)
         raise EngineDied(
             "vLLM did not start within {seconds:.0f} s and was ended.",
@@ -179,12 +179,12 @@ class EngineProcess:
                 event: Event = self._connection.recv()
                 return event
         except (EOFError, OSError):
-            return Over(str(self._end_in_words()))
-        return Over(str(self._end_in_words())) if self._process.poll() is not None else None
+            return EngineExited(str(self._end_in_words()))
+        return EngineExited(str(self._end_in_words())) if self._process.poll() is not None else None
 
-    def _end_in_words(self) -> Wording:
+    def _end_in_words(self) -> Message:
         try:
-            return end_in_words(self._process.wait(_EXIT_GRACE_SECONDS))
+            return describe_exit(self._process.wait(_EXIT_GRACE_SECONDS))
         except subprocess.TimeoutExpired:
             return wording("it says nothing more")
 
@@ -201,17 +201,17 @@ class EngineProcess:
             if event is not None:
                 self._heard_at = time.monotonic()
             match event:
-                case Over() if self.is_alive:
+                case EngineExited() if self.is_alive:
                     _log.warning("vLLM ended: %s (%s)", event.reason, self.log_path)
                     self._end(event)
-                case Asked(number, scores):
+                case SampleRequest(number, scores):
                     self._answer(number, scores)
-                case Spoken(line=number) | Ended(line=number) | Declined(line=number):
+                case Tokens(line=number) | Ended(line=number) | Rejected(line=number):
                     self._hand_on(number, event)
 
-    def _hand_on(self, number: int, event: Spoken | Ended | Declined) -> None:
+    def _hand_on(self, number: int, event: Tokens | Ended | Rejected) -> None:
         with self._lock:
-            line = self._lines.get(number) if isinstance(event, Spoken) else self._lines.pop(number, None)
+            line = self._lines.get(number) if isinstance(event, Tokens) else self._lines.pop(number, None)
         if line is not None:
             line.events.put(event)
 
@@ -224,9 +224,9 @@ class EngineProcess:
                 token = line.choose(scores)
             except Exception as error:  # noqa: BLE001 - the thread's border: the waiting side raises it
                 line.events.put(error)
-        self._send(Choose(number, token))
+        self._send(SampleResult(number, token))
 
-    def _end(self, over: Over) -> None:
+    def _end(self, over: EngineExited) -> None:
         with self._lock:
             self._over = self._over or over
             lines, self._lines = list(self._lines.values()), {}
@@ -250,18 +250,18 @@ class EngineProcess:
                     log=self.log_path,
                 ) from None
             match event:
-                case Spoken(tokens=tokens):
+                case Tokens(tokens=tokens):
                     yield from tokens
                 case Ended():
                     return
-                case Declined(reason=reason):
+                case Rejected(reason=reason):
                     raise EngineDied("vLLM does not take the line ({reason}).", reason=reason)
-                case Over():
+                case EngineExited():
                     raise self._death(event)
                 case Exception():
                     raise event
 
-    def _death(self, over: Over) -> StudioError:
+    def _death(self, over: EngineExited) -> StudioError:
         if over.is_memory:
             return OutOfMemory(
                 "There is not enough memory for vLLM ({reason}).",

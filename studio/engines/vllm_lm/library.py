@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from studio.json_input import parse_json
-from studio.wording import Wording, wording
+from studio.wording import Message, wording
 
 # For developers: another Python, whose vLLM it is.
 PYTHON_VARIABLE = "TIMBRE_VLLM_PYTHON"
@@ -47,13 +47,13 @@ class VllmLibrary:
         return self.name == "vllm" and "+cpu" not in self.version
 
 
-def find_vllm() -> VllmLibrary | Wording:
+def find_vllm() -> VllmLibrary | Message:
     """The one that is installed, or why there is none."""
     if sys.platform != "linux":
         return wording("vLLM runs on Linux only")
     elsewhere = os.environ.get(PYTHON_VARIABLE)
     found = _asked(elsewhere) if elsewhere else _installed_here()
-    if isinstance(found, Wording):
+    if isinstance(found, Message):
         return found
     for name in _PACKAGES:
         if name in found:
@@ -61,7 +61,7 @@ def find_vllm() -> VllmLibrary | Wording:
     return wording("vLLM is not installed (pip install 'timbre-studio[vllm]')")
 
 
-def _checked(library: VllmLibrary) -> VllmLibrary | Wording:
+def _checked(library: VllmLibrary) -> VllmLibrary | Message:
     numbers = tuple(int(part) for part in re.findall(r"\d+", library.version)[:2])
     if numbers < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
@@ -80,7 +80,7 @@ def _installed_here() -> Mapping[str, str]:
 
 
 @cache
-def _asked(python: str) -> Mapping[str, str] | Wording:
+def _asked(python: str) -> Mapping[str, str] | Message:
     """What another Python has."""
     try:
         answer = subprocess.run(  # noqa: S603 - a fixed question to the Python a developer named

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, Row
+from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan, Row
 
 PLAN = "timbre_plan"  # in ``SamplingParams.extra_args``
 

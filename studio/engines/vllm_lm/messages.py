@@ -31,10 +31,10 @@ class Serve:
 
 
 @dataclass(frozen=True, slots=True)
-class Speak:
+class Generate:
     """``embeddings`` (tokens, hidden) float32: all that comes before the first speech token.
 
-    ``points`` (max_tokens,) float64: the random number of each token; None: each token is asked for (``Asked``).
+    ``points`` (max_tokens,) float64: the random number of each token; None: each token is asked for (``SampleRequest``).
     """
 
     line: int
@@ -46,8 +46,8 @@ class Speak:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
-    """The answer to ``Asked``. Nothing else happens there until it comes."""
+class SampleResult:
+    """The answer to ``SampleRequest``. Nothing else happens there until it comes."""
 
     line: int
     token: int
@@ -60,7 +60,7 @@ class Stop:
     line: int
 
 
-Command = Serve | Speak | Choose | Stop
+Command = Serve | Generate | SampleResult | Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class Tokens:
     """The next tokens of the line; never an id that ends it."""
 
     line: int
@@ -80,7 +80,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SampleRequest:
     """Which token comes next? ``scores`` (rows,) float32, unnormalised."""
 
     line: int
@@ -96,7 +96,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Declined:
+class Rejected:
     """vLLM does not take the line; the others go on."""
 
     line: int
@@ -104,11 +104,11 @@ class Declined:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class EngineExited:
     """The last thing that is said, where there is time for it. ``is_memory``: for want of memory."""
 
     reason: str
     is_memory: bool = False
 
 
-Event = Ready | Spoken | Asked | Ended | Declined | Over
+Event = Ready | Tokens | SampleRequest | Ended | Rejected | EngineExited

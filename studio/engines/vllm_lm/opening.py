@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from studio import paths
-from studio.engines.candidate import Subject
+from studio.engines.candidate import EngineTarget
 from studio.engines.keys import weight_file
 from studio.engines.machine import budget_bytes
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.engines.vllm_lm.capacity import WORKING_BYTES, capacity_within
 from studio.engines.vllm_lm.engine_process import EngineProcess, environment_with_studio
 from studio.engines.vllm_lm.library import VllmLibrary
@@ -24,22 +24,22 @@ _LEAST_SHARE = 0.01  # vLLM takes no zero
 _PLUGIN = "timbre_speech_lm"
 
 
-def open_speech_lm(files: Path, library: VllmLibrary, subject: Subject, precision: Precision) -> VllmSpeechLM:
+def open_speech_lm(files: Path, library: VllmLibrary, subject: EngineTarget, precision: Precision) -> VllmSpeechLM:
     """Returns when it can speak, which takes vLLM half a minute or more. Raises ``EngineDied``, ``OutOfMemory``."""
-    config, place = subject.checkpoint.speech_lm, subject.place
+    config, place = subject.checkpoint.speech_lm, subject.device
     num_bytes = num_file_bytes(config, precision)
     free = budget_bytes(place) - num_bytes - WORKING_BYTES[place.kind]
     capacity = capacity_within(free, config.backbone, precision, place.kind)
     share = (num_bytes + capacity.kv_cache_bytes) / place.total_bytes
     inputs = open_network(weight_file(Stage.SPEECH_LM, subject), config).inputs
     process = EngineProcess(
-        [str(library.python), "-P", "-m", "studio.engines.vllm_lm"], environment_with_studio(surroundings(place))
+        [str(library.python), "-P", "-m", "studio.engines.vllm_lm"], environment_with_studio(environment(place))
     )
     ready = process.wait_until_ready(
         Serve(
             folder=str(files),
             precision=precision,
-            is_on_card=place.kind is PlaceKind.CUDA,
+            is_on_card=place.kind is DeviceKind.CUDA,
             max_positions=capacity.max_positions,
             max_lines=capacity.max_lines,
             kv_cache_bytes=capacity.kv_cache_bytes,
@@ -53,13 +53,13 @@ def open_speech_lm(files: Path, library: VllmLibrary, subject: Subject, precisio
         inputs.to(inputs.speech.device),
         process,
         max_positions=capacity.max_positions,
-        lines_at_once=max(1, capacity.max_lines - 1),  # beside a line that somebody waits to hear
+        max_concurrent_lines=max(1, capacity.max_lines - 1),  # beside a line that somebody waits to hear
         engine=f"vLLM {ready.version}, {precision.value}",
         open_plain=lambda: subject.checkpoint.load_speech_lm(precision, place.device, variant=subject.variant),
     )
 
 
-def surroundings(place: Place) -> dict[str, str]:
+def environment(place: Device) -> dict[str, str]:
     """Environment variables, which is how most of this is told to vLLM."""
     own = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
@@ -75,7 +75,7 @@ def surroundings(place: Place) -> dict[str, str]:
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "OMP_NUM_THREADS": str(place.num_threads),
     }
-    if place.kind is PlaceKind.CUDA:
+    if place.kind is DeviceKind.CUDA:
         own["CUDA_VISIBLE_DEVICES"] = _card(place.index)
     return own
 

@@ -16,21 +16,21 @@ from typing import Any, NoReturn, Protocol
 import torch
 
 from studio.engines.memory import is_out_of_memory
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan
+from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan
 from studio.engines.vllm_lm.logits_processor import PLAN, make_processor
 from studio.engines.vllm_lm.messages import (
-    Asked,
-    Choose,
     Command,
-    Declined,
     Ended,
+    EngineExited,
     Event,
-    Over,
+    Generate,
     Ready,
+    Rejected,
+    SampleRequest,
+    SampleResult,
     Serve,
-    Speak,
-    Spoken,
     Stop,
+    Tokens,
 )
 from studio.engines.vllm_lm.network import register
 from studio.model.config import SamplingOptions
@@ -42,14 +42,14 @@ _WARM_UP_TOKENS = 4
 _MEMORY_WORDS = ("memory", "kv cache")
 
 
-class Mailbox:
+class MessageQueue:
     """The connection: read by a thread of its own, so that whoever speaks to us never waits for a step to end."""
 
     def __init__(self, connection: Connection, when_abandoned: Callable[[], object]) -> None:
         self._connection = connection
         self._when_abandoned = when_abandoned
-        self.commands: queue.SimpleQueue[Speak | Stop] = queue.SimpleQueue()
-        self._choices: queue.SimpleQueue[Choose] = queue.SimpleQueue()
+        self.commands: queue.SimpleQueue[Generate | Stop] = queue.SimpleQueue()
+        self._choices: queue.SimpleQueue[SampleResult] = queue.SimpleQueue()
         threading.Thread(target=self._read, name="commands", daemon=True).start()
 
     def say(self, event: Event) -> None:
@@ -57,7 +57,7 @@ class Mailbox:
 
     def ask(self, line: int, scores: torch.Tensor) -> int:
         """The token somebody else chooses; waits for it."""
-        self.say(Asked(line, scores.float().cpu().numpy().copy()))
+        self.say(SampleRequest(line, scores.float().cpu().numpy().copy()))
         return self._choices.get().token
 
     def _read(self) -> None:
@@ -65,9 +65,9 @@ class Mailbox:
             while True:
                 command: Command = self._connection.recv()
                 match command:
-                    case Choose():
+                    case SampleResult():
                         self._choices.put(command)
-                    case Speak() | Stop():
+                    case Generate() | Stop():
                         self.commands.put(command)
         except (EOFError, OSError):
             pass
@@ -85,10 +85,10 @@ class Engine(Protocol):
     def step(self) -> list[Any]: ...
 
 
-class Speakers:
+class RequestRouter:
     """Lines between the mailbox and the engine: taken up between two steps, heard after each."""
 
-    def __init__(self, mailbox: Mailbox, engine: Engine, first_end: int, make_params: Callable[..., Any]) -> None:
+    def __init__(self, mailbox: MessageQueue, engine: Engine, first_end: int, make_params: Callable[..., Any]) -> None:
         self._mailbox = mailbox
         self._engine = engine
         self._first_end = first_end
@@ -113,14 +113,14 @@ class Speakers:
             except queue.Empty:
                 return
             match command:
-                case Speak():
+                case Generate():
                     self._begin(command)
                 case Stop(line):
                     if line in self._lines:
                         self._lines.discard(line)
                         self._engine.abort_request([str(line)])
 
-    def _begin(self, command: Speak) -> None:
+    def _begin(self, command: Generate) -> None:
         plan = DrawPlan(command.line, command.min_tokens, command.sampling, command.points)
         try:
             self._engine.add_request(
@@ -130,7 +130,7 @@ class Speakers:
             )
         except ValueError as error:
             _log.exception("line %d is not taken", command.line)
-            self._mailbox.say(Declined(command.line, str(error)))
+            self._mailbox.say(Rejected(command.line, str(error)))
         else:
             self._lines.add(command.line)
 
@@ -140,7 +140,7 @@ class Speakers:
             return  # it was stopped while the step was under way
         tokens = tuple(token for part in output.outputs for token in part.token_ids if token < self._first_end)
         if tokens:
-            self._mailbox.say(Spoken(line, tokens))
+            self._mailbox.say(Tokens(line, tokens))
         if output.finished:
             self._lines.discard(line)
             self._mailbox.say(Ended(line, output.num_cached_tokens or 0))
@@ -150,7 +150,7 @@ def serve(connection: Connection) -> None:
     """Opens vLLM as the first message says, and speaks until whoever wanted it is gone. The process ends with it."""
     wanted = connection.recv()
     assert isinstance(wanted, Serve)
-    mailbox = Mailbox(connection, _end_at_once)
+    mailbox = MessageQueue(connection, _end_at_once)
     try:
         batch = BatchDraw(wanted.num_speech_tokens, mailbox.ask)
         engine = open_engine(wanted, batch)
@@ -158,14 +158,14 @@ def serve(connection: Connection) -> None:
         _warm_up(engine, make_params)
         batch.has_overflowed()
         mailbox.say(Ready(str(importlib.import_module("vllm").__version__), _num_positions(engine)))
-        Speakers(mailbox, engine, wanted.num_speech_tokens, make_params).run(batch)
+        RequestRouter(mailbox, engine, wanted.num_speech_tokens, make_params).run(batch)
     except Exception as error:  # noqa: BLE001 - the border of the process: whatever vLLM raises is a reason
         _log.exception("vLLM ended")
         words = str(error).casefold()
         is_memory = is_out_of_memory(error) or any(part in words for part in _MEMORY_WORDS)
         first_line = (str(error).strip().splitlines() or [""])[0]
         with contextlib.suppress(OSError):
-            mailbox.say(Over(first_line or type(error).__name__, is_memory=is_memory))
+            mailbox.say(EngineExited(first_line or type(error).__name__, is_memory=is_memory))
 
 
 def open_engine(wanted: Serve, batch: BatchDraw) -> Any:

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from studio.engines.vllm_lm.batch_draw import DrawPlan, Row, draw_facts, draw_tokens
+from studio.engines.vllm_lm.batch_sampler import DrawPlan, Row, draw_facts, draw_tokens
 from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.errors import EngineDied, OutOfMemory
 from studio.model.config import SamplingOptions, SpeechLMConfig
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
 from studio.model.speech_lm.cache import check_length
-from studio.model.speech_lm.inputs import InputTables
+from studio.model.speech_lm.inputs import InputEmbeddings
 from studio.model.speech_lm.torch_lm import prefix_length, speech_token_limits
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
@@ -42,11 +42,11 @@ class VllmSpeechLM:
     def __init__(
         self,
         config: SpeechLMConfig,
-        inputs: InputTables,
+        inputs: InputEmbeddings,
         process: EngineProcess,
         *,
         max_positions: int,
-        lines_at_once: int,
+        max_concurrent_lines: int,
         engine: str,
         open_plain: Callable[[], TorchSpeechLM],
     ) -> None:
@@ -54,7 +54,7 @@ class VllmSpeechLM:
         self.sampling: SamplingOptions = config.sampling
         self.inputs = inputs
         self.engine = engine
-        self.lines_at_once = lines_at_once
+        self.max_concurrent_lines = max_concurrent_lines
         self._process = process
         self._max_positions = max_positions
         self._open_plain = open_plain
@@ -108,7 +108,7 @@ class VllmSpeechLM:
             return
         plain = self._opened_plain()
         if not self._process.is_alive:
-            self.engine, self.lines_at_once = plain.engine, plain.lines_at_once
+            self.engine, self.max_concurrent_lines = plain.engine, plain.max_concurrent_lines
         whole = plain.generate(request, _GoingOn(spoken, plan, self.config.layout.num_speech_tokens))
         yield from islice(whole, len(spoken), None)
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 import torch
 
 from studio.model.flow.budget import CacheBudget
-from studio.model.flow.caches import CacheKind, PartCache, PartLayout
+from studio.model.flow.caches import CacheKind, CacheLayout, StageCache
 from studio.model.flow.encoder import EncoderContext
-from studio.model.flow.model import FlowModel, Voice
+from studio.model.flow.model import FlowModel, PromptTensors
 
 _ROWS = 2  # with and without conditions
 # More blocks at a time give larger products, which several cores share better; beyond this nothing is gained.
@@ -22,26 +22,26 @@ _BLOCKS_AT_ONCE = 4
 class FlowLayouts:
     """The shapes of the caches of one model."""
 
-    tokens: PartLayout
-    frames: PartLayout
-    estimator: PartLayout
+    tokens: CacheLayout
+    frames: CacheLayout
+    estimator: CacheLayout
 
     @classmethod
     def of(cls, model: FlowModel) -> FlowLayouts:
-        network, grid_tokens, grid_frames = model.network, model.config.grid_tokens, model.grid_frames
+        network, chunk_tokens, grid_frames = model.network, model.config.chunk_tokens, model.grid_frames
         return cls(
-            tokens=PartLayout.of(network.token_rate_modules(), num_steps=1, num_rows=1, block_frames=grid_tokens),
-            frames=PartLayout.of(network.frame_rate_modules(), num_steps=1, num_rows=1, block_frames=grid_frames),
-            estimator=PartLayout.of(
+            tokens=CacheLayout.of(network.token_rate_modules(), num_steps=1, num_rows=1, block_frames=chunk_tokens),
+            frames=CacheLayout.of(network.frame_rate_modules(), num_steps=1, num_rows=1, block_frames=grid_frames),
+            estimator=CacheLayout.of(
                 (network.estimator,), num_steps=len(model.steps), num_rows=_ROWS, block_frames=grid_frames
             ),
         )
 
     def num_bytes(self, kind: CacheKind, num_tokens: int, num_frames: int, dtype: torch.dtype) -> int:
         return (
-            self.tokens.slab_bytes(CacheKind.KEYS_VALUES, num_tokens, dtype)
-            + self.frames.slab_bytes(CacheKind.KEYS_VALUES, num_frames, dtype)
-            + self.estimator.slab_bytes(kind, num_frames, dtype)
+            self.tokens.block_bytes(CacheKind.KEYS_VALUES, num_tokens, dtype)
+            + self.frames.block_bytes(CacheKind.KEYS_VALUES, num_frames, dtype)
+            + self.estimator.block_bytes(kind, num_frames, dtype)
         )
 
 
@@ -51,16 +51,16 @@ class FlowCaches:
 
     blocks_at_once: ClassVar[int] = _BLOCKS_AT_ONCE
 
-    tokens: PartCache
-    frames: PartCache
-    estimator: PartCache
+    tokens: StageCache
+    frames: StageCache
+    estimator: StageCache
 
     @classmethod
     def empty(cls, layouts: FlowLayouts, kind: CacheKind, like: torch.Tensor, cache_dtype: torch.dtype) -> FlowCaches:
         return cls(
-            tokens=PartCache.empty(layouts.tokens, CacheKind.KEYS_VALUES, like, cache_dtype),
-            frames=PartCache.empty(layouts.frames, CacheKind.KEYS_VALUES, like, cache_dtype),
-            estimator=PartCache.empty(layouts.estimator, kind, like, cache_dtype),
+            tokens=StageCache.empty(layouts.tokens, CacheKind.KEYS_VALUES, like, cache_dtype),
+            frames=StageCache.empty(layouts.frames, CacheKind.KEYS_VALUES, like, cache_dtype),
+            estimator=StageCache.empty(layouts.estimator, kind, like, cache_dtype),
         )
 
     @property
@@ -71,7 +71,7 @@ class FlowCaches:
     def num_bytes(self) -> int:
         return sum(part.num_bytes for part in self.parts().values())
 
-    def parts(self) -> dict[str, PartCache]:
+    def parts(self) -> dict[str, StageCache]:
         return {"tokens": self.tokens, "frames": self.frames, "estimator": self.estimator}
 
     def fork(self, left_context_frames: int | None) -> FlowCaches:
@@ -89,13 +89,13 @@ class FlowCaches:
         """Room for exactly a prompt, so that its tensors have no empty end. Who keeps voices limits their number."""
         num_frames = model.config.frames_per_token * num_tokens
         return num_tokens == 0 or (
-            self.tokens.add_slab(num_tokens, None, model.device)
-            and self.frames.add_slab(num_frames, None, model.device)
-            and self.estimator.add_slab(num_frames, None, model.device)
+            self.tokens.add_block(num_tokens, None, model.device)
+            and self.frames.add_block(num_frames, None, model.device)
+            and self.estimator.add_block(num_frames, None, model.device)
         )
 
     def decode_at_once(
-        self, model: FlowModel, voice: Voice, tokens: Sequence[int], following: Sequence[int]
+        self, model: FlowModel, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int]
     ) -> torch.Tensor:
         """The mel (frames, mel_bins) of the next ``tokens``, which begin on the grid."""
         contexts = EncoderContext(self.tokens.context(0), self.frames.context(0))
@@ -109,9 +109,9 @@ class FlowCaches:
     def decode_blocks(
         self,
         model: FlowModel,
-        voice: Voice,
+        voice: PromptTensors,
         tokens: Sequence[int],
-        look_ahead: Sequence[int],
+        lookahead: Sequence[int],
         progress: Callable[[float], None] | None = None,
     ) -> torch.Tensor:
         """The mel (frames, mel_bins) of the next ``tokens``; room must have been made.
@@ -120,12 +120,12 @@ class FlowCaches:
         since that is counted from a call's beginning.
         """
         is_fine = progress is not None or self.estimator.is_bounded
-        stride = model.config.grid_tokens * (1 if is_fine else self.blocks_at_once)
-        everything = [*tokens, *look_ahead]
+        stride = model.config.chunk_tokens * (1 if is_fine else self.blocks_at_once)
+        everything = [*tokens, *lookahead]
         mels = [torch.zeros(0, model.config.mel_bins, dtype=model.dtype, device=model.device)]
         for start in range(0, len(tokens), stride):
             stop = min(start + stride, len(tokens))
-            following = everything[stop : stop + model.config.look_ahead_tokens]
+            following = everything[stop : stop + model.config.lookahead_tokens]
             mels.append(self.decode_at_once(model, voice, everything[start:stop], following))
             if progress is not None:
                 progress(stop / len(tokens))

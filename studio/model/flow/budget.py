@@ -15,7 +15,7 @@ USUAL_LINE_TOKENS = 20 * 25
 _MOST_LINES = 8
 
 
-class Reservation:
+class Allocation:
     """A piece of the budget, given back when the object is gone."""
 
     def __init__(self, budget: CacheBudget, num_bytes: int) -> None:
@@ -43,13 +43,13 @@ class CacheBudget:
     def free_bytes(self) -> int:
         return self.total_bytes - self._used_bytes
 
-    def reserve(self, num_bytes: int) -> Reservation | None:
+    def reserve(self, num_bytes: int) -> Allocation | None:
         """None where the budget does not allow it."""
         with self._lock:
             if num_bytes > self.free_bytes:
                 return None
             self._used_bytes += num_bytes
-            return Reservation(self, num_bytes)
+            return Allocation(self, num_bytes)
 
     def give_back(self, num_bytes: int) -> None:
         with self._lock:
@@ -68,7 +68,7 @@ def default_budget_bytes(device: torch.device) -> int:
     return int(_SHARE_OF_FREE_MEMORY * free_memory_bytes(device))
 
 
-def lines_side_by_side(device: torch.device, budget: CacheBudget, line_bytes: int) -> int:
+def max_concurrent_streams(device: torch.device, budget: CacheBudget, line_bytes: int) -> int:
     """How many lines whose caches take ``line_bytes`` are worth decoding at the same time; one keeps a processor busy.
 
     Beside them there is room for the line that somebody waits to hear.

@@ -21,7 +21,7 @@ from math import prod
 import torch
 from torch import nn
 
-from studio.model.flow.budget import CacheBudget, Reservation
+from studio.model.flow.budget import Allocation, CacheBudget
 from studio.model.flow.context import CausalConvolution, KeysValues, SelfAttention, number_layers
 
 # Growth doubles what was spoken so far, between four and sixteen seconds.
@@ -37,7 +37,7 @@ class CacheKind(Enum):
 
 
 @dataclass(frozen=True)
-class PartLayout:
+class CacheLayout:
     """The shape of the caches of one part of the network: its layers all see the same frames."""
 
     num_steps: int
@@ -47,11 +47,11 @@ class PartLayout:
     block_frames: int
 
     @classmethod
-    def of(cls, modules: Sequence[nn.Module], *, num_steps: int, num_rows: int, block_frames: int) -> PartLayout:
+    def of(cls, modules: Sequence[nn.Module], *, num_steps: int, num_rows: int, block_frames: int) -> CacheLayout:
         attentions, convolutions = number_layers(modules)
         return cls(num_steps, num_rows, tuple(attentions), tuple(convolutions), block_frames)
 
-    def slab_shapes(self, kind: CacheKind, num_frames: int) -> dict[str, tuple[int, ...]]:
+    def block_shapes(self, kind: CacheKind, num_frames: int) -> dict[str, tuple[int, ...]]:
         if not self.attentions:
             return {}
         first = self.attentions[0]
@@ -66,19 +66,19 @@ class PartLayout:
     def tail_shapes(self) -> list[tuple[int, ...]]:
         return [(self.num_steps, self.num_rows, c.past_frames, c.in_channels) for c in self.convolutions]
 
-    def slab_bytes(self, kind: CacheKind, num_frames: int, dtype: torch.dtype) -> int:
-        return dtype.itemsize * sum(prod(shape) for shape in self.slab_shapes(kind, num_frames).values())
+    def block_bytes(self, kind: CacheKind, num_frames: int, dtype: torch.dtype) -> int:
+        return dtype.itemsize * sum(prod(shape) for shape in self.block_shapes(kind, num_frames).values())
 
 
 @dataclass
-class Slab:
+class CacheBlock:
     """Room for consecutive frames from ``start`` on. A prompt's slab is full, and never written again."""
 
     kind: CacheKind
     tensors: dict[str, torch.Tensor] = field(repr=False)
     start: int
     capacity: int
-    reservation: Reservation | None = field(default=None, repr=False)
+    reservation: Allocation | None = field(default=None, repr=False)
 
     @property
     def stop(self) -> int:
@@ -114,17 +114,17 @@ class Slab:
         return views[0][..., place].transpose(2, 3), views[1][:, :, place]
 
 
-class PartCache:
+class StageCache:
     """One part's caches, of one stream. Slabs of a shared prompt come first and are only read."""
 
     def __init__(
         self,
-        layout: PartLayout,
+        layout: CacheLayout,
         kind: CacheKind,
         *,
         cache_dtype: torch.dtype,
         tails: list[torch.Tensor],
-        slabs: Sequence[Slab] = (),
+        slabs: Sequence[CacheBlock] = (),
         num_frames: int = 0,
         left_context_frames: int | None = None,
     ) -> None:
@@ -138,7 +138,7 @@ class PartCache:
         self._left_context_frames = left_context_frames
 
     @classmethod
-    def empty(cls, layout: PartLayout, kind: CacheKind, like: torch.Tensor, cache_dtype: torch.dtype) -> PartCache:
+    def empty(cls, layout: CacheLayout, kind: CacheKind, like: torch.Tensor, cache_dtype: torch.dtype) -> StageCache:
         tails = [like.new_zeros(shape) for shape in layout.tail_shapes()]
         return cls(layout, kind, cache_dtype=cache_dtype, tails=tails)
 
@@ -147,9 +147,9 @@ class PartCache:
         tensors = [tensor for slab in self.slabs for tensor in slab.tensors.values()] + self.tails
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
-    def fork(self, left_context_frames: int | None) -> PartCache:
+    def fork(self, left_context_frames: int | None) -> StageCache:
         """A stream's own continuation: the same slabs, only to be read, and a copy of the (small) tails."""
-        return PartCache(
+        return StageCache(
             self.layout,
             self.kind,
             cache_dtype=self.cache_dtype,
@@ -167,18 +167,18 @@ class PartCache:
         while (missing := self.num_frames + num_frames - self._capacity_stop) > 0:
             spoken_blocks = (self._capacity_stop - self._num_shared_frames) // block
             blocks = max(-(-missing // block), min(max(spoken_blocks, _FIRST_SLAB_BLOCKS), _LARGEST_SLAB_BLOCKS))
-            if not self.add_slab(blocks * block, budget, device):
+            if not self.add_block(blocks * block, budget, device):
                 return False
         return True
 
-    def add_slab(self, num_frames: int, budget: CacheBudget | None, device: torch.device) -> bool:
+    def add_block(self, num_frames: int, budget: CacheBudget | None, device: torch.device) -> bool:
         """Whether memory, and the budget if it is to count, gave room for ``num_frames`` more."""
         if not self.layout.attentions:
             return True
-        shapes = self.layout.slab_shapes(self.kind, num_frames)
+        shapes = self.layout.block_shapes(self.kind, num_frames)
         reservation = None
         if budget is not None:
-            reservation = budget.reserve(self.layout.slab_bytes(self.kind, num_frames, self.cache_dtype))
+            reservation = budget.reserve(self.layout.block_bytes(self.kind, num_frames, self.cache_dtype))
             if reservation is None:
                 return False
         try:
@@ -187,7 +187,7 @@ class PartCache:
             }
         except RuntimeError:  # how torch says that there is no memory, on the processor and on the GPU
             return False
-        self.slabs.append(Slab(self.kind, tensors, self._capacity_stop, num_frames, reservation=reservation))
+        self.slabs.append(CacheBlock(self.kind, tensors, self._capacity_stop, num_frames, reservation=reservation))
         return True
 
     @property
@@ -213,7 +213,7 @@ class PartCache:
             return self._num_shared_frames
         return max(self._num_shared_frames, self.num_frames - self._left_context_frames)
 
-    def visible(self, stop: int) -> Iterator[tuple[Slab, int, int]]:
+    def visible(self, stop: int) -> Iterator[tuple[CacheBlock, int, int]]:
         """Slabs with the range of frames that the call ending at ``stop`` sees of each."""
         first_spoken = self._first_spoken_frame()
         for slab in self.slabs:
@@ -228,10 +228,10 @@ class PartCache:
 class CachedContext:
     """The context of one call at one solver step: everything cached, and the call's own frames."""
 
-    cache: PartCache
+    cache: StageCache
     step: int
 
-    def before(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
+    def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
         tail = self.cache.tails[convolution.layer][self.step]
         extended = torch.cat([tail, x], dim=1)
         tail.copy_(extended[:, extended.shape[1] - convolution.past_frames :])
@@ -267,7 +267,7 @@ def attend_segments(
     if bias is not None:
         joined += bias.flatten(0, 1)
     if frames > block_frames:
-        joined[:, :, -frames:] += _later_blocks_hidden(frames, block_frames, joined.dtype, joined.device)
+        joined[:, :, -frames:] += _block_causal_mask(frames, block_frames, joined.dtype, joined.device)
     torch.softmax(joined, dim=-1, out=joined)
     attended = torch.zeros_like(scaled)
     lengths = [keys.shape[2] for keys, _ in segments]
@@ -277,7 +277,7 @@ def attend_segments(
 
 
 @lru_cache
-def _later_blocks_hidden(frames: int, block_frames: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+def _block_causal_mask(frames: int, block_frames: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """(frames, frames): minus infinity where a key's block is later than the query's, else zero.
 
     Made on the processor: once it is copied it is there for every stream of a card, not only for the one that asked.

@@ -1,6 +1,6 @@
 """What a layer may see beside the frames it is given: the one place where whole and streamed runs differ.
 
-Every layer of the flow that looks at other frames asks a ``Context`` for them. ``WholeSequence`` knows
+Every layer of the flow that looks at other frames asks a ``Context`` for them. ``FullContext`` knows
 that the call holds everything; ``caches.CachedContext`` remembers earlier calls. So one network, written
 once, serves training, whole utterances and exact streaming.
 
@@ -62,7 +62,7 @@ class SelfAttention(nn.Module, ABC):
 
 
 class Context(Protocol):
-    def before(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
+    def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
         """``x`` with the convolution's ``past_frames`` earlier frames in front; zeros before the beginning."""
         ...
 
@@ -96,11 +96,11 @@ class CausalConvolution(Convolution):
     layer: int = -1
 
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:  # type: ignore[override]
-        return self.valid(context.before(self, x))
+        return self.valid(context.left_context(self, x))
 
 
 @dataclass(frozen=True)
-class WholeSequence:
+class FullContext:
     """The call holds the whole sequence; differentiable, and the reference for the caches.
 
     ``chunk_frames`` is the streaming mask (specification F8): a frame sees all earlier ones and the rest
@@ -111,7 +111,7 @@ class WholeSequence:
     chunk_frames: int | None = None
     is_valid: torch.Tensor | None = None
 
-    def before(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
+    def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
         return F.pad(x, (0, 0, convolution.past_frames, 0))
 
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:

@@ -17,16 +17,16 @@ from studio.model.flow.budget import (
     USUAL_LINE_TOKENS,
     CacheBudget,
     default_budget_bytes,
-    lines_side_by_side,
+    max_concurrent_streams,
 )
 from studio.model.flow.caches import CacheKind
 from studio.model.flow.model import FlowModel
 from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.flow.packing import pack
 from studio.model.flow.prompt_state import PromptState, cacheable_tokens, caches_from_tensors
-from studio.model.flow.stream import GridFlowStream, as_mel
+from studio.model.flow.stream import StreamingFlow, as_mel
 from studio.model.stages import FlowPrompt, FlowPromptState
-from studio.model.weights import fill, read_tensors, release_pages, without_weights
+from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
 
 # Raised whenever a stored prompt state means something else than before.
 _STATE_VERSION = 1
@@ -67,8 +67,8 @@ class CachedFlowDecoder:
         options: FlowOptions = FlowOptions(),
         after_layer: Callable[[], None] = lambda: None,
     ) -> None:
-        self.grid_tokens = config.grid_tokens
-        self.look_ahead_tokens = config.look_ahead_tokens
+        self.chunk_tokens = config.chunk_tokens
+        self.lookahead_tokens = config.lookahead_tokens
         self.frames_per_token = config.frames_per_token
         self.options = options
         self.precision = precision
@@ -79,7 +79,9 @@ class CachedFlowDecoder:
         self._cache_dtype = options.cache_dtype or self._model.dtype
         budget_bytes = options.cache_budget_bytes
         self.budget = CacheBudget(default_budget_bytes(self._model.device) if budget_bytes is None else budget_bytes)
-        self.lines_at_once = lines_side_by_side(self._model.device, self.budget, self._bytes_of(CacheKind.KEYS_VALUES))
+        self.max_concurrent_lines = max_concurrent_streams(
+            self._model.device, self.budget, self._bytes_of(CacheKind.KEYS_VALUES)
+        )
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
@@ -88,9 +90,9 @@ class CachedFlowDecoder:
         num_tokens = cacheable_tokens(len(voice.tokens), self._model)
         caches = self._empty_caches(num_tokens)
         if caches is not None:
-            stop = num_tokens + self.look_ahead_tokens
-            whole_blocks, look_ahead = voice.tokens[:num_tokens], voice.tokens[num_tokens:stop]
-            caches.decode_blocks(self._model, voice, whole_blocks, look_ahead, progress)
+            stop = num_tokens + self.lookahead_tokens
+            whole_blocks, lookahead = voice.tokens[:num_tokens], voice.tokens[num_tokens:stop]
+            caches.decode_blocks(self._model, voice, whole_blocks, lookahead, progress)
         if progress is not None:
             progress(1.0)
         return PromptState(voice, caches)
@@ -117,10 +119,10 @@ class CachedFlowDecoder:
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     @torch.inference_mode()
-    def open_stream(self, state: FlowPromptState) -> GridFlowStream:
+    def open_stream(self, state: FlowPromptState) -> StreamingFlow:
         """See ``stages.FlowDecoder``; ``state`` must come from this decoder."""
         assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
-        return GridFlowStream(self._model, self.budget, state, self.options.left_context_frames)
+        return StreamingFlow(self._model, self.budget, state, self.options.left_context_frames)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``."""
@@ -174,8 +176,8 @@ def load_flow(
     much more than one copy is in memory. Raises ``MissingModelFile``, ``DamagedModelFile``,
     ``WrongTensors``, ``UnsupportedPrecision``.
     """
-    network = without_weights(lambda: build_network(config))
-    fill(network, read_tensors(path), file_name=path.name)
+    network = meta_init(lambda: build_network(config))
+    load_weights(network, read_tensors(path), file_name=path.name)
     layers_done = itertools.count(1)
 
     def after_layer() -> None:

@@ -13,7 +13,7 @@ from torch import nn
 
 from studio.model.config import DiTConfig
 from studio.model.flow.context import CausalConvolution, Context, KeysValues, SelfAttention
-from studio.model.flow.estimator import Conditions, Modulation, VelocityEstimator, sinusoids_of_time
+from studio.model.flow.estimator import Conditions, Modulation, VelocityEstimator, timestep_embedding
 
 _LAYER_NORM_EPS = 1e-6
 _TIME_SINUSOIDS = 256
@@ -41,7 +41,7 @@ _TURNS_BROUGHT_ALONG: ContextVar[tuple[torch.Tensor, torch.Tensor] | None] = Con
 
 
 @contextmanager
-def turns_brought_along(cosine: torch.Tensor, sine: torch.Tensor) -> Iterator[None]:
+def override_rotary(cosine: torch.Tensor, sine: torch.Tensor) -> Iterator[None]:
     """Within, on this thread, these turn the frames of a call, (frames, head_size / 2) each, wherever those stand.
 
     A graph that is traced or recorded must not take the turns of the frames it was made with for constants.
@@ -71,12 +71,12 @@ class RotaryPositions(nn.Module):
         That looks like a slip in the official code, but the weights were trained with it (J1).
         """
         num_turned = 2 * self.inv_freq.shape[0]
-        cos, sin = _TURNS_BROUGHT_ALONG.get() or self.turns(start, projected.shape[1])
+        cos, sin = _TURNS_BROUGHT_ALONG.get() or self.cos_sin(start, projected.shape[1])
         even, odd = projected[..., 0:num_turned:2], projected[..., 1:num_turned:2]
         turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
         return torch.cat([turned, projected[..., num_turned:]], dim=-1)
 
-    def turns(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def cos_sin(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosine and sine (frames, head_size / 2); the last are kept, as all layers of a call want the same.
 
         Not for another stream of the card: what this one has queued may not be computed yet when that one reads it.
@@ -180,7 +180,7 @@ class TimeEmbedding(nn.Module):
 
     def forward(self, time: torch.Tensor) -> torch.Tensor:
         embedding: torch.Tensor = self.time_mlp["2"](
-            F.silu(self.time_mlp["0"](sinusoids_of_time(time, _TIME_SINUSOIDS)))
+            F.silu(self.time_mlp["0"](timestep_embedding(time, _TIME_SINUSOIDS)))
         )
         return embedding
 

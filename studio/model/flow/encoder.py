@@ -26,20 +26,20 @@ class EncoderContext(NamedTuple):
 
 
 class LookAheadLayer(nn.Module):
-    """Lets each token know ``look_ahead_tokens`` that follow it."""
+    """Lets each token know ``lookahead_tokens`` that follow it."""
 
-    def __init__(self, in_channels: int, channels: int, look_ahead_tokens: int) -> None:
+    def __init__(self, in_channels: int, channels: int, lookahead_tokens: int) -> None:
         super().__init__()
-        self.look_ahead_tokens = look_ahead_tokens
-        self.conv1 = Convolution(in_channels, channels, look_ahead_tokens + 1)
+        self.lookahead_tokens = lookahead_tokens
+        self.conv1 = Convolution(in_channels, channels, lookahead_tokens + 1)
         self.conv2 = CausalConvolution(channels, in_channels, 3)
 
     def forward(self, x: torch.Tensor, num_following: int, context: Context) -> torch.Tensor:
         """(rows, tokens, in_channels) without the last ``num_following`` of ``x``, which only lend their content.
 
-        Where fewer than ``look_ahead_tokens`` follow, zeros stand in: the utterance ends there.
+        Where fewer than ``lookahead_tokens`` follow, zeros stand in: the utterance ends there.
         """
-        seen = F.pad(x, (0, 0, 0, self.look_ahead_tokens - num_following))
+        seen = F.pad(x, (0, 0, 0, self.lookahead_tokens - num_following))
         y: torch.Tensor = self.conv2(F.leaky_relu(self.conv1.valid(seen), 0.01), context)
         return x[:, : x.shape[1] - num_following] + y
 
@@ -77,7 +77,7 @@ class RelativeAttention(SelfAttention):
     def distance_keys(self, farthest: int, nearest: int) -> torch.Tensor:
         """(heads, farthest - nearest + 1, head_size): projected encodings of distances, farthest first."""
         distances = torch.arange(farthest, nearest - 1, -1, device=self.pos_bias_u.device)
-        encoded = sinusoids_of_distance(distances, self.size, self.pos_bias_u.dtype)
+        encoded = relative_position_encoding(distances, self.size, self.pos_bias_u.dtype)
         return self.split_heads(self.linear_pos(encoded)[None])[0]
 
     def score_bias(self, queries: torch.Tensor, start: int, num_keys: int) -> torch.Tensor:
@@ -95,7 +95,7 @@ class RelativeAttention(SelfAttention):
         return aligned * (1.0 / math.sqrt(self.head_size))
 
 
-def sinusoids_of_distance(distances: torch.Tensor, size: int, dtype: torch.dtype) -> torch.Tensor:
+def relative_position_encoding(distances: torch.Tensor, size: int, dtype: torch.dtype) -> torch.Tensor:
     """(distances, size): sine and cosine interleaved, 10000^(-2m/size) radians a step."""
     rates = torch.exp(
         torch.arange(0, size, 2, dtype=torch.float32, device=distances.device) * -(math.log(10000.0) / size)
@@ -162,12 +162,12 @@ class UpsampleConformerEncoder(nn.Module):
     """CosyVoice2: ``num_blocks`` layers at token rate, then ``num_up_blocks`` at frame rate (F5)."""
 
     def __init__(
-        self, config: ConformerConfig, input_size: int, *, look_ahead_tokens: int, frames_per_token: int
+        self, config: ConformerConfig, input_size: int, *, lookahead_tokens: int, frames_per_token: int
     ) -> None:
         super().__init__()
         self.embed = InputLayer(input_size, config.size)
         self.after_norm = nn.LayerNorm(config.size, eps=1e-5)
-        self.pre_lookahead_layer = LookAheadLayer(config.size, config.size, look_ahead_tokens)
+        self.pre_lookahead_layer = LookAheadLayer(config.size, config.size, lookahead_tokens)
         self.encoders = nn.ModuleList(ConformerLayer(config) for _ in range(config.num_blocks))
         self.up_layer = UpsampleLayer(config.size, frames_per_token)
         self.up_embed = InputLayer(config.size, config.size)

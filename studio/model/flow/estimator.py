@@ -49,7 +49,7 @@ class VelocityEstimator(nn.Module, ABC):
         return self.velocity(x, conditions, self.modulation(time), context)
 
 
-def sinusoids_of_time(time: torch.Tensor, size: int) -> torch.Tensor:
+def timestep_embedding(time: torch.Tensor, size: int) -> torch.Tensor:
     """(rows, size): ``size / 2`` sines, then as many cosines, of a thousand times ``time``."""
     half = size // 2
     rates = torch.exp(torch.arange(half, dtype=torch.float32, device=time.device) * -(math.log(10000.0) / (half - 1)))

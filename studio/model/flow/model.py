@@ -9,7 +9,7 @@ import torch
 
 from studio.errors import SequenceTooLong
 from studio.model.config import FlowConfig
-from studio.model.flow.context import Context, WholeSequence
+from studio.model.flow.context import Context, FullContext
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.estimator import Conditions, Modulation
 from studio.model.flow.network import FlowNetwork
@@ -18,7 +18,7 @@ from studio.model.stages import FlowPrompt
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class PromptTensors:
     """A prompt as tensors of the model: ``tokens`` (P,) ids, ``mel`` (2P, mel_bins), ``speaker`` (mel_bins,)."""
 
     tokens: tuple[int, ...]
@@ -39,7 +39,7 @@ class FlowModel:
         self.network = network
         self.config = config
         self.dtype, self.device = parameter.dtype, parameter.device
-        self.grid_frames = config.grid_tokens * config.frames_per_token
+        self.grid_frames = config.chunk_tokens * config.frames_per_token
         self.steps: tuple[EulerStep, ...] = euler_steps(num_steps)
         times = torch.tensor([step.time for step in self.steps], dtype=self.dtype, device=self.device)
         of_all_times = network.estimator.modulation(times)
@@ -50,7 +50,7 @@ class FlowModel:
         network.estimator.drop_time_layers()
         self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
 
-    def voice(self, prompt: FlowPrompt) -> Voice:
+    def voice(self, prompt: FlowPrompt) -> PromptTensors:
         """Raises ``ValueError`` where tokens and mel do not match."""
         num_frames, mel_bins = self.config.frames_per_token * len(prompt.speech_tokens), self.config.mel_bins
         if prompt.mel.shape != (num_frames, mel_bins):
@@ -58,7 +58,7 @@ class FlowModel:
                 f"a prompt mel of {num_frames} frames by {mel_bins} bins is wanted, not {prompt.mel.shape}"
             )
         embedding = torch.as_tensor(prompt.embedding, dtype=self.dtype, device=self.device)
-        return Voice(
+        return PromptTensors(
             tokens=prompt.speech_tokens,
             mel=torch.as_tensor(prompt.mel, dtype=self.dtype, device=self.device),
             speaker=self.network.speaker(embedding[None])[0],
@@ -70,7 +70,7 @@ class FlowModel:
         return self.network.mean(self.network.embed(ids), len(following), context)[0]
 
     def solve(
-        self, voice: Voice, mean: torch.Tensor, start: int, context_of_step: Callable[[int], Context]
+        self, voice: PromptTensors, mean: torch.Tensor, start: int, context_of_step: Callable[[int], Context]
     ) -> torch.Tensor:
         """The mel (frames, mel_bins) of the frames from ``start`` on that ``mean`` describes."""
         stop = start + mean.shape[0]
@@ -78,7 +78,7 @@ class FlowModel:
         prompt_mel = torch.zeros_like(mean)
         known = voice.mel[start:stop]
         prompt_mel[: known.shape[0]] = known
-        conditions = Conditions(*(told_and_untold(part) for part in (mean, prompt_mel, voice.speaker)))
+        conditions = Conditions(*(cond_uncond(part) for part in (mean, prompt_mel, voice.speaker)))
 
         def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
             return self.network.estimator.velocity(x, conditions, self.modulations[step], context_of_step(step))
@@ -86,15 +86,15 @@ class FlowModel:
         return solve(self.noise[start:stop], self.steps, self.config.solver.guidance_scale, velocity)
 
     def decode_sequence(
-        self, voice: Voice, tokens: Sequence[int], following: Sequence[int], *, is_streaming: bool
+        self, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int], *, is_streaming: bool
     ) -> torch.Tensor:
         """The mel (frames, mel_bins) of prompt and ``tokens`` in one go, without the prompt's frames.
 
         ``is_streaming`` hides later chunks from earlier ones, as streams need it (specification F8).
         """
         check_length(self.config.frames_per_token * (len(voice.tokens) + len(tokens)))
-        whole = WholeSequence(self.grid_frames if is_streaming else None)
-        of_tokens = WholeSequence(self.config.grid_tokens if is_streaming else None)
+        whole = FullContext(self.grid_frames if is_streaming else None)
+        of_tokens = FullContext(self.config.chunk_tokens if is_streaming else None)
         mean = self.mean((*voice.tokens, *tokens), following, EncoderContext(of_tokens, whole))
         return self.solve(voice, mean, 0, lambda _: whole)[voice.num_frames :]
 
@@ -108,6 +108,6 @@ def check_length(num_frames: int) -> None:
         )
 
 
-def told_and_untold(condition: torch.Tensor) -> torch.Tensor:
+def cond_uncond(condition: torch.Tensor) -> torch.Tensor:
     """The condition for row 0; row 1, the unconditioned one, hears zeros, prompt mel included."""
     return torch.stack([condition, torch.zeros_like(condition)])

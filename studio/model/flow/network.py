@@ -63,7 +63,7 @@ class ConformerFlow(FlowNetwork):
         self.encoder = UpsampleConformerEncoder(
             conformer,
             config.input_size,
-            look_ahead_tokens=config.look_ahead_tokens,
+            lookahead_tokens=config.lookahead_tokens,
             frames_per_token=config.frames_per_token,
         )
         self.encoder_proj = nn.Linear(conformer.size, config.mel_bins)
@@ -82,9 +82,9 @@ class ConformerFlow(FlowNetwork):
 class TransformerFlow(FlowNetwork):
     """CosyVoice3: look-ahead layer and diffusion transformer."""
 
-    def __init__(self, config: FlowConfig, look_ahead: LookAheadConfig, dit: DiTConfig) -> None:
+    def __init__(self, config: FlowConfig, lookahead: LookAheadConfig, dit: DiTConfig) -> None:
         super().__init__(config, DiT(dit, config.mel_bins))
-        self.pre_lookahead_layer = LookAheadLayer(look_ahead.in_channels, look_ahead.channels, config.look_ahead_tokens)
+        self.pre_lookahead_layer = LookAheadLayer(lookahead.in_channels, lookahead.channels, config.lookahead_tokens)
 
     def mean(self, embedded: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
         tokens: torch.Tensor = self.pre_lookahead_layer(embedded, num_following, context.tokens)
@@ -101,5 +101,5 @@ def build_network(config: FlowConfig) -> FlowNetwork:
     """The network of ``config``, on the default device and with random weights."""
     if config.conformer is not None and config.unet is not None:
         return ConformerFlow(config, config.conformer, config.unet)
-    assert config.look_ahead is not None and config.dit is not None, "a flow is one of two kinds"  # noqa: PT018
-    return TransformerFlow(config, config.look_ahead, config.dit)
+    assert config.lookahead is not None and config.dit is not None, "a flow is one of two kinds"  # noqa: PT018
+    return TransformerFlow(config, config.lookahead, config.dit)

@@ -33,7 +33,7 @@ _WEIGHT_TYPES = {
 }
 
 
-class OneDnnProduct:
+class OneDnnLinear:
     """``x @ weight.T + bias`` with ``weight`` (out, in) in oneDNN's own layout."""
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
@@ -129,9 +129,9 @@ def _product_maker(
     if device.type != "cpu":
         return None if precision is Precision.FLOAT32 else HalfProduct
     if precision is Precision.FLOAT32:
-        return OneDnnProduct if _has_onednn() else None
+        return OneDnnLinear if _has_onednn() else None
     if precision is Precision.BFLOAT16 and _has_onednn() and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return OneDnnProduct
+        return OneDnnLinear
     raise UnsupportedPrecision(
         "This processor does not multiply in {precision}.",
         remedy="Choose float32 for the flow.",

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import torch
 
 from studio.model.flow.blocks import FlowCaches, FlowLayouts
-from studio.model.flow.caches import CacheKind, PartCache, PartLayout, Slab
-from studio.model.flow.model import FlowModel, Voice
+from studio.model.flow.caches import CacheBlock, CacheKind, CacheLayout, StageCache
+from studio.model.flow.model import FlowModel, PromptTensors
 
 
 @dataclass(frozen=True)
 class PromptState:
     """Read-only, and shared by every stream of the voice. ``caches`` of None: streams recompute the prompt."""
 
-    voice: Voice
+    voice: PromptTensors
     caches: FlowCaches | None = field(repr=False)
 
     @property
@@ -41,8 +41,8 @@ class PromptState:
 
 def cacheable_tokens(num_prompt_tokens: int, model: FlowModel) -> int:
     """Whole blocks of the prompt whose look-ahead lies in the prompt too (specification M3)."""
-    grid_tokens = model.config.grid_tokens
-    return max(0, (num_prompt_tokens - model.config.look_ahead_tokens) // grid_tokens * grid_tokens)
+    chunk_tokens = model.config.chunk_tokens
+    return max(0, (num_prompt_tokens - model.config.lookahead_tokens) // chunk_tokens * chunk_tokens)
 
 
 def caches_from_tensors(
@@ -63,12 +63,12 @@ def caches_from_tensors(
             raise ValueError(f"{name} of the stored prompt state is {found}, not {wanted} {shape}")
         return tensor.to(model.device)
 
-    def part(name: str, layout: PartLayout, part_kind: CacheKind, frames: int) -> PartCache:
-        shapes = layout.slab_shapes(part_kind, frames)
+    def part(name: str, layout: CacheLayout, part_kind: CacheKind, frames: int) -> StageCache:
+        shapes = layout.block_shapes(part_kind, frames)
         held = {key: take(f"{name}.{key}", shape, dtype) for key, shape in shapes.items()}
         tails = [take(f"{name}.tail.{i}", shape, model.dtype) for i, shape in enumerate(layout.tail_shapes())]
-        slabs = [Slab(part_kind, held, 0, frames)] if held else []
-        return PartCache(layout, part_kind, cache_dtype=dtype, tails=tails, slabs=slabs, num_frames=frames)
+        slabs = [CacheBlock(part_kind, held, 0, frames)] if held else []
+        return StageCache(layout, part_kind, cache_dtype=dtype, tails=tails, slabs=slabs, num_frames=frames)
 
     caches = FlowCaches(
         tokens=part("tokens", layouts.tokens, CacheKind.KEYS_VALUES, num_tokens),

@@ -13,7 +13,7 @@ from studio.model.flow.model import FlowModel, check_length
 from studio.model.flow.prompt_state import PromptState
 
 
-class GridFlowStream:
+class StreamingFlow:
     """Equal to one streaming run over all tokens, last call included (specification F8, J2 2 and 3).
 
     A call costs its own frames. Where the budget refuses the caches of another call, the rest of the
@@ -37,12 +37,14 @@ class GridFlowStream:
     def is_recomputing(self) -> bool:
         return self._caches is None
 
-    def decode(self, tokens: Sequence[int], look_ahead: Sequence[int]) -> torch.Tensor:
+    def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowStream``; also raises ``SequenceTooLong``. (mel_bins, frames) float32."""
         assert self._is_open, "the stream has ended"
         config = self._model.config
         num_tokens = len(self._voice.tokens) + len(self._spoken) + len(tokens)
-        check_cut(num_tokens, look_ahead, grid_tokens=config.grid_tokens, look_ahead_tokens=config.look_ahead_tokens)
+        check_chunk_boundary(
+            num_tokens, lookahead, chunk_tokens=config.chunk_tokens, lookahead_tokens=config.lookahead_tokens
+        )
         check_length(config.frames_per_token * num_tokens)
         pending = (*self._uncached_prompt, *tokens)
         if self._caches is not None and not self._caches.make_room(len(pending), self._model, self._budget):
@@ -52,10 +54,10 @@ class GridFlowStream:
         self._is_open = False  # until the call is through: a run broken off in the middle cannot go on
         with torch.inference_mode():
             if self._caches is None:
-                mel = self._model.decode_sequence(self._voice, self._spoken, look_ahead, is_streaming=True)
+                mel = self._model.decode_sequence(self._voice, self._spoken, lookahead, is_streaming=True)
             else:
-                mel = self._caches.decode_blocks(self._model, self._voice, pending, look_ahead)
-        self._is_open = bool(look_ahead)
+                mel = self._caches.decode_blocks(self._model, self._voice, pending, lookahead)
+        self._is_open = bool(lookahead)
         return as_mel(mel[mel.shape[0] - config.frames_per_token * len(tokens) :])
 
     def close(self) -> None:
@@ -64,21 +66,23 @@ class GridFlowStream:
         self._spoken = []
 
 
-def check_cut(num_tokens: int, look_ahead: Sequence[int], *, grid_tokens: int, look_ahead_tokens: int) -> None:
-    """``num_tokens`` of prompt and speech would be decoded, and ``look_ahead`` follows; the last call may end anywhere.
+def check_chunk_boundary(
+    num_tokens: int, lookahead: Sequence[int], *, chunk_tokens: int, lookahead_tokens: int
+) -> None:
+    """``num_tokens`` of prompt and speech would be decoded, and ``lookahead`` follows; the last call may end anywhere.
 
     Raises ``OffGridCut``, and ``ValueError`` for another number of following tokens.
     """
-    if not look_ahead:
+    if not lookahead:
         return
-    if len(look_ahead) != look_ahead_tokens:
-        raise ValueError(f"{look_ahead_tokens} look-ahead tokens are wanted, not {len(look_ahead)}")
-    if beyond := num_tokens % grid_tokens:
+    if len(lookahead) != lookahead_tokens:
+        raise ValueError(f"{lookahead_tokens} look-ahead tokens are wanted, not {len(lookahead)}")
+    if beyond := num_tokens % chunk_tokens:
         raise OffGridCut(
             "A chunk would end {beyond} tokens beyond the flow's grid of {grid}.",
             remedy="Cut where prompt and spoken tokens together are a multiple of it.",
             beyond=beyond,
-            grid=grid_tokens,
+            grid=chunk_tokens,
         )
 
 

@@ -14,7 +14,7 @@ from torch import nn
 
 from studio.model.config import UNetConfig
 from studio.model.flow.context import CausalConvolution, Context, Convolution, KeysValues, SelfAttention
-from studio.model.flow.estimator import Conditions, Modulation, VelocityEstimator, sinusoids_of_time
+from studio.model.flow.estimator import Conditions, Modulation, VelocityEstimator, timestep_embedding
 
 _TIME_RATIO = 4
 _FEED_FORWARD_RATIO = 4
@@ -148,7 +148,7 @@ class TimeEmbedding(nn.Module):
         self.linear_2 = nn.Linear(size, size)
 
     def forward(self, time: torch.Tensor) -> torch.Tensor:
-        embedding: torch.Tensor = self.linear_2(F.silu(self.linear_1(sinusoids_of_time(time, self.in_size))))
+        embedding: torch.Tensor = self.linear_2(F.silu(self.linear_1(timestep_embedding(time, self.in_size))))
         return embedding
 
 

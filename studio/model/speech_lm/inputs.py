@@ -12,7 +12,7 @@ from studio.model.stages import SpeechTokenRequest
 
 
 @dataclass(frozen=True, slots=True)
-class InputTables:
+class InputEmbeddings:
     """``start`` and ``task`` (1, hidden), ``text`` (vocabulary, hidden), ``speech`` (rows, hidden).
 
     ``text`` may lie elsewhere than the others: it is large, and read once an utterance.
@@ -23,10 +23,10 @@ class InputTables:
     text: torch.Tensor
     speech: torch.Tensor
 
-    def to(self, device: torch.device) -> InputTables:
+    def to(self, device: torch.device) -> InputEmbeddings:
         """The same with all but the text table on ``device``; none of it needs gradients."""
         start, task, speech = (table.detach().to(device) for table in (self.start, self.task, self.speech))
-        return InputTables(start, task, self.text.detach(), speech)
+        return InputEmbeddings(start, task, self.text.detach(), speech)
 
     def embed_text(self, tokens: Sequence[int]) -> torch.Tensor:
         """(len(tokens), hidden)"""

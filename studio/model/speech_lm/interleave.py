@@ -16,7 +16,7 @@ from enum import Enum
 from itertools import islice
 
 
-class Table(Enum):
+class TokenKind(Enum):
     """Where an input token's vector comes from."""
 
     TEXT = "text"
@@ -28,11 +28,11 @@ class Table(Enum):
 class Segment:
     """Input tokens of one table; the task mark is a segment without tokens."""
 
-    table: Table
+    table: TokenKind
     tokens: tuple[int, ...] = ()
 
 
-class Interleaving:
+class InterleavedScheduler:
     """The order of one utterance. It knows ids only, neither embeddings nor the model.
 
     ``speech_left``: how many speech tokens the model may add before text is due again; 0 while text is awaited.
@@ -52,10 +52,10 @@ class Interleaving:
         self._text.append(text_token)
         segments = []
         while self.speech_left == 0 and len(self._text) >= self._text_per_block:
-            segments.append(Segment(Table.TEXT, _take(self._text, self._text_per_block)))
+            segments.append(Segment(TokenKind.TEXT, _take(self._text, self._text_per_block)))
             spoken = _take(self._prompt_speech, self._speech_per_block)
             if spoken:
-                segments.append(Segment(Table.SPEECH, spoken))
+                segments.append(Segment(TokenKind.SPEECH, spoken))
             self.speech_left = self._speech_per_block - len(spoken)
         return segments
 
@@ -69,8 +69,8 @@ class Interleaving:
 
     def finish(self) -> list[Segment]:
         """What goes in when the text has ended."""
-        rest = [Segment(Table.TEXT, _take(self._text, len(self._text))), Segment(Table.TASK)]
-        return [*rest, Segment(Table.SPEECH, _take(self._prompt_speech, len(self._prompt_speech)))]
+        rest = [Segment(TokenKind.TEXT, _take(self._text, len(self._text))), Segment(TokenKind.TASK)]
+        return [*rest, Segment(TokenKind.SPEECH, _take(self._prompt_speech, len(self._prompt_speech)))]
 
 
 def _take(queue: deque[int], count: int) -> tuple[int, ...]:

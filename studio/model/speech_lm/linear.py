@@ -28,9 +28,9 @@ import torch
 import torch.nn.functional as F
 
 from studio.errors import UnsupportedPrecision
-from studio.model.card_kernel import load_compiler
 from studio.model.config import Precision
-from studio.model.speech_lm.card_int8 import CardInt8Linear
+from studio.model.cuda_kernel import load_compiler
+from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 
 # (rows, in) float32 -> (rows, out) float32, the bias added.
 Linear = Callable[[torch.Tensor], torch.Tensor]
@@ -51,7 +51,7 @@ def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, 
         return Int4Linear(weight, bias)
     if precision in (Precision.INT8, Precision.INT4):
         if device.type != "cpu":
-            return CardInt8Linear(*eight_bit_levels(weight), bias, device)
+            return CudaInt8Linear(*quantize_int8_per_channel(weight), bias, device)
         return Int8Linear(weight, bias)
     if precision is Precision.FLOAT16:
         return HalfLinear(weight, bias, device)
@@ -167,7 +167,7 @@ class Int8Linear:
     _MAGNIFIER = 2.0 * _STEPS
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        levels, scales = eight_bit_levels(weight)
+        levels, scales = quantize_int8_per_channel(weight)
         zero_points = torch.zeros(len(scales), dtype=torch.long)
         with _fbgemm():
             quantized = torch._make_per_channel_quantized_tensor(levels, scales.double(), zero_points, 0)
@@ -187,7 +187,7 @@ class Int8Linear:
         return product if self._bias is None else product.add_(self._bias)
 
 
-def eight_bit_levels(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def quantize_int8_per_channel(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """``weight`` (out, in) as int8 and what that is multiplied with, one number for each output channel."""
     largest = torch.maximum(weight.amax(dim=1), -weight.amin(dim=1))
     scales = (largest / 127).clamp_(min=1e-30)

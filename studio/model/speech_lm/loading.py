@@ -14,7 +14,7 @@ from studio.model.speech_lm.linear import check_support, describe, pack
 from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, SpeechLMNetwork
 from studio.model.speech_lm.qwen2 import DecoderLayer
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
-from studio.model.weights import fill, read_tensors, without_weights
+from studio.model.weights import load_weights, meta_init, read_tensors
 
 # An eighth to a quarter of a released model; opening a mapping costs 20 ms.
 _LAYERS_MAPPED = 4
@@ -54,8 +54,8 @@ def open_network(path: Path, config: SpeechLMConfig) -> SpeechLMNetwork:
 
     Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
-    network = without_weights(lambda: SpeechLMNetwork(config))
-    fill(network, read_tensors(path), file_name=path.name, ignored=UNUSED_TENSORS)
+    network = meta_init(lambda: SpeechLMNetwork(config))
+    load_weights(network, read_tensors(path), file_name=path.name, ignored=UNUSED_TENSORS)
     return network
 
 
@@ -90,6 +90,6 @@ def _open_layers(path: Path, config: SpeechLMConfig) -> Iterator[DecoderLayer]:
         for index in range(first, min(first + _LAYERS_MAPPED, num_layers)):
             prefix = f"{BACKBONE}.layers.{index}."
             own = {name.removeprefix(prefix): tensors[name] for name in tensors if name.startswith(prefix)}
-            layer = without_weights(lambda: DecoderLayer(config.backbone))
-            fill(layer, own, file_name=path.name)
+            layer = meta_init(lambda: DecoderLayer(config.backbone))
+            load_weights(layer, own, file_name=path.name)
             yield layer

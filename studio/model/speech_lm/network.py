@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from studio.model.config import SpeechLMConfig
-from studio.model.speech_lm.inputs import InputTables
+from studio.model.speech_lm.inputs import InputEmbeddings
 from studio.model.speech_lm.qwen2 import Qwen2, table
 
 BACKBONE = "llm.model.model"
@@ -57,11 +57,11 @@ class SpeechLMNetwork(nn.Module):
         return backbone
 
     @property
-    def inputs(self) -> InputTables:
+    def inputs(self) -> InputEmbeddings:
         """The tables as they are now; gradients flow through them."""
         layout = self.config.layout
         special = self.llm_embedding if layout.has_llm_embedding else self.speech_embedding
-        return InputTables(
+        return InputEmbeddings(
             start=special.weight[layout.sos_row][None],
             task=special.weight[layout.task_row][None],
             text=self.backbone.embed_tokens.weight,

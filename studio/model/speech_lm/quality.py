@@ -77,7 +77,7 @@ def compare_with_reference(
     wanted, tested = zip(
         *(
             _scores(speech_lm, network, replace(request, min_tokens=num_tokens, max_tokens=num_tokens))
-            for request in requests or (arbitrary_request(speech_lm.config),)
+            for request in requests or (random_request(speech_lm.config),)
         ),
         strict=True,
     )
@@ -97,7 +97,7 @@ def _scores(
     return wanted.double(), torch.stack(sampler.scores)
 
 
-def arbitrary_request(config: SpeechLMConfig) -> SpeechTokenRequest:
+def random_request(config: SpeechLMConfig) -> SpeechTokenRequest:
     """A request of random tokens, the same every time: for trying out, warming up and measuring."""
     generator = torch.Generator().manual_seed(0)
 

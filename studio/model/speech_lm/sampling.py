@@ -50,7 +50,7 @@ class RepetitionAwareSampler:
         return int(torch.searchsorted(shares, inside * shares[-1], right=True).clamp_(max=len(shares) - 1))
 
 
-class TwoDrawSampler:
+class OfficialRASampler:
     """The official procedure and its use of random numbers, for comparison with recorded draws."""
 
     def __init__(self, options: SamplingOptions, seed: int) -> None:
@@ -112,7 +112,7 @@ def _nucleus(scores: torch.Tensor, options: SamplingOptions) -> tuple[list[int],
     best = scores.softmax(dim=0).topk(min(options.top_k, len(scores)))
     probabilities: list[float] = best.values.tolist()
     if not probabilities[0] > 0.0:
-        raise not_a_number()
+        raise nan_error()
     count, total = 0, 0.0
     while count < len(probabilities) and total < options.top_p:
         total += probabilities[count]
@@ -120,7 +120,7 @@ def _nucleus(scores: torch.Tensor, options: SamplingOptions) -> tuple[list[int],
     return best.indices[:count].tolist(), probabilities[:count]
 
 
-def not_a_number() -> ModelOverflow:
+def nan_error() -> ModelOverflow:
     """Of scores that are none."""
     return ModelOverflow(
         "The speech language model computed something that is not a number.",

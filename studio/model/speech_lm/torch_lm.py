@@ -11,8 +11,8 @@ import torch
 from studio.model.config import SpeechLMConfig
 from studio.model.speech_lm.cache import KVCache, check_length
 from studio.model.speech_lm.decoder import Decoder
-from studio.model.speech_lm.inputs import InputTables
-from studio.model.speech_lm.interleave import Interleaving, Segment, Table
+from studio.model.speech_lm.inputs import InputEmbeddings
+from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind
 from studio.model.speech_lm.linear import Linear
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
@@ -32,13 +32,13 @@ class TorchSpeechLM:
     """
 
     def __init__(
-        self, config: SpeechLMConfig, inputs: InputTables, decoder: Decoder, head: Linear, engine: str
+        self, config: SpeechLMConfig, inputs: InputEmbeddings, decoder: Decoder, head: Linear, engine: str
     ) -> None:
         self.config = config
         self.sampling = config.sampling
         self.inputs = inputs
         self.engine = engine
-        self.lines_at_once = 1  # each reads all weights for itself
+        self.max_concurrent_lines = 1  # each reads all weights for itself
         self.decoder = decoder
         self.head = head
         self._prompt_states: OrderedDict[tuple[int, ...], tuple[torch.Tensor, ...]] = OrderedDict()
@@ -109,7 +109,7 @@ class TorchSpeechLM:
     ) -> Iterator[int]:
         layout = self.config.layout
         instruction = request.prompt_text_tokens[: request.num_instruction_tokens]
-        order = Interleaving(
+        order = InterleavedScheduler(
             text_per_block=self.config.interleave_text_tokens,
             speech_per_block=self.config.interleave_speech_tokens,
             prompt_text=request.prompt_text_tokens[request.num_instruction_tokens :],
@@ -161,11 +161,11 @@ class TorchSpeechLM:
 
     def _embed(self, segment: Segment) -> torch.Tensor:
         match segment.table:
-            case Table.TEXT:
+            case TokenKind.TEXT:
                 return self.inputs.embed_text(segment.tokens)
-            case Table.SPEECH:
+            case TokenKind.SPEECH:
                 return self.inputs.embed_speech(segment.tokens)
-            case Table.TASK:
+            case TokenKind.TASK:
                 return self.inputs.task
 
     def begin_with_prompt_text(self, prompt_text_tokens: tuple[int, ...], cache: KVCache) -> None:

@@ -17,7 +17,7 @@ from studio.model.stages import SourceNoise
 from studio.model.vocoder.f0 import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
 from studio.model.vocoder.f0 import CausalF0Predictor
 from studio.model.vocoder.history import History
-from studio.model.vocoder.source import HarmonicSource, phase_sums
+from studio.model.vocoder.source import HarmonicSource, cumulative_phase
 
 
 class CausalNetwork(Protocol):
@@ -70,7 +70,7 @@ class CausalStream:
     def _make_source(self, mel: torch.Tensor) -> torch.Tensor:
         network, start = self._network, self._num_source_samples
         f0 = network.f0_predictor.continue_from(mel, self._history)
-        sums = phase_sums(f0, network.config, before=self._phase_sums)
+        sums = cumulative_phase(f0, network.config, before=self._phase_sums)
         self._phase_sums = sums[:, :, -1]
         self._num_source_samples += f0.shape[-1] * network.samples_per_frame
         noise = self._noise.columns(start, self._num_source_samples)

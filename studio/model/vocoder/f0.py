@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from studio.model.vocoder.history import History
-from studio.model.vocoder.layers import Surround, both_sides, left_side
+from studio.model.vocoder.layers import Surround, causal_padding, same_padding
 
 _NUM_LAYERS = 5
 LOOK_RIGHT_FRAMES = 3
@@ -29,7 +29,7 @@ class F0Predictor(nn.Module):
     def forward(self, mel: torch.Tensor) -> torch.Tensor:
         """(batch, bins, frames) -> hertz (batch, frames)."""
         first, *others = self.condnet
-        return self._hertz(first(both_sides(self._cast(mel), 3)), others, both_sides, mel.dtype)
+        return self._hertz(first(same_padding(self._cast(mel), 3)), others, same_padding, mel.dtype)
 
     def _cast(self, mel: torch.Tensor) -> torch.Tensor:
         return mel.to(self.classifier.weight.dtype)
@@ -54,7 +54,7 @@ class CausalF0Predictor(F0Predictor):
             x = F.pad(x, (0, LOOK_RIGHT_FRAMES))
         first, *others = self.condnet
         return self._hertz(
-            first(history.extend(x, extent=self.first_kernel_size)), others, left_side(history), mel.dtype
+            first(history.extend(x, extent=self.first_kernel_size)), others, causal_padding(history), mel.dtype
         )
 
     def forward(self, mel: torch.Tensor) -> torch.Tensor:

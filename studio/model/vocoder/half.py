@@ -31,7 +31,7 @@ class HalfConvolution(nn.Module):
         return F.conv1d(half, self.weight, self.bias, dilation=self._dilation).to(columns.dtype)
 
 
-def halve_products(network: HiFT, dtype: torch.dtype) -> None:
+def to_half(network: HiFT, dtype: torch.dtype) -> None:
     """For inference; the weights are where they will stay."""
     for block in chain(network.resblocks, network.source_resblocks):
         assert isinstance(block, ResidualBlock)

@@ -15,12 +15,12 @@ from studio.model.vocoder.history import History
 Surround = Callable[[torch.Tensor, int], torch.Tensor]
 
 
-def both_sides(columns: torch.Tensor, extent: int) -> torch.Tensor:
+def same_padding(columns: torch.Tensor, extent: int) -> torch.Tensor:
     """Zeros around ``columns``, for a centred convolution of odd ``extent``."""
     return F.pad(columns, (extent // 2, extent // 2))
 
 
-def left_side(history: History) -> Surround:
+def causal_padding(history: History) -> Surround:
     """The past before the columns, for a causal convolution."""
 
     def surround(columns: torch.Tensor, extent: int) -> torch.Tensor:

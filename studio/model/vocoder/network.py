@@ -21,8 +21,8 @@ from torch.nn import functional as F
 from studio.model.config import VocoderConfig
 from studio.model.vocoder.f0 import CausalF0Predictor, F0Predictor
 from studio.model.vocoder.history import History
-from studio.model.vocoder.layers import RepeatUpsample, ResidualBlock, Surround, both_sides, left_side
-from studio.model.vocoder.source import HarmonicSource, glide, phase_sums, radians, staircase
+from studio.model.vocoder.layers import RepeatUpsample, ResidualBlock, Surround, causal_padding, same_padding
+from studio.model.vocoder.source import HarmonicSource, cumulative_phase, linear_upsample, nearest_upsample, radians
 from studio.model.vocoder.spectrum import analyse, resynthesise
 
 _MAX_MAGNITUDE = 100.0
@@ -90,7 +90,7 @@ class HiFT(nn.Module, ABC):
         ``noise``: (samples, harmonics), or one a batch row. At least one frame.
         """
         f0 = self.f0_predictor(mel)
-        source = self.m_source(f0, self.phase(phase_sums(f0, self.config), mel.dtype), noise)
+        source = self.m_source(f0, self.phase(cumulative_phase(f0, self.config), mel.dtype), noise)
         return self.decode(mel, source), f0
 
     def run_stages(self, x: torch.Tensor, spectrum: torch.Tensor, surround: Surround, history: History) -> torch.Tensor:
@@ -119,7 +119,7 @@ def sound_of(spectrum: torch.Tensor, config: VocoderConfig, history: History) ->
     return sound.clamp(-config.audio_limit, config.audio_limit)
 
 
-class CentredHiFT(HiFT):
+class NonCausalHiFT(HiFT):
     """CosyVoice2's: every convolution sees both sides."""
 
     def __init__(self, config: VocoderConfig) -> None:
@@ -134,13 +134,13 @@ class CentredHiFT(HiFT):
         return nn.ConvTranspose1d(in_channels, out_channels, kernel_size, rate, padding)
 
     def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        return glide(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
+        return linear_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         history = History.of_whole()
         spectrum = analyse(source, self.config.stft_size, self.config.stft_hop, history)
-        x = self.conv_pre(both_sides(mel, _CENTRED_KERNEL_SIZE))
-        return sound_of(self.run_stages(x, spectrum, both_sides, history), self.config, history)
+        x = self.conv_pre(same_padding(mel, _CENTRED_KERNEL_SIZE))
+        return sound_of(self.run_stages(x, spectrum, same_padding, history), self.config, history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:  # noqa: ARG002 - no past
         return cast("torch.Tensor", self.ups[stage](x))
@@ -166,7 +166,7 @@ class CausalHiFT(HiFT):
         return RepeatUpsample(in_channels, out_channels, kernel_size, rate)
 
     def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        return staircase(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
+        return nearest_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def merge_taps(self) -> None:
         """Prepares the up-sampling layers for inference."""
@@ -193,7 +193,7 @@ class CausalHiFT(HiFT):
         spectrum = analyse(source, config.stft_size, config.stft_hop, history)
         columns_per_frame = self.samples_per_frame // config.stft_hop
         num_columns = x.shape[-1] * columns_per_frame + int(history.is_first)
-        made = self.run_stages(x, history.hold_back(spectrum, num_columns), left_side(history), history)
+        made = self.run_stages(x, history.hold_back(spectrum, num_columns), causal_padding(history), history)
         return sound_of(made, config, history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from studio.model.config import VocoderConfig
 
 
-def phase_sums(f0: torch.Tensor, config: VocoderConfig, before: torch.Tensor | None = None) -> torch.Tensor:
+def cumulative_phase(f0: torch.Tensor, config: VocoderConfig, before: torch.Tensor | None = None) -> torch.Tensor:
     """Cycles a sample, summed over frames: (batch, harmonics, frames) float64 of ``f0`` (batch, frames).
 
     ``before`` (batch, harmonics): the sums at the frame before the first.
@@ -35,12 +35,12 @@ def radians(sums: torch.Tensor, samples_per_frame: int, dtype: torch.dtype) -> t
     return sums.to(dtype) * 2 * math.pi * samples_per_frame
 
 
-def staircase(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
+def nearest_upsample(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
     """CosyVoice3: the phase stands still within a frame. (batch, harmonics, frames) -> samples."""
     return phase.repeat_interleave(samples_per_frame, dim=-1)
 
 
-def glide(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
+def linear_upsample(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
     """CosyVoice2: the phase moves from the middle of each frame to the middle of the next."""
     return F.interpolate(phase, scale_factor=float(samples_per_frame), mode="linear", align_corners=False)
 

@@ -11,16 +11,16 @@ import torch
 from studio.model.config import Precision, VocoderConfig, VocoderKind
 from studio.model.stages import SourceNoise, VocoderStream
 from studio.model.vocoder.causal_stream import CausalNetwork, CausalStream
-from studio.model.vocoder.centred_stream import CentredNetwork, CentredStream
-from studio.model.vocoder.half import halve_products
-from studio.model.vocoder.network import CausalHiFT, CentredHiFT
+from studio.model.vocoder.half import to_half
+from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 from studio.model.vocoder.noise import NormalNoise, UniformTable
-from studio.model.vocoder.source import phase_sums
-from studio.model.weights import fill, fold_weight_norm, read_tensors, without_weights
+from studio.model.vocoder.non_causal_stream import NonCausalNetwork, NonCausalStream
+from studio.model.vocoder.source import cumulative_phase
+from studio.model.weights import fold_weight_norm, load_weights, meta_init, read_tensors
 
 _F0 = "f0_predictor."
 _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
-_Network = TypeVar("_Network", CausalHiFT, CentredHiFT)
+_Network = TypeVar("_Network", CausalHiFT, NonCausalHiFT)
 
 
 class HiFTVocoder(ABC):
@@ -29,7 +29,7 @@ class HiFTVocoder(ABC):
     ``network`` is a ``HiFT``, or what an engine puts in its place.
     """
 
-    def __init__(self, network: CentredNetwork | CausalNetwork) -> None:
+    def __init__(self, network: NonCausalNetwork | CausalNetwork) -> None:
         self.network = network
         self.sample_rate = network.config.sample_rate
         self.samples_per_frame = network.samples_per_frame
@@ -44,19 +44,19 @@ class HiFTVocoder(ABC):
     def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor: ...
 
 
-class CentredVocoder(HiFTVocoder):
+class NonCausalVocoder(HiFTVocoder):
     """CosyVoice2's."""
 
-    network: CentredNetwork
+    network: NonCausalNetwork
 
-    def __init__(self, network: CentredNetwork) -> None:
+    def __init__(self, network: NonCausalNetwork) -> None:
         super().__init__(network)
 
     def noise(self, seed: int) -> SourceNoise:
         return NormalNoise(seed, self.network.config.num_harmonics + 1)
 
     def open_stream(self, noise: SourceNoise) -> VocoderStream:
-        return CentredStream(self.network, noise)
+        return NonCausalStream(self.network, noise)
 
     def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
         """One run of the network. No frames, no samples."""
@@ -67,7 +67,7 @@ class CentredVocoder(HiFTVocoder):
             mel = mel[None].to(network.conv_pre.weight)
             columns = noise.columns(0, mel.shape[-1] * self.samples_per_frame)
             f0 = network.f0_predictor(mel)
-            source = network.m_source(f0, network.phase(phase_sums(f0, network.config), mel.dtype), columns)
+            source = network.m_source(f0, network.phase(cumulative_phase(f0, network.config), mel.dtype), columns)
             return network.decode(mel, source)[0]
 
 
@@ -103,16 +103,16 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
     predictor is float64 (specification G3). Raises ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
     """
     tensors = read_tensors(path)
-    if config.kind is VocoderKind.CENTRED:
-        centred = without_weights(lambda: CentredHiFT(config))
-        fill(centred, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
-        return CentredVocoder(_in_place(centred, precision, device))
-    causal = without_weights(lambda: CausalHiFT(config))
-    fill(causal, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
+    if config.kind is VocoderKind.NON_CAUSAL:
+        centred = meta_init(lambda: NonCausalHiFT(config))
+        load_weights(centred, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
+        return NonCausalVocoder(_in_place(centred, precision, device))
+    causal = meta_init(lambda: CausalHiFT(config))
+    load_weights(causal, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
     # The pitch predictor's normalisation, too, is computed in float64.
     of_f0 = {name.removeprefix(_F0): tensor for name, tensor in tensors.items() if name.startswith(_F0)}
     folded_f0 = fold_weight_norm(of_f0, file_name=path.name, dtype=torch.float64)
-    fill(causal.f0_predictor, folded_f0, file_name=path.name, dtype=torch.float64)
+    load_weights(causal.f0_predictor, folded_f0, file_name=path.name, dtype=torch.float64)
     _in_place(causal, precision, device)
     causal.merge_taps()
     return CausalVocoder(causal)
@@ -121,5 +121,5 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
 def _in_place(network: _Network, precision: Precision, device: str) -> _Network:
     network.to(device)
     if precision in _HALF_TYPES:
-        halve_products(network, _HALF_TYPES[precision])
+        to_half(network, _HALF_TYPES[precision])
     return network

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import regex
 
-from studio.project.splitting import unwrapped
+from studio.project.splitting import unwrap
 from studio.text.special_tokens import PHONES
 
 _FRONT_MATTER = regex.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", regex.DOTALL)
@@ -45,7 +45,7 @@ def words_of_markdown(text: str) -> str:
     """Paragraphs on one line each, blank lines between."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _COMMENT.sub("", _FRONT_MATTER.sub("", text))
-    paragraphs = (_without_marks(unwrapped("\n".join(lines))) for lines in _paragraphs(text.split("\n")))
+    paragraphs = (_without_marks(unwrap("\n".join(lines))) for lines in _paragraphs(text.split("\n")))
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 

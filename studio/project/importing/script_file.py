@@ -8,16 +8,16 @@ from studio.errors import UnreadableScript
 from studio.project.importing.documents import read_bytes, read_text
 from studio.project.importing.markdown import words_of_markdown
 from studio.project.importing.subtitles import cues
-from studio.project.importing.tables import lines_of_table
+from studio.project.importing.tables import read_table
 from studio.project.importing.word import paragraphs_of_word
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, new_id
-from studio.project.splitting import LineBreaks, split_text
+from studio.project.splitting import SplitMode, split_text
 from studio.wording import wording
 
 SCRIPT_SUFFIXES = (".txt", ".md", ".markdown", ".srt", ".csv", ".tsv", ".docx")
 
 
-def read_script(path: Path, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[Line]:
+def read_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[Line]:
     """The lines of a script, by the suffix of its file. Rows and subtitles are lines; other text is split.
 
     Raises ``UnreadableScript``, also where there is nothing to be spoken.
@@ -30,7 +30,7 @@ def read_script(path: Path, breaks: LineBreaks = LineBreaks.SENTENCE) -> list[Li
     return lines
 
 
-def _lines(path: Path, breaks: LineBreaks) -> list[Line]:
+def _lines(path: Path, breaks: SplitMode) -> list[Line]:
     match path.suffix.lower():
         case ".txt":
             return _plain_lines(read_text(path), breaks)
@@ -39,7 +39,7 @@ def _lines(path: Path, breaks: LineBreaks) -> list[Line]:
         case ".docx":
             return _plain_lines("\n\n".join(paragraphs_of_word(read_bytes(path), path.name)), breaks)
         case ".csv" | ".tsv":
-            return lines_of_table(read_text(path), path.name)
+            return read_table(read_text(path), path.name)
         case ".srt":
             return [
                 Line(
@@ -60,5 +60,5 @@ def _lines(path: Path, breaks: LineBreaks) -> list[Line]:
     )
 
 
-def _plain_lines(text: str, breaks: LineBreaks) -> list[Line]:
+def _plain_lines(text: str, breaks: SplitMode) -> list[Line]:
     return [Line(id=new_id(), text=words) for words in split_text(text, breaks)]

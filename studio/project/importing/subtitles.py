@@ -8,7 +8,7 @@ from itertools import pairwise
 import regex
 
 from studio.project.lines import LONGEST_PAUSE_SECONDS
-from studio.project.splitting import unwrapped
+from studio.project.splitting import unwrap
 
 _TIME = r"(\d{1,3}):(\d{2}):(\d{2})[,.](\d{1,3})"
 _TIMES = regex.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}.*")
@@ -68,4 +68,4 @@ def _seconds(parts: tuple[str, ...]) -> float:
 
 
 def _words(lines: list[str]) -> str:
-    return unwrapped("\n".join(_FORMATTING.sub("", line).strip() for line in lines))
+    return unwrap("\n".join(_FORMATTING.sub("", line).strip() for line in lines))

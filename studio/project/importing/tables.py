@@ -10,7 +10,7 @@ import regex
 
 from studio.errors import StudioError, UnreadableScript
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, new_id
-from studio.project.splitting import unwrapped
+from studio.project.splitting import unwrap
 from studio.text.styles import Preset, load_styles
 
 _COLUMNS = {
@@ -28,7 +28,7 @@ _SOUND_SUFFIX = regex.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a)\Z", regex.IGNORE
 _GENERATIONS = ("cosyvoice3", "cosyvoice2")
 
 
-def lines_of_table(text: str, name: str) -> list[Line]:
+def read_table(text: str, name: str) -> list[Line]:
     """Without a row of column names the first column is the text. ``name`` is the file's, for complaints.
 
     Raises ``UnreadableScript``.
@@ -99,7 +99,7 @@ def _line(cells: Mapping[str, str]) -> Line:
     file_name = cells.get("file_name", "").replace("\\", "/").rpartition("/")[2]
     return Line(
         id=new_id(),
-        text=unwrapped(cells["text"]),
+        text=unwrap(cells["text"]),
         voice=cells.get("voice") or None,
         style=style_named(cells.get("style", "")),
         speed=_number(cells.get("speed"), 1.0),

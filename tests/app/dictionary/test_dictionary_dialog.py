@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from studio.app.dictionary.dialog import DictionaryDialog
 from studio.app.dictionary.global_words import GlobalWords
-from studio.app.dictionary.hearing import WordHearing
+from studio.app.dictionary.pronunciation_page import PronunciationPage
 from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD
-from studio.app.dictionary.word_page import WordPage
+from studio.app.dictionary.word_preview import WordPreview
 from studio.app.script.project_editor import ProjectEditor
 from studio.errors import CannotWrite
 from studio.project import global_dictionary
@@ -61,11 +61,11 @@ def dialog(editor: ProjectEditor, words: GlobalWords, qtbot: QtBot) -> Dictionar
     return dialog
 
 
-def type_in(page: WordPage, number: int, column: int, text: str) -> None:
+def type_in(page: PronunciationPage, number: int, column: int, text: str) -> None:
     page.model.setData(page.model.index(number, column), text)
 
 
-def shown(page: WordPage, number: int) -> list[str]:
+def shown(page: PronunciationPage, number: int) -> list[str]:
     return [page.model.data(page.model.index(number, column)) for column in (WORD, ALIAS, PRONUNCIATION)]
 
 
@@ -255,7 +255,7 @@ def test_a_step_back_that_cannot_be_kept_is_told_and_changes_nothing(
     def fail(*_: object) -> None:
         raise CannotWrite("No.", remedy="Later.")
 
-    monkeypatch.setattr(global_dictionary, "write_whole", fail)
+    monkeypatch.setattr(global_dictionary, "atomic_write", fail)
     with qtbot.waitSignal(words.failed):
         editor.undo_stack.undo()
     assert words.dictionary.entries == ()
@@ -264,7 +264,7 @@ def test_a_step_back_that_cannot_be_kept_is_told_and_changes_nothing(
 def test_a_word_is_heard_as_it_would_be_said(bench: Any) -> None:
     bench.add_voice("Anna")
     session = bench.session
-    hearing = WordHearing(session.bridge, session.transport, session.find_voice)
+    hearing = WordPreview(session.bridge, session.transport, session.find_voice)
     failures: list[object] = []
     hearing.failed.connect(failures.append)
     bench.loop.call_soon(hearing.hear, DictionaryEntry("SQL", alias="one two three"), "Anna")

@@ -12,10 +12,10 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt
 from PySide6.QtWidgets import QApplication
 from thread_worker import ThreadWorker
 
-from studio.app.engines.build_panel import BuildPanel
 from studio.app.engines.engines_page import EnginesPage
+from studio.app.engines.tuning_panel import EngineTuningPanel
 from studio.app.translation import use_language
-from studio.engines.overview import EngineAction, Overview
+from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Stage
 
 
@@ -94,7 +94,7 @@ def test_while_something_is_tried_it_can_be_paused_and_stopped_but_not_begun(pag
 
 
 def test_the_panel_tells_what_how_far_and_how_long(qtbot: Any) -> None:
-    panel = BuildPanel()
+    panel = EngineTuningPanel()
     qtbot.addWidget(panel)
     panel.show_overview(engine_pictures.at_work())
     assert "Looking for faster engines for AMD Ryzen 7 5800X: 3 of 5" in panel.words
@@ -111,7 +111,7 @@ def test_the_panel_tells_what_how_far_and_how_long(qtbot: Any) -> None:
 
 def test_buttons_stay_where_they_are_while_the_words_change(qtbot: Any) -> None:
     """Words of one line and of two."""
-    panel = BuildPanel()
+    panel = EngineTuningPanel()
     qtbot.addWidget(panel)
     panel.resize(620, 100)
     overview = engine_pictures.at_work()
@@ -139,7 +139,7 @@ def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
     managed: list[tuple[EngineAction, tuple[str, ...]]] = []
 
     class WithEngines(FakeModel):
-        def watch_engines(self, tell: Callable[[Overview], None]) -> None:
+        def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None:
             tell(engine_pictures.at_work())
 
         def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int:

@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
 from studio.app.export_dialog.dialog import ExportDialog
+from studio.app.export_dialog.export_options import REMEMBERED, default_folder
 from studio.app.export_dialog.progress_page import ProgressPage, clock_time
-from studio.app.export_dialog.wishes import REMEMBERED, default_folder
 from studio.app.translation import use_language
 from studio.errors import DiskFull, NoSpeechMade, VoiceNotFound
 from studio.export.exporter import Exporter
@@ -27,8 +27,8 @@ from studio.pipeline.request import Mode, SynthesisReport
 from studio.project.changes import AddTake, EditLines, InsertLines
 from studio.project.lines import Line
 from studio.project.project import Project
-from studio.project.takes import TakeRecipe
-from studio.settings_file import Settings
+from studio.project.takes import TakeParameters
+from studio.settings_store import Settings
 
 Report = Callable[[QWidget], str]  # what "Copy report" in it copies
 
@@ -38,7 +38,9 @@ RATE = 24_000
 def speak(project: Project, line_id: str) -> np.ndarray:
     """Gives the line a take of half a second, as the queue would."""
     line = project.line(line_id)
-    recipe = TakeRecipe(line.text, 1, project.fingerprint_of(line_id), "zero-shot", line.voice or "", "", "a model", "")
+    recipe = TakeParameters(
+        line.text, 1, project.fingerprint_of(line_id), "zero-shot", line.voice or "", "", "a model", ""
+    )
     recorder = project.begin_take(line_id, recipe, RATE)
     samples = np.random.default_rng(len(line.text)).uniform(-0.5, 0.5, RATE // 2).astype(np.float32)
     recorder.append(samples)
@@ -76,8 +78,8 @@ def dialog(qtbot: QtBot, project: Project, settings: Settings) -> ExportDialog:
     return make(qtbot, project, settings)
 
 
-def make(qtbot: QtBot, project: Project, settings: Settings, **wishes: object) -> ExportDialog:
-    dialog = ExportDialog(project, settings, provenance=Provenance("a model", "Apache-2.0"), **wishes)  # type: ignore[arg-type]
+def make(qtbot: QtBot, project: Project, settings: Settings, **export_options: object) -> ExportDialog:
+    dialog = ExportDialog(project, settings, provenance=Provenance("a model", "Apache-2.0"), **export_options)  # type: ignore[arg-type]
     qtbot.addWidget(dialog)
     dialog.show()
     return dialog
@@ -161,7 +163,7 @@ def test_controls_that_do_not_matter_are_grey(dialog: ExportDialog) -> None:
 def test_lines_are_exported_as_they_were_heard(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
     choose(dialog, declared.EXPORT_ENCODING, "wav32f")
     export(qtbot, dialog)
-    target = dialog.form.wishes.folder
+    target = dialog.form.export_options.folder
     heard = project.samples_of(project.chosen_take("a").id)  # type: ignore[union-attr]
     np.testing.assert_array_equal(soundfile.read(target / "001 Anna The first line.wav", dtype="float32")[0], heard)
     assert dialog.pages.currentWidget() is dialog.outcome
@@ -179,13 +181,13 @@ def test_only_the_selected_lines(qtbot: QtBot, project: Project, settings: Setti
     dialog.form.selected_lines.setChecked(True)
     qtbot.waitUntil(lambda: names(dialog) == ["002 Ben The second line.wav"])
     export(qtbot, dialog)
-    assert [path.name for path in dialog.form.wishes.folder.iterdir()] == ["002 Ben The second line.wav"]
+    assert [path.name for path in dialog.form.export_options.folder.iterdir()] == ["002 Ben The second line.wav"]
     several = make(qtbot, project, settings, selected_ids=["a", "b"])
     assert several.form.selected_lines.isChecked()
 
 
 def test_choices_are_remembered(qtbot: QtBot, dialog: ExportDialog, project: Project, settings: Settings) -> None:
-    wishes = {
+    export_options = {
         declared.EXPORT_FILES: "both",
         declared.EXPORT_PATTERN: "{index} of {project}",
         declared.EXPORT_ENCODING: "flac16",
@@ -198,11 +200,11 @@ def test_choices_are_remembered(qtbot: QtBot, dialog: ExportDialog, project: Pro
         declared.EXPORT_HAS_ONE_PAUSE: True,
         declared.EXPORT_PAUSE_SECONDS: 1.5,
     }
-    for setting, value in wishes.items():
+    for setting, value in export_options.items():
         choose(dialog, setting, value)
     export(qtbot, dialog)
     again = make(qtbot, project, Settings(settings.path))
-    assert {setting: again.form.values[setting] for setting in wishes} == wishes
+    assert {setting: again.form.values[setting] for setting in export_options} == export_options
     assert set(again.form.values) == set(REMEMBERED)
 
 
@@ -229,7 +231,7 @@ def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: Expor
     speak(project, "c")
     with qtbot.waitSignal(dialog.exported):
         dialog.on_line_spoken("c")
-    assert len(list(dialog.form.wishes.folder.iterdir())) == 3
+    assert len(list(dialog.form.export_options.folder.iterdir())) == 3
 
 
 def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
@@ -238,7 +240,7 @@ def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, dialog: Export
     dialog.form.leave_out.setChecked(True)
     qtbot.waitUntil(lambda: names(dialog) == ["002 Ben The second line.wav"])
     export(qtbot, dialog)
-    assert [path.name for path in dialog.form.wishes.folder.iterdir()] == ["002 Ben The second line.wav"]
+    assert [path.name for path in dialog.form.export_options.folder.iterdir()] == ["002 Ben The second line.wav"]
 
 
 def test_lines_that_cannot_be_spoken_are_told(dialog: ExportDialog, project: Project, report_of: Report) -> None:
@@ -253,7 +255,7 @@ def test_lines_that_cannot_be_spoken_are_told(dialog: ExportDialog, project: Pro
     assert report_of(dialog).startswith("error: no-speech-made\n")
     dialog.outcome.failures.setCurrentRow(1)
     assert report_of(dialog).startswith("error: voice-not-found\n")
-    assert not dialog.form.wishes.folder.exists()
+    assert not dialog.form.export_options.folder.exists()
 
 
 def test_a_line_that_changes_while_it_is_spoken_is_not_left_out_silently(
@@ -281,13 +283,13 @@ def test_giving_up_while_lines_are_spoken(qtbot: QtBot, dialog: ExportDialog, pr
 def held_export(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Exports wait before their first line until the event is set."""
     go_on = threading.Event()
-    see_to = Exporter._see_to
+    see_to = Exporter._process_line
 
     def wait(self: Exporter, position: int, item: object) -> None:
         assert go_on.wait(60)
         see_to(self, position, item)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Exporter, "_see_to", wait)
+    monkeypatch.setattr(Exporter, "_process_line", wait)
     yield go_on
     go_on.set()
 
@@ -303,7 +305,7 @@ def test_cancelling_keeps_the_window_alive_and_what_is_done(
     held_export.set()
     qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
     assert dialog.outcome.title.text() == "The export was cancelled"
-    assert [path.name for path in dialog.form.wishes.folder.iterdir()] == ["001 Anna The first line.wav"]
+    assert [path.name for path in dialog.form.export_options.folder.iterdir()] == ["001 Anna The first line.wav"]
 
 
 def test_closing_while_it_works_ends_the_work_first(
@@ -330,7 +332,7 @@ def test_a_full_disk_is_a_sentence(
     assert dialog.outcome.title.text() == "The disk is full."
     assert "what is done stays" in dialog.outcome.details.text()
     assert report_of(dialog).startswith("error: disk-full\n")
-    dialog.outcome.show_cancelled(dialog.form.wishes.folder)
+    dialog.outcome.show_cancelled(dialog.form.export_options.folder)
     assert dialog.outcome.copy_report.isHidden()
 
 
@@ -344,7 +346,7 @@ def answer_question(qtbot: QtBot, dialog: ExportDialog, words: str) -> str:
 
 
 def test_files_of_others_are_replaced_only_if_wished(qtbot: QtBot, dialog: ExportDialog) -> None:
-    target = dialog.form.wishes.folder
+    target = dialog.form.export_options.folder
     target.mkdir()
     (target / "001 Anna The first line.wav").write_bytes(b"mine")
     dialog.export_button.click()
@@ -431,17 +433,19 @@ def test_two_scripts_without_a_file_are_exported_into_folders_of_their_own(
     first = make(qtbot, project, settings)
     choose(first, declared.EXPORT_FILES, "both")
     export(qtbot, first)
-    made = {path: path.read_bytes() for path in first.form.wishes.folder.rglob("*.wav")}
+    made = {path: path.read_bytes() for path in first.form.export_options.folder.rglob("*.wav")}
     assert len(made) == 3
     other = other_project(tmp_path)
     monkeypatch.setattr(Project, "begun", project.begun)  # in the same second
     second = make(qtbot, other, settings)
     choose(second, declared.EXPORT_FILES, "both")
-    assert second.form.wishes.folder != first.form.wishes.folder
+    assert second.form.export_options.folder != first.form.export_options.folder
     export(qtbot, second)
     assert {path: path.read_bytes() for path in made} == made
     assert settings[declared.EXPORT_FOLDER] == ""
-    assert make(qtbot, project, settings).form.wishes.folder == first.form.wishes.folder  # where it goes on
+    assert (
+        make(qtbot, project, settings).form.export_options.folder == first.form.export_options.folder
+    )  # where it goes on
     other.close()
 
 
@@ -451,7 +455,7 @@ def test_a_remembered_folder_has_a_folder_for_each_script_without_a_file(
     export(qtbot, dialog)
     other = other_project(tmp_path)
     second = make(qtbot, other, settings)
-    assert second.form.wishes.folder.parent == tmp_path / "target"
+    assert second.form.export_options.folder.parent == tmp_path / "target"
     export(qtbot, second)
     assert settings[declared.EXPORT_FOLDER] == str(tmp_path / "target")
     other.close()

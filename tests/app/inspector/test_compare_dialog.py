@@ -177,7 +177,7 @@ def test_a_click_on_a_take_of_a_locked_line_only_says_why_it_is_not_chosen(bench
     window.script.toggle_lock()
     before, steps = bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()
     told: list[str] = []
-    window.desk.told.connect(told.append)
+    window.desk.status_message.connect(told.append)
     takes = window.inspector._takes
     place = takes.visualItemRect(takes.item(2)).center()
     for button in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):

@@ -18,7 +18,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
         "catalog.known",
         "catalog.checking",
         "catalog.importing",
-        "app.models.model_work",
+        "app.models.model_tasks",
         "app.models.first_run",
     ):
         monkeypatch.setattr(f"studio.{module}.known_models", lambda: {model.name: model})

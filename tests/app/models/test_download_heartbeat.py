@@ -30,7 +30,7 @@ def large_hub(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer:
         for file in small.files
     ]
     model = dataclasses.replace(small, files=tuple(described))
-    for module in ("catalog.known", "catalog.checking", "app.models.model_work", "app.models.first_run"):
+    for module in ("catalog.known", "catalog.checking", "app.models.model_tasks", "app.models.first_run"):
         monkeypatch.setattr(f"studio.{module}.known_models", lambda: {model.name: model})
     hub.repositories[REPOSITORY] = Repository(files)
     return hub

@@ -13,15 +13,15 @@ from small_model import NAME, small_files, small_model
 from window_bench import MODEL, Bench
 
 from studio.app.models.first_run import FirstRun
-from studio.app.models.first_run_panel import FirstRunPanel, Offer, PanelPage
-from studio.app.models.trial import Trial, compare, highest_hertz
-from studio.app.speaking.sound import GrowingSound
+from studio.app.models.first_run_panel import FirstRunPanel, PanelPage, SetupSuggestion
+from studio.app.models.model_preview import ModelPreview, compare, highest_hertz
+from studio.app.speaking.streaming_audio import StreamingAudio
 from studio.app.translation import use_language
-from studio.catalog.advice import Reason, advise
+from studio.catalog.advice import Reason, recommend_model
 from studio.catalog.installation import Installation
 from studio.catalog.installed import installed_models
 from studio.catalog.known import SourceKind, known_models
-from studio.catalog.machine import GraphicsCard, MachineFacts, look_at_machine, parse_cards
+from studio.catalog.machine import GraphicsCard, MachineFacts, parse_cards, probe_machine
 from studio.catalog.sources import open_source
 from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
 from studio.settings import MODEL as MODEL_IN_USE
@@ -161,8 +161,8 @@ def test_where_a_source_refuses_the_other_one_goes_on(
     assert bench.settings[MODEL_SOURCE] == "modelscope"
 
 
-def trial(first: float, work: float, highest: float, *, noise: bool = False) -> Trial:
-    return Trial("a model", noise, first, work, 24_000, highest, GrowingSound(24_000))
+def trial(first: float, work: float, highest: float, *, noise: bool = False) -> ModelPreview:
+    return ModelPreview("a model", noise, first, work, 24_000, highest, StreamingAudio(24_000))
 
 
 def test_what_became_better_is_told_and_what_it_costs() -> None:
@@ -213,7 +213,7 @@ def test_buttons_keep_the_focus_while_the_page_is_only_further(qapp: Any) -> Non
     panel = FirstRunPanel()
     pressed: list[int] = []
     for share in (0.1, 0.2):
-        panel.show_page(PanelPage("Downloading", offers=(Offer("Pause", lambda s=share: pressed.append(s)),)))
+        panel.show_page(PanelPage("Downloading", offers=(SetupSuggestion("Pause", lambda s=share: pressed.append(s)),)))
         buttons = panel._buttons
     assert panel._buttons is buttons
     panel.press("Pause")
@@ -222,14 +222,14 @@ def test_buttons_keep_the_focus_while_the_page_is_only_further(qapp: Any) -> Non
 
 def test_a_card_with_room_gets_the_newest_and_others_the_lightest() -> None:
     models = known_models().values()
-    with_card = advise(MachineFacts("", 8, 32 * GIB, 20 * GIB, 100 * GIB, CARD), models)
-    without = advise(PLAIN, models)
+    with_card = recommend_model(MachineFacts("", 8, 32 * GIB, 20 * GIB, 100 * GIB, CARD), models)
+    without = recommend_model(PLAIN, models)
     assert with_card is not None
     assert without is not None
     assert (with_card.model.name, with_card.reason) == ("Fun-CosyVoice3-0.5B-2512", Reason.HAS_CARD)
     assert (without.model.name, without.reason) == ("CosyVoice2-0.5B", Reason.LIGHTEST)
     assert not without.lacks_disk
-    small = advise(MachineFacts("", 2, 4 * GIB, GIB, GIB, None), models)
+    small = recommend_model(MachineFacts("", 2, 4 * GIB, GIB, GIB, None), models)
     assert small is not None
     assert small.lacks_memory
     assert small.lacks_disk
@@ -239,7 +239,7 @@ def test_cards_are_read_as_their_driver_tells_them() -> None:
     told = "NVIDIA GeForce GT 1030, 2048, 580.1\nNVIDIA GeForce RTX 4070, 12288, 580.1\n"
     assert parse_cards(told) == CARD
     assert parse_cards("No devices were found") is None
-    assert look_at_machine().num_cores >= 1
+    assert probe_machine().num_cores >= 1
 
 
 def test_the_highest_sound_is_measured() -> None:

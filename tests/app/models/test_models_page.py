@@ -14,7 +14,7 @@ from small_model import NAME, small_files, write_folder
 from window_bench import Bench
 
 from studio.app.models.model_card import ModelCard
-from studio.app.models.model_work import WorkKind
+from studio.app.models.model_tasks import ModelTaskKind
 from studio.app.models.models_page import ModelsPage
 from studio.catalog.installed import ModelState
 from studio.settings import PREFERS_RL
@@ -85,13 +85,13 @@ def test_a_download_shows_its_bytes_and_ends_with_an_installed_model(models: Pag
     hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     models.click("Download")
     models.bench.until(lambda: "kB of " in models.card._work.text())
-    assert "Downloading Small-CosyVoice3" in models.window.status.task_words
+    assert "Downloading Small-CosyVoice3" in models.window.status.task_text
     assert models.card._bar.maximum() > 0
     assert models.card._main.text() == "Pause"
     models.until(ModelState.INSTALLED)
     assert models.card._state.text() == "Installed"
     assert models.card._bar.isHidden()
-    assert models.window.status.task_words == ""
+    assert models.window.status.task_text == ""
 
 
 def test_paused_closed_and_opened_again_a_download_goes_on(
@@ -129,7 +129,7 @@ def test_what_is_asked_for_while_the_list_is_read_anew_waits_its_turn(models: Pa
     models.bench.until(lambda: work.current is None)
     work.install(NAME)
     models.until(ModelState.INSTALLED)
-    assert begun == [WorkKind.INSTALL, WorkKind.INSTALL]
+    assert begun == [ModelTaskKind.INSTALL, ModelTaskKind.INSTALL]
 
 
 def test_pause_keeps_and_cancel_cleans_up(models: PageBench, hub: HubServer, tmp_path: Path) -> None:

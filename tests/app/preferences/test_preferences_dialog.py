@@ -42,7 +42,7 @@ from studio.settings import (
     PAUSE_AFTER_SECONDS,
     SETTINGS,
 )
-from studio.settings_file import Settings
+from studio.settings_store import Settings
 
 W = TypeVar("W", bound=QWidget)
 

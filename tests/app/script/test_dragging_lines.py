@@ -8,7 +8,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QApplication
 from window_bench import Bench
 
-from studio.app.script.drag_picture import picture_of_words
+from studio.app.script.drag_pixmap import drag_pixmap
 from studio.app.script.line_model import Column
 from studio.app.window import MainWindow
 
@@ -105,7 +105,7 @@ def test_the_place_is_marked_while_lines_are_held_over_it(window: MainWindow) ->
 
 
 def test_the_label_on_the_mouse_is_small(window: MainWindow) -> None:
-    picture = picture_of_words("A very long line. " * 40, window)
+    picture = drag_pixmap("A very long line. " * 40, window)
     assert picture.deviceIndependentSize().width() < 300
     assert picture.deviceIndependentSize().height() < 40
 

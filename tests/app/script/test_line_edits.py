@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.app.script import edits
-from studio.app.script.finding import Place, find_places, replace_places
+from studio.app.script.finding import Match, find_places, replace_places
 from studio.project.changes import Change
 from studio.project.lines import Line
 from studio.project.script import Script
@@ -101,11 +101,11 @@ def test_a_field_is_set_where_it_differs() -> None:
 def test_places_are_found_in_the_order_of_the_script() -> None:
     before = script("Cat, cat", "a CAT.")
     assert find_places(before, "cat", is_case_sensitive=False) == [
-        Place("l0", 0, 3),
-        Place("l0", 5, 8),
-        Place("l1", 2, 5),
+        Match("l0", 0, 3),
+        Match("l0", 5, 8),
+        Match("l1", 2, 5),
     ]
-    assert find_places(before, "cat", is_case_sensitive=True) == [Place("l0", 5, 8)]
+    assert find_places(before, "cat", is_case_sensitive=True) == [Match("l0", 5, 8)]
     assert find_places(before, "", is_case_sensitive=False) == []
     assert find_places(before, "c.t", is_case_sensitive=False) == []
 
@@ -115,6 +115,6 @@ def test_all_places_are_replaced_in_one_step_and_locked_lines_left_alone() -> No
     locked = Script(lines=(before.lines[0], Line(id="l1", text="cat", is_locked=True)))
     assert applied(before, replace_places(before, "cat", r"d\1g", is_case_sensitive=False)) == [r"d\1g d\1g", r"d\1g"]
     assert applied(locked, replace_places(locked, "cat", "dog", is_case_sensitive=False)) == ["dog dog", "cat"]
-    only = replace_places(before, "cat", "dog", is_case_sensitive=False, only=Place("l0", 4, 7))
+    only = replace_places(before, "cat", "dog", is_case_sensitive=False, only=Match("l0", 4, 7))
     assert applied(before, only) == ["cat dog", "cat"]
     assert replace_places(before, "cow", "dog", is_case_sensitive=False) is None

@@ -14,9 +14,9 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from studio.app.script import edits
 from studio.app.script.line_model import Column, LineModel
-from studio.app.script.live_states import LiveState, LiveStates
+from studio.app.script.line_statuses import LineStatus, LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
-from studio.project.changes import EditLines, InsertLines, MoveLines, RemoveLines, Together
+from studio.project.changes import CompositeChange, EditLines, InsertLines, MoveLines, RemoveLines
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 
@@ -37,8 +37,8 @@ class Table:
         self.project = Project.create(folder)
         self.project.apply(InsertLines(0, tuple(Line(id=text, text=text) for text in TEXTS)))
         self.editor = ProjectEditor(self.project)
-        self.live_states = LiveStates()
-        self.model = NamedRows(self.editor, self.live_states, lambda style: style.preset or "")
+        self.line_statuses = LineStatusStore()
+        self.model = NamedRows(self.editor, self.line_statuses, lambda style: style.preset or "")
         self.tester = QAbstractItemModelTester(self.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
 
     @property
@@ -60,10 +60,10 @@ def test_every_kind_of_change_is_shown_and_undone(table: Table) -> None:
         RemoveLines(("one", "two")),
         MoveLines(("five",), 0),
         EditLines({"five": {"text": "FIVE"}}),
-        Together((EditLines({"four": {"text": "4"}}), RemoveLines(("five",)))),
-        Together((InsertLines(0, (Line(id="last", text="last"),)), RemoveLines(("three",)))),
+        CompositeChange((EditLines({"four": {"text": "4"}}), RemoveLines(("five",)))),
+        CompositeChange((InsertLines(0, (Line(id="last", text="last"),)), RemoveLines(("three",)))),
     ):
-        editor.do(change, "Edit")
+        editor.push(change, "Edit")
         assert table.shown == [line.text for line in table.project.lines]
     while editor.undo_stack.canUndo():
         editor.undo_stack.undo()
@@ -76,9 +76,9 @@ def test_every_kind_of_change_is_shown_and_undone(table: Table) -> None:
 
 def test_an_index_that_is_kept_follows_its_line(table: Table) -> None:
     kept = QPersistentModelIndex(table.model.index(3, Column.TEXT))
-    table.editor.do(MoveLines(("four",), 0), "Move")
+    table.editor.push(MoveLines(("four",), 0), "Move")
     assert (kept.row(), kept.data()) == (0, "four")
-    table.editor.do(RemoveLines(("four",)), "Remove")
+    table.editor.push(RemoveLines(("four",)), "Remove")
     assert not kept.isValid()
 
 
@@ -97,7 +97,7 @@ def test_no_order_of_changes_confuses_it(table: Table, steps: list[tuple[int, in
             edits.merge(script, [first]),
         )[kind]
         if change is not None:
-            table.editor.do(change, "Edit")
+            table.editor.push(change, "Edit")
         if other % 5 == 0:
             table.editor.undo_stack.undo()
         assert table.shown == [line.text for line in table.project.lines]
@@ -116,7 +116,7 @@ def test_writing_in_a_cell_is_a_step_of_undo(table: Table) -> None:
 
 def test_turning_a_knob_is_one_step(table: Table) -> None:
     for speed in (1.1, 1.2, 1.3):
-        table.editor.do(EditLines({"one": {"speed": speed}}), "Speed", merge_key="speed:one")
+        table.editor.push(EditLines({"one": {"speed": speed}}), "Speed", merge_key="speed:one")
     assert table.editor.undo_stack.count() == 1
     table.editor.undo_stack.undo()
     assert table.project.lines[0].speed == 1.0
@@ -125,7 +125,7 @@ def test_turning_a_knob_is_one_step(table: Table) -> None:
 
 
 def test_locked_lines_are_not_edited_by_accident(table: Table) -> None:
-    table.editor.do(EditLines({"one": {"is_locked": True}}), "Lock")
+    table.editor.push(EditLines({"one": {"is_locked": True}}), "Lock")
     for column in (Column.TEXT, Column.VOICE, Column.STYLE):
         assert not table.model.index(0, column).flags() & Qt.ItemFlag.ItemIsEditable
         assert table.model.index(1, column).flags() & Qt.ItemFlag.ItemIsEditable
@@ -134,18 +134,18 @@ def test_locked_lines_are_not_edited_by_accident(table: Table) -> None:
 def test_states_are_words_and_progress(table: Table) -> None:
     state = table.model.index(0, Column.STATE)
     assert state.data() == "Draft"
-    table.live_states.set("one", LiveState(LineState.QUEUED))
+    table.line_statuses.set("one", LineStatus(LineState.QUEUED))
     assert state.data() == "Waiting"
-    table.live_states.set("one", LiveState(LineState.SPEAKING, 0.42))
+    table.line_statuses.set("one", LineStatus(LineState.SPEAKING, 0.42))
     assert state.data() == "Speaking 42%"
-    table.live_states.set("one", None)
+    table.line_statuses.set("one", None)
     assert state.data() == "Draft"
 
 
 def test_only_rows_that_changed_are_painted_again(table: Table) -> None:
     changed: list[tuple[int, int]] = []
     table.model.dataChanged.connect(lambda top, bottom: changed.append((top.row(), bottom.row())))
-    table.editor.do(EditLines({"three": {"text": "3"}}), "Edit")
+    table.editor.push(EditLines({"three": {"text": "3"}}), "Edit")
     assert changed == [(2, 2)]
 
 

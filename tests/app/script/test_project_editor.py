@@ -26,8 +26,8 @@ def speeds(editor: ProjectEditor) -> list[float]:
 
 
 def test_merged_steps_undo_and_redo_every_line_that_any_of_them_changed(editor: ProjectEditor) -> None:
-    editor.do(EditLines({"a": {"speed": 1.1}}), "Change speed", merge_key="speed")
-    editor.do(EditLines({"a": {"speed": 1.2}, "b": {"speed": 1.2}}), "Change speed", merge_key="speed")
+    editor.push(EditLines({"a": {"speed": 1.1}}), "Change speed", merge_key="speed")
+    editor.push(EditLines({"a": {"speed": 1.2}, "b": {"speed": 1.2}}), "Change speed", merge_key="speed")
     assert editor.undo_stack.count() == 1
     editor.undo_stack.undo()
     assert speeds(editor) == [1.0, 1.1]
@@ -36,17 +36,17 @@ def test_merged_steps_undo_and_redo_every_line_that_any_of_them_changed(editor: 
 
 
 def test_a_merged_step_that_changes_nothing_is_dropped(editor: ProjectEditor) -> None:
-    editor.do(EditLines({"b": {"speed": 0.5}}), "Change speed")
-    editor.do(EditLines({"a": {"speed": 1.5}}), "Change speed", merge_key="speed")
-    editor.do(EditLines({"a": {"speed": 1.0}}), "Change speed", merge_key="speed")
+    editor.push(EditLines({"b": {"speed": 0.5}}), "Change speed")
+    editor.push(EditLines({"a": {"speed": 1.5}}), "Change speed", merge_key="speed")
+    editor.push(EditLines({"a": {"speed": 1.0}}), "Change speed", merge_key="speed")
     assert editor.undo_stack.count() == 1
     editor.undo_stack.undo()
     assert speeds(editor) == [1.0, 1.1]
 
 
 def test_only_the_last_step_is_undone_by_its_key(editor: ProjectEditor) -> None:
-    editor.do(EditLines({"a": {"speed": 1.5}}), "Change speed", merge_key="first")
-    editor.do(EditLines({"a": {"speed": 1.6}}), "Change speed", merge_key="second")
+    editor.push(EditLines({"a": {"speed": 1.5}}), "Change speed", merge_key="first")
+    editor.push(EditLines({"a": {"speed": 1.6}}), "Change speed", merge_key="second")
     assert not editor.undo_merged("first")
     assert editor.undo_merged("second")
     assert speeds(editor) == [1.5, 1.1]

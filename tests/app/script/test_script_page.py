@@ -298,7 +298,7 @@ def test_a_second_text_is_pasted_below_the_first_and_not_into_it(bench: Bench, w
     window.script.paste_text("One starts here.\n\nOne ends here.")
     window.script.paste_text("Two starts here.\n\nTwo ends here.")
     assert bench.texts == ["One starts here.", "One ends here.", "Two starts here.", "Two ends here."]
-    assert window.status.task_words == (
+    assert window.status.task_text == (
         "2 lines pasted: all are chosen, so a voice, a style or Ctrl+Enter is for all of them"
     )
 

@@ -9,10 +9,10 @@ from PySide6.QtTest import QTest
 from window_bench import Bench
 
 from studio.app.script.find_bar import FindBar
-from studio.app.script.finding import Place
+from studio.app.script.finding import Match
+from studio.app.script.highlighted_text import excerpt_of
 from studio.app.script.line_model import Column
-from studio.app.script.marked_text import excerpt_of
-from studio.app.theme.tones import LIGHT
+from studio.app.theme.colors import LIGHT
 from studio.app.window import MainWindow
 
 TEXT = "A cat sat here, a cat of its own.\n\nAnother cat sat there.\n\nNo animal at all here."
@@ -91,7 +91,7 @@ def test_of_a_long_line_what_is_around_the_place_is_shown(bench: Bench, words: s
     del bench  # fonts need an application
     before = words * num_words
     text = before + "HERE\nand " + 40 * words
-    place = Place("line", len(before), len(before) + 4)
+    place = Match("line", len(before), len(before) + 4)
     excerpt = excerpt_of(text, QFont(), 300.0, 2, place)
     start, length = excerpt.range_of(place)
     assert excerpt.text[start : start + length] == "HERE"
@@ -110,8 +110,8 @@ def test_a_place_behind_emoji_is_marked_where_it_is(width: float) -> None:
     """Qt counts each of them twice."""
     text = 12 * "😀 a " + "cat " + 12 * "😀 a "
     start = text.index("cat")
-    excerpt = excerpt_of(text, QFont(), width, 2, Place("line", start, start + 3))
+    excerpt = excerpt_of(text, QFont(), width, 2, Match("line", start, start + 3))
     assert excerpt.text.strip("…") == text[excerpt.start : excerpt.end]
-    first, length = excerpt.range_of(Place("line", start, start + 3))
+    first, length = excerpt.range_of(Match("line", start, start + 3))
     units = excerpt.text.encode("utf-16-le")
     assert units[2 * first : 2 * (first + length)].decode("utf-16-le") == "cat"

@@ -11,7 +11,7 @@ from sound_card import SoundCard
 from window_bench import Bench, CardOutputs
 
 from studio.app.speaking.comparison import Comparison, matching_gains
-from studio.audio.output_device import Fill, OutputStream
+from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice, StudioError
 from studio.export.loudness import loudness_lufs
@@ -110,7 +110,7 @@ def test_switching_goes_on_at_the_same_place(bench: Bench, takes: list[Take], co
 
 
 def test_blind_takes_are_dealt_by_chance_and_dealt_anew(bench: Bench, takes: list[Take], compare: Any) -> None:
-    comparison = compare(takes, is_blind=True, order=np.random.default_rng(3))
+    comparison = compare(takes, is_blind=True, job=np.random.default_rng(3))
     ids = [contender.take.id for contender in comparison.contenders]
     assert ids != [take.id for take in takes]
     assert sorted(ids) == sorted(take.id for take in takes)
@@ -149,7 +149,7 @@ def test_in_turn_every_take_is_heard(bench: Bench, compare: Any) -> None:
 
 def test_a_device_of_another_rate_plays_them_at_their_pitch(make_bench: Callable[..., Any]) -> None:
     class Studio48(SoundCard):
-        def open(self, sample_rate: int, fill: Fill, buffer_seconds: float = 0.15) -> SoundCard:
+        def open(self, sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> SoundCard:
             return super().open(48_000, fill)
 
     bench: Bench = make_bench(outputs=CardOutputs(Studio48()))
@@ -163,7 +163,7 @@ def test_a_device_of_another_rate_plays_them_at_their_pitch(make_bench: Callable
 
 
 class Nothing(CardOutputs):
-    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
         raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
 
 

@@ -15,10 +15,10 @@ from sound_card import SoundCard
 from window_bench import Bench, CardOutputs
 
 from studio.app.speaking.playback import Playback, PlaybackEnd
-from studio.app.speaking.sound import GrowingSound
-from studio.app.speaking.transport import Heard
+from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.speaking.transport import NowPlaying
 from studio.app.voices.clip_player import ClipPlayer
-from studio.audio.output_device import Fill, OutputStream
+from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.waveform import Waveform
 from studio.errors import NoAudioDevice, StudioError
 from studio.settings import OUTPUT_DEVICE
@@ -41,7 +41,7 @@ class Listener:
         self.over.set()
 
 
-def play(sound: GrowingSound, outputs: Any, **options: Any) -> tuple[Playback, Listener]:
+def play(sound: StreamingAudio, outputs: Any, **options: Any) -> tuple[Playback, Listener]:
     listener = Listener()
     playback = Playback(sound, outputs, on_device_lost=listener.on_device_lost, on_end=listener.on_end, **options)
     playback.allow_start()
@@ -58,9 +58,9 @@ def wait_until(condition: Callable[[], object]) -> None:
 def test_play_goes_on_where_it_was_on_another_device() -> None:
     headset, default = SoundCard(vanishes_after=0.3), SoundCard()
     outputs = CardOutputs(default, headset=headset)
-    playback, listener = play(GrowingSound.of(SOUND, RATE), outputs, device="headset")
+    playback, listener = play(StreamingAudio.of(SOUND, RATE), outputs, device="headset")
     assert listener.over.wait(60)
-    assert listener.end is PlaybackEnd.HEARD
+    assert listener.end is PlaybackEnd.FINISHED
     assert "vanished" in listener.lost[0].message
     assert outputs.num_looks == 1
     heard = np.concatenate([headset.heard, default.heard])
@@ -71,9 +71,9 @@ def test_play_goes_on_where_it_was_on_another_device() -> None:
 
 def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
     default = SoundCard()
-    _, listener = play(GrowingSound.of(SOUND[:2400], RATE), Unplugged(default), device="old headset")
+    _, listener = play(StreamingAudio.of(SOUND[:2400], RATE), Unplugged(default), device="old headset")
     assert listener.over.wait(60)
-    assert listener.end is PlaybackEnd.HEARD
+    assert listener.end is PlaybackEnd.FINISHED
     assert len(listener.lost) == 1
     np.testing.assert_array_equal(default.heard, SOUND[:2400])
 
@@ -81,19 +81,19 @@ def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
 class Unplugged(CardOutputs):
     """All devices but the default one."""
 
-    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
         if device is not None:
             raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
         return super().open(device, sample_rate, fill, buffer_seconds)
 
 
 class Nothing(CardOutputs):
-    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
         raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
 
 
 def test_without_any_device_play_ends_with_a_sentence() -> None:
-    _, listener = play(GrowingSound.of(SOUND, RATE), Nothing(SoundCard()))
+    _, listener = play(StreamingAudio.of(SOUND, RATE), Nothing(SoundCard()))
     assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.NO_DEVICE
     assert listener.lost
@@ -101,7 +101,7 @@ def test_without_any_device_play_ends_with_a_sentence() -> None:
 
 def test_a_device_that_runs_dry_whatever_it_holds_is_given_up() -> None:
     card = SoundCard(runs_dry_below=float("inf"))
-    _, listener = play(GrowingSound.of(np.tile(SOUND, 30), RATE), CardOutputs(card))
+    _, listener = play(StreamingAudio.of(np.tile(SOUND, 30), RATE), CardOutputs(card))
     assert listener.over.wait(30)
     assert listener.end is PlaybackEnd.NO_DEVICE
     assert "runs dry" in listener.lost[-1].message
@@ -128,7 +128,7 @@ def test_the_window_tells_once_that_the_device_is_given_more_sound_ahead(
 
 def test_stop_returns_at_once_and_is_silence() -> None:
     card = SoundCard()
-    playback, listener = play(GrowingSound.of(np.tile(SOUND, 5), RATE), CardOutputs(card))
+    playback, listener = play(StreamingAudio.of(np.tile(SOUND, 5), RATE), CardOutputs(card))
     time.sleep(0.3)
     began, robbed = time.perf_counter(), robbed_seconds()
     playback.stop()
@@ -139,7 +139,7 @@ def test_stop_returns_at_once_and_is_silence() -> None:
 
 
 def test_sound_is_heard_while_it_grows() -> None:
-    card, sound = SoundCard(), GrowingSound(RATE)
+    card, sound = SoundCard(), StreamingAudio(RATE)
     _, listener = play(sound, CardOutputs(card))
     for piece in np.array_split(SOUND, 10):
         sound.append(piece)
@@ -151,7 +151,7 @@ def test_sound_is_heard_while_it_grows() -> None:
 
 def test_play_begins_in_the_middle_where_somebody_pointed() -> None:
     card = SoundCard()
-    _, listener = play(GrowingSound.of(SOUND, RATE), CardOutputs(card), start_sample=RATE // 2)
+    _, listener = play(StreamingAudio.of(SOUND, RATE), CardOutputs(card), start_sample=RATE // 2)
     assert listener.over.wait(60)
     np.testing.assert_array_equal(card.heard, SOUND[RATE // 2 :])
 
@@ -214,7 +214,7 @@ def test_the_window_tells_once_that_another_device_is_played_on(
     monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
     play_once()
     assert hints == [told, told]
-    assert set(ends) == {PlaybackEnd.HEARD}
+    assert set(ends) == {PlaybackEnd.FINISHED}
 
 
 def test_what_waits_for_its_moment_is_heard_on_the_device_that_is_chosen_meanwhile(
@@ -223,7 +223,7 @@ def test_what_waits_for_its_moment_is_heard_on_the_device_that_is_chosen_meanwhi
     default, headset = SoundCard(), SoundCard()
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
     transport = bench.session.transport
-    transport._open(Heard("line", "take", GrowingSound.of(SOUND[:2400], RATE)))
+    transport._open(NowPlaying("line", "take", StreamingAudio.of(SOUND[:2400], RATE)))
     bench.until(lambda: default.num_opened)
     transport.use_device("headset")
     transport._begin()
@@ -234,7 +234,7 @@ def test_what_waits_for_its_moment_is_heard_on_the_device_that_is_chosen_meanwhi
 
 
 def test_the_device_is_opened_while_the_sound_is_being_made() -> None:
-    card, sound, listener = SoundCard(), GrowingSound(RATE), Listener()
+    card, sound, listener = SoundCard(), StreamingAudio(RATE), Listener()
     playback = Playback(sound, CardOutputs(card), on_device_lost=listener.on_device_lost, on_end=listener.on_end)
     wait_until(lambda: card.is_running)
     assert not playback.is_heard
@@ -242,14 +242,14 @@ def test_the_device_is_opened_while_the_sound_is_being_made() -> None:
     sound.complete()
     playback.allow_start()
     assert listener.over.wait(60)
-    assert (listener.end, listener.lost, card.num_opened) == (PlaybackEnd.HEARD, [], 1)
+    assert (listener.end, listener.lost, card.num_opened) == (PlaybackEnd.FINISHED, [], 1)
     np.testing.assert_array_equal(card.heard, SOUND[:2400])
 
 
 def test_a_device_opened_ahead_is_closed_when_nothing_is_to_be_heard() -> None:
     card, listener = SoundCard(), Listener()
     outputs = CardOutputs(card)
-    playback = Playback(GrowingSound(RATE), outputs, on_device_lost=listener.on_device_lost, on_end=listener.on_end)
+    playback = Playback(StreamingAudio(RATE), outputs, on_device_lost=listener.on_device_lost, on_end=listener.on_end)
     wait_until(lambda: card.is_running)
     playback.stop()
     assert listener.over.wait(60)
@@ -262,7 +262,7 @@ def test_a_device_that_opens_only_when_play_starts_is_no_failure(failure: Except
     class OpensLater(CardOutputs):
         num_tries = 0
 
-        def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+        def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
             self.num_tries += 1
             if self.num_tries == 1:
                 raise failure
@@ -270,24 +270,24 @@ def test_a_device_that_opens_only_when_play_starts_is_no_failure(failure: Except
 
     card, listener = SoundCard(), Listener()
     outputs = OpensLater(card)
-    sound = GrowingSound.of(SOUND[:2400], RATE)
+    sound = StreamingAudio.of(SOUND[:2400], RATE)
     playback = Playback(sound, outputs, on_device_lost=listener.on_device_lost, on_end=listener.on_end)
     wait_until(lambda: outputs.num_tries)
     playback.allow_start()
     assert listener.over.wait(60)
-    assert (listener.end, listener.lost) == (PlaybackEnd.HEARD, [])
+    assert (listener.end, listener.lost) == (PlaybackEnd.FINISHED, [])
     np.testing.assert_array_equal(card.heard, SOUND[:2400])
 
 
 def test_a_device_that_vanishes_before_play_starts_is_opened_again() -> None:
     card, listener = SoundCard(vanishes_after=0.0), Listener()
-    sound = GrowingSound.of(SOUND[:2400], RATE)
+    sound = StreamingAudio.of(SOUND[:2400], RATE)
     playback = Playback(sound, CardOutputs(card), on_device_lost=listener.on_device_lost, on_end=listener.on_end)
     wait_until(lambda: card.num_opened and not card.is_running)
     card.stay()
     playback.allow_start()
     assert listener.over.wait(60)
-    assert (listener.end, listener.lost) == (PlaybackEnd.HEARD, [])
+    assert (listener.end, listener.lost) == (PlaybackEnd.FINISHED, [])
     np.testing.assert_array_equal(card.heard, SOUND[:2400])
 
 

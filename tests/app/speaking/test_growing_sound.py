@@ -8,13 +8,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.app.speaking.sound import GrowingSound
+from studio.app.speaking.streaming_audio import StreamingAudio
 
 
 @given(sizes=st.lists(st.integers(0, 50), max_size=12), start=st.integers(0, 400), length=st.integers(0, 400))
 def test_any_part_is_what_was_appended(sizes: list[int], start: int, length: int) -> None:
     whole = np.arange(sum(sizes), dtype=np.float32)
-    sound = GrowingSound(10)
+    sound = StreamingAudio(10)
     at = 0
     for size in sizes:
         sound.append(whole[at : at + size])
@@ -28,7 +28,7 @@ def test_any_part_is_what_was_appended(sizes: list[int], start: int, length: int
 
 
 def test_who_waits_is_woken_by_more_and_by_the_end() -> None:
-    sound = GrowingSound(10)
+    sound = StreamingAudio(10)
     answers: list[bool] = []
     waiting = threading.Thread(target=lambda: answers.append(sound.wait_beyond(0, 20)))
     waiting.start()

@@ -17,7 +17,7 @@ from window_bench import Bench
 
 from studio.app.bridge import EngineState
 from studio.app.export_dialog.opening import open_export_dialog
-from studio.app.speaking.queue import OrderState
+from studio.app.speaking.queue import JobState
 from studio.errors import WorkerDied
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import EngineOptions
@@ -69,11 +69,11 @@ def bench(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
 
 
 def speaking(bench: Bench) -> list[str]:
-    return [order.text for order in bench.session.queue.speaking]
+    return [job.text for job in bench.session.queue.speaking]
 
 
 def all_have_sound(bench: Bench) -> bool:
-    sounds = [order.making and order.making.sound for order in bench.session.queue.speaking]
+    sounds = [job.synthesis and job.synthesis.sound for job in bench.session.queue.speaking]
     return all(sound and sound.num_samples for sound in sounds)
 
 
@@ -86,10 +86,10 @@ def test_three_are_spoken_and_a_fourth_when_one_has_ended(bench: Bench) -> None:
     bench.trigger("speak.stale")
     bench.until(lambda: len(speaking(bench)) == 3)
     assert speaking(bench) == list(WORDS[:3])
-    shown = [bench.session.live_states.of(line.id) for line in bench.lines[:5]]
+    shown = [bench.session.line_statuses.of(line.id) for line in bench.lines[:5]]
     assert [live.state for live in shown if live] == 3 * [LineState.SPEAKING] + 2 * [LineState.QUEUED]
     first = bench.session.queue.speaking[0]
-    bench.until(lambda: first.making and first.making.sound and first.making.sound.num_samples)
+    bench.until(lambda: first.synthesis and first.synthesis.sound and first.synthesis.sound.num_samples)
     bench.until(lambda: first.stage == "speech")
     told: list[str] = []
     assert bench.window
@@ -99,7 +99,7 @@ def test_three_are_spoken_and_a_fourth_when_one_has_ended(bench: Bench) -> None:
     assert told[-1].endswith("2 waiting (Esc twice takes back what waits)")
     bench.session.queue.cancel(first)
     bench.until(lambda: [take_lengths(bench, line) for line in (3, 4)] == [[2], [1]])
-    assert first.state is OrderState.CANCELLED
+    assert first.state is JobState.CANCELLED
     assert take_lengths(bench, 0) == [1], "what was spoken of it stays"
     assert speaking(bench) == list(WORDS[1:3])
     bench.session.queue.cancel_all()
@@ -112,7 +112,7 @@ def test_esc_twice_takes_back_what_waits_of_all_the_chosen_lines(bench: Bench) -
     bench.window.script.view.select_lines([line.id for line in bench.lines[:5]])
     bench.trigger("speak.line")
     bench.until(lambda: len(speaking(bench)) == 3 and bench.session.transport.is_playing)
-    assert len(bench.session.queue.orders) == 5
+    assert len(bench.session.queue.jobs) == 5
     stop = bench.window.actions_by_id["play.stop"]
     stop.trigger()
     stop.trigger()  # sooner than the worker has let go of the first line
@@ -157,7 +157,7 @@ def test_an_engine_that_gains_nothing_speaks_one_after_the_other(make_bench: Cal
     bench.trigger("speak.stale")
     bench.until(lambda: speaking(bench))
     first = bench.session.queue.speaking[0]
-    bench.until(lambda: first.making and first.making.sound and first.making.sound.num_samples)
+    bench.until(lambda: first.synthesis and first.synthesis.sound and first.synthesis.sound.num_samples)
     bench.live(0.05)
     assert speaking(bench) == [WORDS[0]]
     bench.session.queue.cancel(first)
@@ -174,10 +174,10 @@ def test_a_line_that_kills_the_worker_takes_none_of_the_others_with_it(
         start_worker=lambda: ThreadWorker(Deadly),
     )
     bench.trigger("speak.stale")
-    bench.until(lambda: all(order.state.is_over for order in bench.session.queue.orders) and bench.session.queue.orders)
-    states = [order.state for order in bench.session.queue.orders]
-    assert states == [OrderState.DONE, OrderState.FAILED, OrderState.DONE, OrderState.DONE]
-    assert isinstance(bench.session.queue.orders[1].error, WorkerDied)
+    bench.until(lambda: all(job.state.is_over for job in bench.session.queue.jobs) and bench.session.queue.jobs)
+    states = [job.state for job in bench.session.queue.jobs]
+    assert states == [JobState.DONE, JobState.FAILED, JobState.DONE, JobState.DONE]
+    assert isinstance(bench.session.queue.jobs[1].error, WorkerDied)
     project = bench.session.editor.project
     lengths = [len(project.samples_of(bench.lines[row].chosen_take or "")) // CHUNK_SAMPLES for row in (0, 2, 3)]
     assert lengths == [2, 3, 2]
@@ -208,10 +208,10 @@ def test_playing_all_goes_on_with_the_line_when_it_is_spoken_once_more(mortal: B
     session.transport.started.connect(lambda sound: heard.append(sound.line_id))
     mortal.trigger("speak.stale")
     mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
-    session.play_all.start(mortal.lines[1].id)
+    session.script_player.start(mortal.lines[1].id)
     mortal.until(lambda: heard)
     ThreadWorker.made[-1].kill()
-    mortal.until(lambda: not session.play_all.is_active)
+    mortal.until(lambda: not session.script_player.is_active)
     ids = [line.id for line in mortal.lines]
     assert heard == [ids[1], ids[1], *ids[2:5]]
 
@@ -235,12 +235,12 @@ def test_silence_ends_what_was_heard_also_where_the_worker_has_died(mortal: Benc
     mortal.until(lambda: len(speaking(mortal)) == 2 and all_have_sound(mortal))
     session.speak([mortal.lines[0].id])
     mortal.until(lambda: session.transport.is_playing and all_have_sound(mortal))
-    heard = next(order for order in session.queue.speaking if order.is_urgent)
+    heard = next(job for job in session.queue.speaking if job.is_urgent)
     session.queue.set_paused(True)
     ThreadWorker.made[-1].kill()
     mortal.until(lambda: len(session.queue.waiting) == 3)
     assert session.stop()
-    assert heard.state is OrderState.CANCELLED
+    assert heard.state is JobState.CANCELLED
     session.queue.set_paused(False)
     mortal.until(lambda: not speaking(mortal) and not session.queue.waiting)
     assert take_lengths(mortal, 0) == [1], "only what was said of it before"
@@ -264,10 +264,10 @@ def test_another_take_of_the_line_that_ends_first_does_not_end_its_turn(bench: B
     first, second = session.queue.speak([bench.lines[0].id], num_takes=2)
     bench.until(lambda: len(speaking(bench)) == 2)
     session.queue.speak([bench.lines[1].id])
-    session.play_all.start(bench.lines[0].id)
+    session.script_player.start(bench.lines[0].id)
     session.transport.stop()
     turns: list[str] = []
-    session.play_all.line_changed.connect(turns.append)
+    session.script_player.line_changed.connect(turns.append)
     session.queue.cancel(second)
     bench.until(lambda: second.state.is_over)
     assert turns == []
@@ -280,11 +280,11 @@ def test_lines_broken_off_by_another_model_are_not_done(bench: Bench) -> None:
     bench.trigger("speak.stale")
     bench.until(lambda: len(speaking(bench)) == 3)
     bench.until(lambda: all_have_sound(bench))
-    orders = session.queue.speaking
+    jobs = session.queue.speaking
     session.queue.cancel_waiting()
     session.use_model(session.model_folder().name)
-    bench.until(lambda: all(order.state.is_over for order in orders))
-    assert [order.state for order in orders] == 3 * [OrderState.CANCELLED]
+    bench.until(lambda: all(job.state.is_over for job in jobs))
+    assert [job.state for job in jobs] == 3 * [JobState.CANCELLED]
 
 
 class Held(FakeModel):
@@ -316,10 +316,10 @@ def test_what_is_taken_back_as_the_worker_dies_is_not_spoken_once_more(mortal: B
     session = mortal.session
     mortal.trigger("speak.stale")
     mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
-    orders = session.queue.orders
+    jobs = session.queue.jobs
     session.bridge.engine_changed.connect(session.queue.cancel_all, Qt.ConnectionType.SingleShotConnection)
     ThreadWorker.made[-1].kill()
-    mortal.until(lambda: all(order.state.is_over for order in orders) and not session.queue._at_work)
+    mortal.until(lambda: all(job.state.is_over for job in jobs) and not session.queue._at_work)
     assert [take_lengths(mortal, row) for row in range(3)] == [[1], [2], [3]], "what was said of each before"
 
 
@@ -333,10 +333,10 @@ def test_what_waits_for_the_model_can_be_taken_back(make_bench: Callable[..., Be
 
     bench = written(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(Slow))
     session = bench.session
-    (order,) = session.queue.speak([bench.lines[0].id])
+    (job,) = session.queue.speak([bench.lines[0].id])
     bench.live(0.01)
-    session.queue.cancel(order)
-    bench.until(lambda: order.state is OrderState.CANCELLED, seconds=5)
+    session.queue.cancel(job)
+    bench.until(lambda: job.state is JobState.CANCELLED, seconds=5)
     assert session.bridge.engine.state is EngineState.LOADING, "it goes on"
     loaded.set()
     bench.until(lambda: session.bridge.engine.state is EngineState.READY)

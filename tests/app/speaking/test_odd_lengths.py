@@ -62,7 +62,7 @@ def test_a_line_that_is_made_in_the_background_is_judged_before_it_is_heard(benc
 def test_speak_all_that_changed_speaks_it_again(bench: Bench) -> None:
     write(bench, "mumble two")
     speak(bench, is_heard=True)
-    bench.session.speak_stale()
+    bench.session.speak_changed_lines()
     bench.until(lambda: state(bench) is LineState.READY)
 
 

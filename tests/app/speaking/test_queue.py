@@ -10,7 +10,7 @@ from fake_model import FakeModel
 from thread_worker import ThreadWorker
 from window_bench import Bench
 
-from studio.app.speaking.queue import OrderState
+from studio.app.speaking.queue import JobState
 from studio.errors import InternalError, StudioError
 from studio.pipeline.request import SynthesisRequest
 from studio.settings import KEEPS_LEADING_SILENCE
@@ -33,8 +33,8 @@ def test_an_unexpected_error_is_reported_once(
     bench.trigger("speak.line")
     bench.until(lambda: reported and not bench.session.queue._at_work)
     bench.live(0.05)
-    (order,) = bench.session.queue.orders
-    assert order.state is OrderState.FAILED
+    (job,) = bench.session.queue.jobs
+    assert job.state is JobState.FAILED
     (error,) = reported
     assert isinstance(error, InternalError)
     assert "broken library" in str(error)
@@ -50,7 +50,7 @@ def test_leading_silence_is_kept_where_the_setting_says_so(make_bench: Callable[
     def spoken() -> SynthesisRequest:
         window.script.set_field("text", "one", "Edit")
         bench.trigger("speak.line")
-        bench.until(lambda: bench.session.queue.orders and bench.session.queue.current is None)
+        bench.until(lambda: bench.session.queue.jobs and bench.session.queue.current is None)
         model = ThreadWorker.made[-1].server._model
         assert isinstance(model, FakeModel)
         request = model.requests[-1]

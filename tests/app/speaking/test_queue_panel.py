@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtWidgets import QProgressBar, QWidget
 from window_bench import Bench
 
-from studio.app.speaking.queue import Order, OrderState, SpeakQueue
+from studio.app.speaking.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.speaking.queue_panel import QueuePanel
-from studio.app.speaking.take_making import Pace
+from studio.app.speaking.take_synthesis import SpeechRateEstimator
 from studio.app.window import MainWindow
 from studio.errors import NoSpeechMade, VoiceNotFound
 from studio.pipeline.request import Mode, SynthesisReport
@@ -22,16 +22,16 @@ def test_a_line_that_failed_has_its_report(bench: Bench, report_of: Callable[[QW
     queue = bench.session.queue
     panel = QueuePanel(queue)
     panel.show()
-    done = Order("a", "Good morning.", 1, state=OrderState.DONE)
-    silent = Order("b", "Good night.", 1, state=OrderState.FAILED, error=NoSpeechMade("Nothing was said."))
-    strange = Order("c", "Good day.", 1, state=OrderState.FAILED, error=VoiceNotFound("There is no voice."))
+    done = SynthesisJob("a", "Good morning.", 1, state=JobState.DONE)
+    silent = SynthesisJob("b", "Good night.", 1, state=JobState.FAILED, error=NoSpeechMade("Nothing was said."))
+    strange = SynthesisJob("c", "Good day.", 1, state=JobState.FAILED, error=VoiceNotFound("There is no voice."))
     queue._orders += [done, silent, strange]
-    queue.orders_added.emit([done, silent, strange], 0)
+    queue.jobs_added.emit([done, silent, strange], 0)
     panel._list.setCurrentItem(panel._items[done])
     assert panel._copy.isHidden()
     panel._list.setCurrentItem(panel._items[silent])
     assert report_of(panel).startswith("error: no-speech-made\n")
-    queue.order_changed.emit(silent)
+    queue.job_changed.emit(silent)
     assert panel._copy.text() == "Copied"  # as long as it is the same one
     panel._list.setCurrentItem(panel._items[strange])
     assert report_of(panel).startswith("error: voice-not-found\n")
@@ -49,9 +49,9 @@ def test_a_long_script_is_not_looked_through_for_each_of_its_lines(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
-    seconds = SpeakQueue.remaining_seconds.fget
+    seconds = SynthesisQueue.remaining_seconds.fget
     assert seconds is not None
-    monkeypatch.setattr(SpeakQueue, "remaining_seconds", property(lambda queue: looks.append(1) or seconds(queue)))
+    monkeypatch.setattr(SynthesisQueue, "remaining_seconds", property(lambda queue: looks.append(1) or seconds(queue)))
     window = script_of(bench, 200)
     queue, panel = bench.session.queue, window.queue_panel
     queue.set_paused(True)
@@ -63,7 +63,7 @@ def test_a_long_script_is_not_looked_through_for_each_of_its_lines(
     panel._clear.click()
     bench.until(lambda: panel._list.topLevelItemCount() == 0)
     assert len(looks) < 20
-    assert all(bench.session.live_states.of(line.id) is None for line in bench.lines)
+    assert all(bench.session.line_statuses.of(line.id) is None for line in bench.lines)
 
 
 def test_what_is_tried_again_keeps_its_order(bench: Bench) -> None:
@@ -73,11 +73,11 @@ def test_what_is_tried_again_keeps_its_order(bench: Bench) -> None:
     queue.set_paused(True)
     bench.trigger("speak.stale")
     bench.trigger("speak.cancel")
-    bench.until(lambda: all(order.state is OrderState.CANCELLED for order in queue.orders))
+    bench.until(lambda: all(job.state is JobState.CANCELLED for job in queue.jobs))
     for row in (3, 0, 2):
         panel._list.topLevelItem(row).setSelected(True)
     panel._retry.click()
-    assert [order.line_id for order in queue.orders] == ["line-1", "line-0", "line-2", "line-3"]
+    assert [job.line_id for job in queue.jobs] == ["line-1", "line-0", "line-2", "line-3"]
     assert [panel._list.topLevelItem(row).text(2)[-1] for row in range(4)] == ["1", "0", "2", "3"]
 
 
@@ -90,9 +90,9 @@ def test_what_is_being_spoken_is_seen_in_the_list(bench: Bench) -> None:
 
     def is_seen_far_down() -> bool:
         seen = panel._list.viewport().rect()
-        num_done = sum(order.state is OrderState.DONE for order in queue.orders)
+        num_done = sum(job.state is JobState.DONE for job in queue.jobs)
         return num_done >= 8 and any(
-            seen.intersects(panel._list.visualItemRect(panel._items[order])) for order in queue.speaking
+            seen.intersects(panel._list.visualItemRect(panel._items[job])) for job in queue.speaking
         )
 
     bench.until(is_seen_far_down)
@@ -106,15 +106,15 @@ def test_sound_that_is_in_the_project_is_not_kept_in_memory(bench: Bench) -> Non
     bench.trigger("speak.line")
     bench.until(lambda: bench.session.transport.is_playing)
     bench.until(lambda: not queue.speaking and not bench.session.transport.is_playing)
-    (order,) = queue.orders
-    assert order.state is OrderState.DONE
-    assert order.making is not None
-    assert order.making.sound is None
+    (job,) = queue.jobs
+    assert job.state is JobState.DONE
+    assert job.synthesis is not None
+    assert job.synthesis.sound is None
     assert len(bench.card.heard) > 0
 
 
 def test_one_line_does_not_overturn_what_is_known_of_the_pace() -> None:
-    pace = Pace()
+    pace = SpeechRateEstimator()
     assert pace.work_seconds("word") is None
     for _ in range(10):
         pace.saw(40 * "x", report(4.0))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from window_bench import Bench
 
-from studio.app.speaking.transport import Heard
+from studio.app.speaking.transport import NowPlaying
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.window import MainWindow
 from studio.project.changes import ChooseTake, InsertLines
@@ -36,15 +36,15 @@ def sound(seconds: int) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def shown_seconds(window: MainWindow) -> float:
-    shown = window.take_panel.sound
+    shown = window.waveform_panel.sound
     return shown.seconds if shown else 0.0
 
 
 def title(window: MainWindow) -> str:
-    return window.take_panel.findChildren(ElidedLabel)[0].text()
+    return window.waveform_panel.findChildren(ElidedLabel)[0].text()
 
 
-def play(bench: Bench, window: MainWindow, line: int, take: int) -> Heard:
+def play(bench: Bench, window: MainWindow, line: int, take: int) -> NowPlaying:
     bench.session.play_take(bench.session.editor.project.takes_of(bench.lines[line].id)[take].id)
     bench.until(lambda: bench.session.transport.position_seconds > 0)
     heard = bench.session.transport.heard
@@ -55,17 +55,17 @@ def play(bench: Bench, window: MainWindow, line: int, take: int) -> Heard:
 def test_another_line_is_shown_without_the_cursor_of_what_is_heard(bench: Bench, window: MainWindow) -> None:
     window.script.view.go_to(bench.lines[1].id)
     heard = play(bench, window, line=1, take=0)
-    bench.until(lambda: window.take_panel.waveform.cursor_seconds is not None)
+    bench.until(lambda: window.waveform_panel.waveform.cursor_seconds is not None)
     window.script.view.go_to(bench.lines[0].id)
     bench.until(lambda: shown_seconds(window) == 2)
     positions: list[float] = []
     bench.session.transport.moved.connect(positions.append)
     bench.until(lambda: positions)
-    assert window.take_panel.waveform.cursor_seconds is None
+    assert window.waveform_panel.waveform.cursor_seconds is None
     window.script.view.go_to(bench.lines[1].id)
-    bench.until(lambda: window.take_panel.sound is heard.sound)
+    bench.until(lambda: window.waveform_panel.sound is heard.sound)
     assert title(window).startswith("Line 2")
-    bench.until(lambda: window.take_panel.waveform.cursor_seconds is not None)
+    bench.until(lambda: window.waveform_panel.waveform.cursor_seconds is not None)
 
 
 def test_once_it_is_over_the_chosen_take_is_shown(bench: Bench, window: MainWindow) -> None:
@@ -74,18 +74,18 @@ def test_once_it_is_over_the_chosen_take_is_shown(bench: Bench, window: MainWind
     bench.until(lambda: shown_seconds(window) == 30)
     heard = play(bench, window, line=0, take=0)
     bench.session.editor.apply(ChooseTake(bench.lines[0].id, second.id))
-    assert window.take_panel.sound is heard.sound
+    assert window.waveform_panel.sound is heard.sound
     bench.session.transport.play(heard, start_seconds=29.8)
-    assert window.take_panel.sound is heard.sound
+    assert window.waveform_panel.sound is heard.sound
     bench.until(lambda: not bench.session.transport.is_playing)
     bench.until(lambda: shown_seconds(window) == 2)
 
 
 def test_what_is_heard_stays_shown_whatever_changes_in_the_script(bench: Bench, window: MainWindow) -> None:
     heard = play(bench, window, line=1, take=0)
-    assert window.take_panel.sound is heard.sound
+    assert window.waveform_panel.sound is heard.sound
     window.script.set_field("text", "Other words.", "Edit")
-    assert window.take_panel.sound is heard.sound
+    assert window.waveform_panel.sound is heard.sound
     assert title(window).startswith("Line 2")
     bench.session.stop()
     bench.until(lambda: shown_seconds(window) == 2)

@@ -21,9 +21,9 @@ def test_loading_is_only_said_while_the_model_is_loaded(
     window = bench.open_window()
     window.script.set_field("text", "Words.", "Edit")
     bench.session.queue.set_paused(True)
-    (order,) = bench.session.queue.speak([bench.lines[0].id])
-    order.stage = "load"
-    monkeypatch.setattr(type(bench.session.queue), "current", property(lambda _: order))
+    (job,) = bench.session.queue.speak([bench.lines[0].id])
+    job.stage = "load"
+    monkeypatch.setattr(type(bench.session.queue), "current", property(lambda _: job))
     monkeypatch.setattr(type(bench.session.bridge), "engine", property(lambda _: Engine(Path("model"), state)))
     told: list[str] = []
     window.tasks.task_changed.connect(lambda words, *_: told.append(words))

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 from sound_card import SoundCard
 
 from studio.app.voices.clip_player import ClipPlayer
-from studio.audio.output_device import Fill, OutputStream
+from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.waveform import Waveform
 from studio.voices.library import VoiceLibrary
 
@@ -70,7 +70,7 @@ class SilentOutputs:
 
     def look_again(self) -> None: ...
 
-    def open(self, device: str | None, sample_rate: int, fill: Fill, buffer_seconds: float) -> OutputStream:
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
         return self.card.open(sample_rate, fill)
 
 

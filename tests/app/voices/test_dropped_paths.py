@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studio.app.voices import dropped_paths
-from studio.app.voices.dropped_paths import may_hold_voices, sort_out
+from studio.app.voices.dropped_paths import classify_paths, may_hold_voices
 
 
 def touch(*paths: Path) -> None:
@@ -18,7 +18,7 @@ def test_kinds(tmp_path: Path) -> None:
     names = ["a.WAV", "b.m4a", "c.voice", "spk2info.pt", "d.txt"]
     paths = [tmp_path / name for name in names]
     touch(*paths)
-    found = sort_out(paths)
+    found = classify_paths(paths)
     assert [path.name for path in found.sounds] == ["a.WAV", "b.m4a"]
     assert [path.name for path in found.voice_files] == ["c.voice"]
     assert [path.name for path in found.stored_voices] == ["spk2info.pt"]
@@ -29,7 +29,7 @@ def test_kinds(tmp_path: Path) -> None:
 def test_folders_are_looked_through_in_order(tmp_path: Path) -> None:
     folder = tmp_path / "声 音"
     touch(folder / "b.wav", folder / "a" / "z.flac", folder / ".hidden.wav", folder / "notes.txt", folder / "llm.pt")
-    found = sort_out([folder])
+    found = classify_paths([folder])
     assert [path.name for path in found.sounds] == ["z.flac", "b.wav"]
     assert found.stored_voices == [], "a model's weights are no voices"
     assert found.others == []
@@ -38,7 +38,7 @@ def test_folders_are_looked_through_in_order(tmp_path: Path) -> None:
 def test_a_music_collection_has_an_end(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(dropped_paths, "MOST_FILES", 5)
     touch(*(tmp_path / "music" / f"{number}.mp3" for number in range(20)))
-    assert sort_out([tmp_path / "music"]).num_usable == 5
+    assert classify_paths([tmp_path / "music"]).num_usable == 5
 
 
 def test_what_is_held_over_the_window_is_judged_by_name(tmp_path: Path) -> None:

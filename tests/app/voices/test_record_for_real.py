@@ -14,7 +14,7 @@ import sys, time
 from pathlib import Path
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
-from studio.app.voices.doctor_dialog import DoctorDialog
+from studio.app.voices.clip_editor_dialog import DoctorDialog
 from studio.app.voices.panel import VoicesPanel
 from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.recording_session import SessionState
@@ -31,7 +31,7 @@ def until(is_so):
 
 panel = VoicesPanel(VoiceLibrary(Path(sys.argv[1]), built_in=Path(sys.argv[1])), QUndoStack())
 panel.show()
-panel.new_voices.record()
+panel.voice_importer.record()
 (recorder,) = panel.findChildren(RecorderDialog)
 until(lambda: recorder._session.has_microphone)
 recorder._record.click()

@@ -12,12 +12,12 @@ from studio.app.voices.sentences import (
     SENTENCES,
     SUBJECT_WORDS,
     advice_of,
-    grade_ink,
+    grade_color,
     sentence_of,
 )
 from studio.audio.waveform import Waveform
+from studio.voices.clip_report import VERDICTS, Aspect, assess_clip
 from studio.voices.grades import Grade
-from studio.voices.prompt_doctor import VERDICTS, Subject, examine
 
 
 def test_every_sentence_of_the_doctor_can_be_translated() -> None:
@@ -29,12 +29,12 @@ def test_every_grade_and_subject_has_a_word_and_a_shape() -> None:
     assert set(GRADE_WORDS) == set(GRADE_ICONS) == set(Grade)
     assert len(set(GRADE_ICONS.values())) == len(Grade)
     assert all((paths.resources() / "icons" / f"{name}.svg").is_file() for name in GRADE_ICONS.values())
-    assert set(SUBJECT_WORDS) == set(Subject)
-    assert len({grade_ink(grade, QPalette()) for grade in Grade}) == len(Grade)
+    assert set(SUBJECT_WORDS) == set(Aspect)
+    assert len({grade_color(grade, QPalette()) for grade in Grade}) == len(Grade)
 
 
 def test_without_a_translation_it_is_the_doctors_own_english() -> None:
     sound = np.random.default_rng(0).normal(0, 0.1, 20_000).astype(np.float32)
-    for finding in examine(Waveform(sound, 8_000)).findings:
+    for finding in assess_clip(Waveform(sound, 8_000)).findings:
         assert sentence_of(finding) == finding.sentence
         assert advice_of(finding) == finding.advice

@@ -12,16 +12,16 @@ from PySide6.QtWidgets import QListView, QStyleOptionViewItem
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from studio.app.theme.tones import DARK, LIGHT, Tones, palette_of
+from studio.app.theme.colors import DARK, LIGHT, ThemeColors, palette_of
 from studio.app.voices.card_delegate import CardDelegate
-from studio.app.voices.card_pictures import CardPicture, CardPictures
-from studio.app.voices.preparation import Preparation, PreparationState
+from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.app.voices.voice_model import VoiceFilter, VoiceModel
+from studio.app.voices.voice_thumbnails import CardPicture, VoiceThumbnails
 from studio.app.widgets.peaks import outline_of
 from studio.audio.waveform import Waveform
+from studio.voices.clip_report import assess_clip
 from studio.voices.grades import Grade
 from studio.voices.library import Consent, Voice, VoiceLibrary
-from studio.voices.prompt_doctor import examine
 
 
 def voice(name: str, **details: object) -> Voice:
@@ -64,7 +64,7 @@ def test_the_first_nine_have_numbers(model: VoiceModel) -> None:
 def picture(level: float = 0.1) -> CardPicture:
     """Of four seconds of noise, which at a low level is a poor clip."""
     samples = np.random.default_rng(0).normal(0, level, 96_000).astype(np.float32)
-    return CardPicture(outline_of(samples, 90), examine(Waveform(samples, 24_000)))
+    return CardPicture(outline_of(samples, 90), assess_clip(Waveform(samples, 24_000)))
 
 
 def test_what_came_later_survives_a_new_list(model: VoiceModel) -> None:
@@ -102,11 +102,11 @@ def test_only_own_voices_can_be_renamed(model: VoiceModel) -> None:
     assert not model.flags(QModelIndex()) & Qt.ItemFlag.ItemIsEditable
 
 
-@pytest.mark.parametrize("tones", [LIGHT, DARK])
-def test_cards_are_painted_in_any_state(model: VoiceModel, qtbot: QtBot, tones: Tones) -> None:
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_cards_are_painted_in_any_state(model: VoiceModel, qtbot: QtBot, colors: ThemeColors) -> None:
     view = QListView()
     qtbot.addWidget(view)
-    view.setPalette(palette_of(tones))
+    view.setPalette(palette_of(colors))
     model.set_picture("/clips/Anna.wav", picture())
     delegate = CardDelegate(view)
     pictures = set()
@@ -118,17 +118,17 @@ def test_cards_are_painted_in_any_state(model: VoiceModel, qtbot: QtBot, tones: 
         size = delegate.sizeHint(option, model.index(1))
         option.rect = QRect(0, 0, 300, size.height())  # type: ignore[attr-defined]
         image = QImage(300, size.height(), QImage.Format.Format_RGB32)
-        image.fill(QColor(tones.surface))
+        image.fill(QColor(colors.surface))
         painter = QPainter(image)
         delegate.paint(painter, option, model.index(1))
         painter.end()
         pictures.add(bytes(image.constBits()))
-        assert image.pixelColor(299, 2) in (QColor(tones.surface), view.palette().color(QPalette.ColorRole.Base))
+        assert image.pixelColor(299, 2) in (QColor(colors.surface), view.palette().color(QPalette.ColorRole.Base))
     assert len(pictures) == len(PreparationState), "each looks different"
 
 
 def test_pictures_are_made_in_the_background(library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
-    pictures = CardPictures()
+    pictures = VoiceThumbnails()
     added = library.add(clip, "Anna").voice
     with qtbot.waitSignal(pictures.ready) as ready:
         pictures.ask_for([added, voice("gone"), voice("stored", generation="cosyvoice2")])

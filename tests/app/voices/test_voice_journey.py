@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from window_bench import Bench, clip_of_noise
 
-from studio.app.voices.doctor_dialog import DoctorDialog
-from studio.app.voices.preparation import PreparationState
+from studio.app.voices.clip_editor_dialog import ClipEditorDialog
+from studio.app.voices.preload_queue import PreparationState
 from studio.app.window import MainWindow
 
 COPY, LEFT, PLAIN = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -29,11 +29,11 @@ def drop_on(window: MainWindow, *paths: Path) -> str:
     return words
 
 
-def doctor_of(bench: Bench) -> DoctorDialog:
+def doctor_of(bench: Bench) -> ClipEditorDialog:
     window = bench.window
     assert window is not None
-    bench.until(lambda: any(dialog._make.isEnabled() for dialog in window.findChildren(DoctorDialog)))
-    return window.findChildren(DoctorDialog)[0]
+    bench.until(lambda: any(dialog._make.isEnabled() for dialog in window.findChildren(ClipEditorDialog)))
+    return window.findChildren(ClipEditorDialog)[0]
 
 
 def names(bench: Bench) -> list[str]:

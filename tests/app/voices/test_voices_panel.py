@@ -18,14 +18,14 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from thread_worker import ThreadWorker
 
-from studio.app.voices import proposal
+from studio.app.voices import clip_suggestion
+from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.app.voices.clip_player import ClipPlayer
-from studio.app.voices.doctor_dialog import DoctorDialog
 from studio.app.voices.edit_dialog import EditDialog
-from studio.app.voices.new_voices import VoiceSources
 from studio.app.voices.panel import VoicesPanel
-from studio.app.voices.preparation import Preparation, PreparationState
+from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.app.voices.recorder_dialog import RecorderDialog
+from studio.app.voices.voice_importer import VoiceImportServices
 from studio.errors import OutOfMemory, StudioError
 from studio.voices.grades import Grade
 from studio.voices.library import Voice, VoiceLibrary
@@ -49,7 +49,7 @@ def panel(
     make_player: Callable[[QObject], ClipPlayer],
     qtbot: QtBot,
 ) -> VoicesPanel:
-    panel = VoicesPanel(library, stack, VoiceSources(make_player, microphone.open, start_worker=ThreadWorker))
+    panel = VoicesPanel(library, stack, VoiceImportServices(make_player, microphone.open, start_worker=ThreadWorker))
     qtbot.addWidget(panel)
     panel.resize(300, 600)
     panel.show()
@@ -67,13 +67,13 @@ def names(panel: VoicesPanel) -> list[str]:
     return [voice.name for voice in panel.voices]
 
 
-def open_doctor(panel: VoicesPanel, qtbot: QtBot) -> DoctorDialog:
+def open_doctor(panel: VoicesPanel, qtbot: QtBot) -> ClipEditorDialog:
     def is_ready() -> bool:
-        dialogs = [dialog for dialog in panel.findChildren(DoctorDialog) if dialog.isVisible()]
+        dialogs = [dialog for dialog in panel.findChildren(ClipEditorDialog) if dialog.isVisible()]
         return bool(dialogs) and dialogs[0]._make.isEnabled()
 
     qtbot.waitUntil(is_ready)
-    (dialog,) = [dialog for dialog in panel.findChildren(DoctorDialog) if dialog.isVisible()]
+    (dialog,) = [dialog for dialog in panel.findChildren(ClipEditorDialog) if dialog.isVisible()]
     return dialog
 
 
@@ -88,8 +88,8 @@ def test_a_dropped_sound_becomes_a_voice(
     panel: VoicesPanel, make_sound: Callable[..., Path], stack: QUndoStack, qtbot: QtBot
 ) -> None:
     sound = make_sound("anna.wav", seconds=14.0)
-    assert panel.new_voices.describe_drop([sound]) == "Drop it to make a voice of anna.wav"
-    panel.new_voices.take([sound])
+    assert panel.voice_importer.describe_drop([sound]) == "Drop it to make a voice of anna.wav"
+    panel.voice_importer.take([sound])
     dialog = open_doctor(panel, qtbot)
     dialog._form.transcript.setPlainText("What she said.")
     dialog.accept()
@@ -110,7 +110,7 @@ def test_a_name_that_is_taken_gets_a_number_and_one_typed_is_asked_for_again(
 ) -> None:
     library.add(clip, "Anna")
     library.add(clip, "Ben")
-    panel.new_voices.take([make_sound("anna.wav")])
+    panel.voice_importer.take([make_sound("anna.wav")])
     dialog = open_doctor(panel, qtbot)
     assert dialog.details.name == "anna 2"
     dialog._form.name.setText("ben")
@@ -130,8 +130,8 @@ def test_several_sounds_become_several_voices_at_once(
     errors: list[StudioError] = []
     panel.failed.connect(errors.append)
     told: list[str] = []
-    panel.told.connect(told.append)
-    panel.new_voices.take([tmp_path / "clips"])
+    panel.status_message.connect(told.append)
+    panel.voice_importer.take([tmp_path / "clips"])
     qtbot.waitUntil(lambda: len(names(panel)) == 3)
     assert names(panel) == ["anna", "anna 2", "ben"]
     assert [words for words in told if words.startswith("Making")] == [
@@ -162,13 +162,13 @@ def test_why_a_voice_could_not_be_prepared_is_told_from_its_menu(
 
 def test_what_cannot_become_a_voice_is_a_sentence(panel: VoicesPanel, tmp_path: Path, qtbot: QtBot) -> None:
     (tmp_path / "text.txt").write_text("x")
-    assert panel.new_voices.describe_drop([tmp_path / "text.txt"]) is None
+    assert panel.voice_importer.describe_drop([tmp_path / "text.txt"]) is None
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.new_voices.take([tmp_path / "text.txt"])
+        panel.voice_importer.take([tmp_path / "text.txt"])
     assert str(failed.args[0]).startswith("text.txt: there is no sound in it")
     (tmp_path / "bad.wav").write_text("not a sound")
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.new_voices.take([tmp_path / "bad.wav"])
+        panel.voice_importer.take([tmp_path / "bad.wav"])
     assert "not a sound file" in str(failed.args[0])
 
 
@@ -178,7 +178,7 @@ def test_recording_leads_to_the_doctor(
     recording,
     qtbot: QtBot,  # type: ignore[no-untyped-def]
 ) -> None:
-    panel.new_voices.record()
+    panel.voice_importer.record()
     (recorder,) = panel.findChildren(RecorderDialog)
     qtbot.waitUntil(lambda: recorder._session.has_microphone)
     recorder._session._countdown.setInterval(20)
@@ -192,7 +192,7 @@ def test_recording_leads_to_the_doctor(
     assert (doctor.details.transcript or "").startswith("The harbour")
     doctor.accept()
     qtbot.waitUntil(lambda: names(panel) == ["My voice"])
-    qtbot.waitUntil(lambda: not panel.findChildren(RecorderDialog) and not panel.findChildren(DoctorDialog))
+    qtbot.waitUntil(lambda: not panel.findChildren(RecorderDialog) and not panel.findChildren(ClipEditorDialog))
 
 
 def test_rename_in_place(
@@ -325,14 +325,14 @@ def test_a_voice_travels_as_a_file(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
     voice = library.add(clip, "Anna", "Said.").voice
-    with qtbot.waitSignal(panel.told) as told:
+    with qtbot.waitSignal(panel.status_message) as told:
         panel.export_to(voice, tmp_path / "anna.voice")
     assert told.args == [f"Wrote {tmp_path / 'anna.voice'}"]
-    panel.new_voices.take([tmp_path / "anna.voice"])
+    panel.voice_importer.take([tmp_path / "anna.voice"])
     qtbot.waitUntil(lambda: names(panel) == ["Anna", "Anna 2"])
     (tmp_path / "evil.voice").write_bytes(b"PK\x03\x04 not really")
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.new_voices.take([tmp_path / "evil.voice"])
+        panel.voice_importer.take([tmp_path / "evil.voice"])
     assert failed.args[0].code == "bad-voice-file"
 
 
@@ -367,9 +367,9 @@ def test_official_stored_voices_are_taken_over(
     path = noise_models.V2 / "spk2info.pt"
 
     async def scenario() -> None:
-        panel.new_voices._import_stored(path)
+        panel.voice_importer._import_stored(path)
         async with asyncio.timeout(60):
-            await asyncio.gather(*panel.new_voices._imports)
+            await asyncio.gather(*panel.voice_importer._imports)
 
     asyncio.run(scenario())
     qtbot.waitUntil(lambda: bool(panel.voices))
@@ -387,7 +387,7 @@ def test_stored_voices_without_a_model_are_a_sentence(panel: VoicesPanel, tmp_pa
     panel.failed.connect(errors.append)
 
     async def scenario() -> None:
-        await panel.new_voices._take_over(tmp_path / "spk2info.pt")
+        await panel.voice_importer._take_over(tmp_path / "spk2info.pt")
 
     asyncio.run(scenario())
     assert [error.code for error in errors] == ["model-not-found"]
@@ -399,9 +399,9 @@ def test_a_bug_in_the_background_is_told(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(proposal, "propose_from", fail)
+    monkeypatch.setattr(clip_suggestion, "propose_from", fail)
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.new_voices.take([make_sound("anna.wav")])
+        panel.voice_importer.take([make_sound("anna.wav")])
     assert failed.args[0].code == "internal-error"
 
 

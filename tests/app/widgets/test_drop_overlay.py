@@ -10,7 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.app.widgets.drop_overlay import DropOverlay, Held, Offer
+from studio.app.widgets.drop_overlay import DraggedFiles, DropOverlay, DropPrompt
 from studio.app.widgets.elided_label import ElidedLabel
 
 COPY, LEFT, PLAIN = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -19,14 +19,14 @@ COPY, LEFT, PLAIN = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.Keyb
 LEFT_HALF = QRect(0, 0, 150, 200)
 
 
-def describe(held: Held) -> Offer | None:
+def describe(held: DraggedFiles) -> DropPrompt | None:
     """Over the left half of the window Ctrl means something."""
     sounds = [path for path in held.paths if path.suffix == ".wav"]
     if not sounds:
         return None
     is_left = LEFT_HALF.contains(held.place)
     words = "Say it again" if is_left and held.has_control else f"Make {len(sounds)} voices"
-    return Offer(words, LEFT_HALF if is_left else None)
+    return DropPrompt(words, LEFT_HALF if is_left else None)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_files_are_greeted_and_handed_on(window: QWidget, qtbot: QtBot) -> None:
     assert enter(overlay, mime), "it lies over the window now, so that is where the pointer is"
     with qtbot.waitSignal(overlay.dropped) as dropped:
         QApplication.sendEvent(overlay, QDropEvent(QPointF(10, 20), COPY, mime, LEFT, PLAIN))
-    assert dropped.args == [Held((Path("/x/a b.wav"), Path("/x/声.wav")), QPoint(10, 20))]
+    assert dropped.args == [DraggedFiles((Path("/x/a b.wav"), Path("/x/声.wav")), QPoint(10, 20))]
     assert not overlay.isVisible()
 
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage, QPainter, QPalette
 
 from studio.app.widgets.clip_selection import ClipSelection, Handle
 from studio.app.widgets.colours import Colours
-from studio.app.widgets.time_ruler import ruler_marks, time_words
+from studio.app.widgets.time_ruler import ruler_marks, time_text
 from studio.app.widgets.viewport import Viewport
 from studio.app.widgets.waveform_painting import Scale, paint_ruler
 
@@ -78,7 +78,7 @@ def test_marks_are_round_and_not_too_many() -> None:
     [(7.46, 1, "0:07.5"), (59.96, 1, "1:00.0"), (3725.0, 0, "1:02:05"), (0.0, 2, "0:00.00")],
 )
 def test_time_in_words(seconds: float, decimals: int, words: str) -> None:
-    assert time_words(seconds, decimals) == words
+    assert time_text(seconds, decimals) == words
 
 
 def test_a_time_that_does_not_fit_beside_its_mark_is_not_written(qapp: Any) -> None:

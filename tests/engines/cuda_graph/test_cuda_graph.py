@@ -15,17 +15,17 @@ import pytest
 import torch
 from graph_cases import CPU, checkpoint_of
 
-from studio.engines.candidate import Subject, Unusable, Usable
+from studio.engines.candidate import Available, EngineTarget, Unusable
 from studio.engines.cuda_graph.candidates import CANDIDATES
-from studio.engines.cuda_graph.device_sampling import DeviceDraw
-from studio.engines.cuda_graph.line_batch import Line, LineBatch
+from studio.engines.cuda_graph.continuous_batch import ContinuousBatch, Line
+from studio.engines.cuda_graph.device_sampling import GpuSampler
 from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
 from studio.engines.cuda_graph.static_step import StaticStep
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.errors import ModelOverflow, SequenceTooLong
 from studio.model.config import Precision, SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, linear
-from studio.model.speech_lm.card_int8 import CardInt8Linear
+from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
@@ -114,7 +114,7 @@ def test_lines_at_once_say_what_each_says_alone(reference: Path, family: str) ->
 
 
 def test_a_step_is_taken_for_all_and_more_rows_are_made_when_wanted(reference: Path) -> None:
-    batch = LineBatch(plain_lm(reference, "cosyvoice3"), 512)
+    batch = ContinuousBatch(plain_lm(reference, "cosyvoice3"), 512)
     lines = [join(batch, seed) for seed in range(3)]
     first = [batch.next_token(line) for line in lines]
     assert None not in first
@@ -126,7 +126,7 @@ def test_a_step_is_taken_for_all_and_more_rows_are_made_when_wanted(reference: P
 def test_where_there_is_no_memory_for_another_line_it_waits_for_a_row(
     reference: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch = LineBatch(plain_lm(reference, "cosyvoice3"), 512)
+    batch = ContinuousBatch(plain_lm(reference, "cosyvoice3"), 512)
     first = join(batch, 0, max_tokens=5)
 
     def no_memory(num_rows: int) -> None:
@@ -145,15 +145,15 @@ def test_lines_of_another_length_have_the_room_of_those_that_are_over(
     reference: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = GraphSpeechLM(plain_lm(reference, "cosyvoice3"))
-    make_memory = LineBatch._make_memory
+    make_memory = ContinuousBatch._make_memory
     kept = graph._batches
 
-    def with_room_for_one(batch: LineBatch, num_rows: int) -> None:
+    def with_room_for_one(batch: ContinuousBatch, num_rows: int) -> None:
         if kept:
             raise RuntimeError("CUDA out of memory")
         make_memory(batch, num_rows)
 
-    monkeypatch.setattr(LineBatch, "_make_memory", with_room_for_one)
+    monkeypatch.setattr(ContinuousBatch, "_make_memory", with_room_for_one)
     longer = replace(REQUEST, max_tokens=900)
     once = list(graph.generate(REQUEST, sampler_of(1)))
     speaking = graph.generate(longer, sampler_of(2))
@@ -172,8 +172,8 @@ def test_what_a_sampler_raises_is_raised_to_its_own_line(reference: Path) -> Non
                 raise ModelOverflow("No number.", remedy="None.")
             return 1
 
-    batch = LineBatch(plain_lm(reference, "cosyvoice3"), 512)
-    good, spoilt = join(batch, 0), batch.join(REQUEST, Spoilt(), min_tokens=9, max_tokens=9)
+    batch = ContinuousBatch(plain_lm(reference, "cosyvoice3"), 512)
+    good, spoilt = join(batch, 0), batch.add(REQUEST, Spoilt(), min_tokens=9, max_tokens=9)
     for _ in range(4):
         assert batch.next_token(good) is not None
     assert [batch.next_token(spoilt) for _ in range(2)] == [1, 1]
@@ -181,8 +181,8 @@ def test_what_a_sampler_raises_is_raised_to_its_own_line(reference: Path) -> Non
         batch.next_token(spoilt)
 
 
-def join(batch: LineBatch, seed: int, max_tokens: int = 12) -> Line:
-    return batch.join(REQUEST, sampler_of(seed), min_tokens=max_tokens, max_tokens=max_tokens)
+def join(batch: ContinuousBatch, seed: int, max_tokens: int = 12) -> Line:
+    return batch.add(REQUEST, sampler_of(seed), min_tokens=max_tokens, max_tokens=max_tokens)
 
 
 def sampler_of(seed: int) -> RepetitionAwareSampler:
@@ -201,7 +201,7 @@ def test_draws_equal_the_plain_samplers() -> None:
     generator = torch.Generator().manual_seed(0)
     for min_tokens in (0, 30):
         plain, numbers = (RepetitionAwareSampler(options, seed=3) for _ in range(2))
-        draw, token = DeviceDraw(options, 60, 1000, torch.device("cpu")), torch.zeros(1, dtype=torch.long)
+        draw, token = GpuSampler(options, 60, 1000, torch.device("cpu")), torch.zeros(1, dtype=torch.long)
         draw.begin(numbers.draw_points(1000), min_tokens=min_tokens, first_forbidden=50)
         history: list[int] = []
         num_repeated = 0
@@ -218,19 +218,21 @@ def test_draws_equal_the_plain_samplers() -> None:
 
 def test_without_a_card_the_reason_is_told(reference: Path) -> None:
     for candidate in CANDIDATES:
-        found = candidate.probe(Subject(checkpoint_of(reference, "cosyvoice3"), CPU))
+        found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU))
         assert isinstance(found, Unusable)
 
 
 def test_eight_bits_on_a_card_want_its_compiler(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rest of the way, from steps to tokens, is the same as for other precisions."""
-    card = Place(PlaceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580")
-    subject = Subject(checkpoint_of(reference, "cosyvoice3"), card)
+    card = Device(
+        DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580"
+    )
+    subject = EngineTarget(checkpoint_of(reference, "cosyvoice3"), card)
     candidate = next(candidate for candidate in CANDIDATES if candidate.precision is Precision.INT8)
     assert (candidate.stage, candidate.name) == (Stage.SPEECH_LM, "cuda-graph-int8")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.setattr(linear, "load_compiler", object)
-    assert isinstance(candidate.probe(subject), Usable)
+    assert isinstance(candidate.probe(subject), Available)
     monkeypatch.setattr(linear, "load_compiler", lambda: None)
     found = candidate.probe(subject)
     assert isinstance(found, Unusable)
@@ -242,10 +244,12 @@ def test_steps_of_eight_bit_weights_say_what_the_plain_decoder_says(
 ) -> None:
     """With the form of the card, in whose place the processor multiplies."""
     monkeypatch.setattr(
-        linear, "Int8Linear", lambda weight, bias: CardInt8Linear(*linear.eight_bit_levels(weight), bias, CPU_DEVICE)
+        linear,
+        "Int8Linear",
+        lambda weight, bias: CudaInt8Linear(*linear.quantize_int8_per_channel(weight), bias, CPU_DEVICE),
     )
     plain = checkpoint_of(reference, family).load_speech_lm(Precision.INT8, "cpu")
-    assert isinstance(plain.decoder.layers[0].down, CardInt8Linear)
+    assert isinstance(plain.decoder.layers[0].down, CudaInt8Linear)
     graph = GraphSpeechLM(plain)
     for ours, theirs in zip(samplers(graph.sampling), samplers(plain.sampling), strict=True):
         made = list(graph.generate(REQUEST, ours))

@@ -20,7 +20,7 @@ from graph_cases import checkpoint_of
 from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, load_graphed_flow
 from studio.engines.cuda_graph.solver_memory import SolverMemory
 from studio.model.config import Precision
-from studio.model.flow.stream import GridFlowStream
+from studio.model.flow.stream import StreamingFlow
 from studio.model.stages import FlowDecoder, FlowPrompt
 
 NUM_PROMPT_TOKENS = 40
@@ -54,8 +54,8 @@ def streamed(flow: FlowDecoder, voice: FlowPrompt, spoken: tuple[int, ...], cuts
     stream = flow.open_stream(flow.prepare_prompt(voice))
     mels, start = [], 0
     for stop in (*cuts, len(spoken)):
-        look_ahead = spoken[stop : stop + flow.look_ahead_tokens] if stop < len(spoken) else ()
-        mels.append(stream.decode(spoken[start:stop], look_ahead))
+        lookahead = spoken[stop : stop + flow.lookahead_tokens] if stop < len(spoken) else ()
+        mels.append(stream.decode(spoken[start:stop], lookahead))
         start = stop
     stream.close()
     return torch.cat(mels, dim=1)
@@ -121,7 +121,7 @@ def test_without_memory_for_it_a_line_is_decoded_as_plain_pytorch_does(
     graphed = graphed_flow(reference, family)
     monkeypatch.setattr(graphed._pool, "borrow", lambda frames: None)
     stream = graphed.open_stream(graphed.prepare_prompt(prompt()))
-    assert isinstance(stream, GridFlowStream)
+    assert isinstance(stream, StreamingFlow)
     spoken = tokens(71)
     mels = [stream.decode(spoken[:10], spoken[10:13]), stream.decode(spoken[10:], ())]
     assert isinstance(stream._caches, PooledCaches)

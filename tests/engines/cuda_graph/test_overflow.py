@@ -8,8 +8,8 @@ import pytest
 import torch
 from graph_cases import checkpoint_of
 
-from studio.engines.cuda_graph.device_sampling import NOT_A_NUMBER, DeviceDraw
-from studio.engines.cuda_graph.line_batch import Line, LineBatch
+from studio.engines.cuda_graph.continuous_batch import ContinuousBatch, Line
+from studio.engines.cuda_graph.device_sampling import NOT_A_NUMBER, GpuSampler
 from studio.errors import ModelOverflow
 from studio.model.config import Precision, SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
@@ -21,15 +21,15 @@ SHORT = SpeechTokenRequest((5, 9), (11,), (3, 5), max_tokens=12)
 
 
 @pytest.fixture
-def batch(reference: Path, family: str) -> LineBatch:
-    return LineBatch(checkpoint_of(reference, family).load_speech_lm(Precision.FLOAT32, "cpu"), 512)
+def batch(reference: Path, family: str) -> ContinuousBatch:
+    return ContinuousBatch(checkpoint_of(reference, family).load_speech_lm(Precision.FLOAT32, "cpu"), 512)
 
 
-def join(batch: LineBatch, seed: int, request: SpeechTokenRequest = REQUEST) -> Line:
-    return batch.join(request, RepetitionAwareSampler(SamplingOptions(), seed=seed), min_tokens=12, max_tokens=12)
+def join(batch: ContinuousBatch, seed: int, request: SpeechTokenRequest = REQUEST) -> Line:
+    return batch.add(request, RepetitionAwareSampler(SamplingOptions(), seed=seed), min_tokens=12, max_tokens=12)
 
 
-def said(batch: LineBatch, line: Line) -> list[int]:
+def said(batch: ContinuousBatch, line: Line) -> list[int]:
     return [token for token in iter(lambda: batch.next_token(line), None) if token is not None]
 
 
@@ -44,7 +44,7 @@ def test_scores_that_are_no_numbers_are_drawn_as_such(value: float) -> None:
 
 def drawn(scores: torch.Tensor) -> torch.Tensor:
     """Three tokens of each of three lines, (tokens, rows)."""
-    draw, token = DeviceDraw(SamplingOptions(), 60, 9, torch.device("cpu"), num_rows=3), torch.zeros(3).long()
+    draw, token = GpuSampler(SamplingOptions(), 60, 9, torch.device("cpu"), num_rows=3), torch.zeros(3).long()
     tokens = []
     for row in range(3):
         draw.begin(torch.full((9,), 0.5, dtype=torch.float64), min_tokens=0, first_forbidden=50, row=row)
@@ -54,7 +54,7 @@ def drawn(scores: torch.Tensor) -> torch.Tensor:
     return torch.stack(tokens)
 
 
-def test_the_line_alone_fails_and_its_row_is_as_good_as_new(batch: LineBatch) -> None:
+def test_the_line_alone_fails_and_its_row_is_as_good_as_new(batch: ContinuousBatch) -> None:
     wanted = {seed: said(batch, join(batch, seed, request)) for seed, request in ((1, REQUEST), (2, SHORT))}
     good, spoilt = join(batch, 1), join(batch, 0)
     first = [batch.next_token(good), batch.next_token(spoilt)]
@@ -65,18 +65,20 @@ def test_the_line_alone_fails_and_its_row_is_as_good_as_new(batch: LineBatch) ->
     assert [*first[:1], *said(batch, good)] == wanted[1]
     with pytest.raises(ModelOverflow, match="not a number"):
         said(batch, spoilt)
-    batch.leave(spoilt)
+    batch.remove(spoilt)
     again = [join(batch, 1), join(batch, 2, SHORT)]
     assert again[1].row == spoilt.row
     assert [said(batch, line) for line in again] == [wanted[1], wanted[2]]
 
 
-def test_a_prompt_that_overflows_is_told_at_the_first_token(batch: LineBatch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_prompt_that_overflows_is_told_at_the_first_token(
+    batch: ContinuousBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     advance = batch._plain.advance
     with monkeypatch.context() as overflowing:
         overflowing.setattr(batch._plain, "advance", lambda *given: advance(*given) * float("nan"))
         line = join(batch, 3)
     with pytest.raises(ModelOverflow):
         batch.next_token(line)
-    batch.leave(line)
+    batch.remove(line)
     assert len(said(batch, join(batch, 3))) == 12

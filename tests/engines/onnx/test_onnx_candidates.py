@@ -11,23 +11,23 @@ import onnxruntime
 import pytest
 from graph_cases import CPU, checkpoint_of, flow_folder
 
-from studio.engines.candidate import BuildCancelled, Subject, Unusable, Usable
+from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Unusable
 from studio.engines.onnx.candidates import CANDIDATES, OrtCandidate
 from studio.engines.onnx.flow_files import ENCODER
 from studio.engines.onnx.folder_network import FolderNetwork
 from studio.engines.onnx.ort_graph import OrtGraph
 from studio.engines.registry import all_candidates
-from studio.engines.stage import PlaceKind, Stage
+from studio.engines.stage import DeviceKind, Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.onnx_file import providers
 
-CARD = replace(CPU, kind=PlaceKind.CUDA, name="a graphics card")
+CARD = replace(CPU, kind=DeviceKind.CUDA, name="a graphics card")
 
 
 @dataclass
 class Job:
-    subject: Subject
+    subject: EngineTarget
     workspace: Path
     timing_cache: Path = Path("timing")
     memory_bytes: int = 8 << 30
@@ -39,7 +39,7 @@ class Job:
         if done >= self.cancel_at:
             raise BuildCancelled
 
-    def may_go_on(self) -> bool:
+    def should_continue(self) -> bool:
         return True
 
 
@@ -53,17 +53,17 @@ def test_each_runs_at_its_place_only(reference: Path) -> None:
     for candidate in CANDIDATES:
         assert isinstance(candidate, OrtCandidate | FolderNetwork)
         for place in (CPU, CARD):
-            found = candidate.probe(Subject(checkpoint, place))
+            found = candidate.probe(EngineTarget(checkpoint, place))
             # This build of ONNX Runtime has no CUDA; with one, a session would tell (below).
-            expected = Usable if place is CPU and candidate.kind is PlaceKind.CPU else Unusable
+            expected = Available if place is CPU and candidate.kind is DeviceKind.CPU else Unusable
             assert isinstance(found, expected), candidate.name
 
 
 def test_a_build_without_cuda_is_named(reference: Path) -> None:
     if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
         pytest.skip("this ONNX Runtime knows CUDA")
-    candidate = OrtCandidate(Stage.FLOW, PlaceKind.CUDA)
-    found = candidate.probe(Subject(checkpoint_of(reference, "cosyvoice3"), CARD))
+    candidate = OrtCandidate(Stage.FLOW, DeviceKind.CUDA)
+    found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD))
     assert isinstance(found, Unusable)
     assert str(found.reason) == "onnxruntime-gpu is not installed"
 
@@ -82,7 +82,7 @@ def test_a_session_that_fell_back_is_refused(reference: Path, monkeypatch: pytes
     monkeypatch.setattr("studio.model.onnx_file.providers", lambda index: ["CPUExecutionProvider"])
     for stage in (Stage.SPEECH_TOKENIZER, Stage.SPEAKER_ENCODER):
         with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
-            FolderNetwork(stage, PlaceKind.CUDA).open(None, Subject(checkpoint_of(reference, "cosyvoice3"), CARD))
+            FolderNetwork(stage, DeviceKind.CUDA).open(None, EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD))
 
 
 def test_engines_on_a_card_are_called_otherwise_than_those_on_the_processor() -> None:
@@ -94,19 +94,19 @@ def test_engines_on_a_card_are_called_otherwise_than_those_on_the_processor() ->
 
 
 def test_built_opened_and_speaking(reference: Path, tmp_path: Path) -> None:
-    subject = Subject(checkpoint_of(reference, "cosyvoice3"), CPU)
-    candidate = OrtCandidate(Stage.FLOW, PlaceKind.CPU, Precision.FLOAT16)
+    subject = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
+    candidate = OrtCandidate(Stage.FLOW, DeviceKind.CPU, Precision.FLOAT16)
     job = Job(subject, tmp_path)
     candidate.build(job)
     assert [report[1:] for report in job.reports] == [(0, 2), (1, 2), (2, 2)]
     assert {report[0] for report in job.reports} == set(candidate.phases)
     assert "onnxruntime" in candidate.key_facts(subject)
     flow = candidate.open(tmp_path, subject)
-    assert flow.grid_tokens == 25  # type: ignore[union-attr]
+    assert flow.chunk_tokens == 25  # type: ignore[union-attr]
 
 
 def test_a_cancelled_build_ends(reference: Path, tmp_path: Path) -> None:
-    job = Job(Subject(checkpoint_of(reference, "cosyvoice3"), CPU), tmp_path, cancel_at=1)
+    job = Job(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU), tmp_path, cancel_at=1)
     with pytest.raises(BuildCancelled):
-        OrtCandidate(Stage.FLOW, PlaceKind.CPU).build(job)
+        OrtCandidate(Stage.FLOW, DeviceKind.CPU).build(job)
     assert not (tmp_path / "flow-step.onnx").exists()

@@ -17,10 +17,10 @@ import pytest
 import torch
 from graph_cases import CPU, checkpoint_of, flow_folder, vocoder_folder
 
-from studio.engines.candidate import BuildCancelled, Subject, Unusable
+from studio.engines.candidate import BuildCancelled, EngineTarget, Unusable
 from studio.engines.onnx import flow_files, vocoder_files
-from studio.engines.quantised.building import Effort, write_quantised_flow, write_quantised_vocoder
-from studio.engines.stage import PlaceKind, Stage
+from studio.engines.quantized.building import Effort, write_quantised_flow, write_quantised_vocoder
+from studio.engines.stage import DeviceKind, Stage
 from studio.engines.tensorrt import plan_files
 from studio.engines.tensorrt.building import Listener, Watch, build_plan, keep_timing_cache, read_timing_cache
 from studio.engines.tensorrt.candidates import CANDIDATES
@@ -51,14 +51,14 @@ def build(
     reference: Path,
     *,
     report: Callable[[float], None] = lambda share: None,
-    may_go_on: Callable[[], bool] = lambda: True,
+    should_continue: Callable[[], bool] = lambda: True,
 ) -> bytes:
     profiles = flow_profiles(flow_files.read_shapes(flow_folder(reference, "cosyvoice3")))
     return build_plan(
         library(),
         graph,
         profiles,
-        Listener(report, may_go_on),
+        Listener(report, should_continue),
         workspace_bytes=WORKSPACE_BYTES,
     )
 
@@ -81,12 +81,12 @@ def test_progress_is_counted_and_never_falls(reference: Path) -> None:
 def test_cancel_ends_the_build(reference: Path) -> None:
     asked: list[bool] = []
 
-    def may_go_on() -> bool:
+    def should_continue() -> bool:
         asked.append(len(asked) < 10)
         return asked[-1]
 
     with pytest.raises(BuildCancelled):
-        build(small_graph(reference), reference, may_go_on=may_go_on)
+        build(small_graph(reference), reference, should_continue=should_continue)
     assert asked.count(False) == 1, "nobody is asked again who said no"
 
 
@@ -221,8 +221,8 @@ def test_eight_bit_products_become_a_plan(
     for name, write in (("flow", write_quantised_flow), ("vocoder", write_quantised_vocoder)):
         monkeypatch.setattr(plan_files, f"write_quantised_{name}", partial(write, effort=few))
     candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, Precision.INT8))
-    card = replace(CPU, kind=PlaceKind.CUDA, name="a desktop card", compute_capability=(8, 9))
-    job = Job(Subject(checkpoint_of(reference, generation), card), tmp_path / "built", tmp_path / "timing")
+    card = replace(CPU, kind=DeviceKind.CUDA, name="a desktop card", compute_capability=(8, 9))
+    job = Job(EngineTarget(checkpoint_of(reference, generation), card), tmp_path / "built", tmp_path / "timing")
     job.workspace.mkdir()
     candidate.build(job)
     assert {phase for phase, _, _ in job.reports} == set(candidate.phases)
@@ -235,7 +235,7 @@ def test_eight_bit_products_become_a_plan(
 class Job:
     """A build that nobody cancels."""
 
-    subject: Subject
+    subject: EngineTarget
     workspace: Path
     timing_cache: Path
     memory_bytes: int = 2 << 30
@@ -244,13 +244,13 @@ class Job:
     def report(self, phase: str, done: float, total: float) -> None:
         self.reports.append((phase, done, total))
 
-    def may_go_on(self) -> bool:
+    def should_continue(self) -> bool:
         return True
 
 
 def test_without_a_card_the_reason_is_told(reference: Path) -> None:
     for candidate in CANDIDATES:
-        found = candidate.probe(Subject(checkpoint_of(reference, "cosyvoice3"), CPU))
+        found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU))
         assert isinstance(found, Unusable)
         assert str(found.reason) == "there is no graphics card in use"
 

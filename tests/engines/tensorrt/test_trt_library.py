@@ -9,7 +9,7 @@ import pytest
 
 from studio.engines.tensorrt import library
 from studio.engines.tensorrt.library import Library, find_library, suits_rtx
-from studio.wording import Wording
+from studio.wording import Message
 
 WORKING = "__version__ = '{version}'\nclass Builder: pass\nclass OnnxParser: pass\n"
 ADA, HOPPER = (8, 9), (9, 0)
@@ -31,7 +31,7 @@ def install(folder: Path, name: str, code: str) -> None:
 
 def test_nothing_installed(packages: Path) -> None:
     found = find_library(ADA)
-    assert isinstance(found, Wording)
+    assert isinstance(found, Message)
     assert str(found) == "TensorRT is not installed"
 
 
@@ -48,7 +48,7 @@ def test_nothing_installed(packages: Path) -> None:
 def test_an_installation_without_its_libraries_is_a_sentence(packages: Path, code: str) -> None:
     install(packages, "some_trt", code)
     found = find_library(ADA)
-    assert isinstance(found, Wording)
+    assert isinstance(found, Message)
     assert str(found) == "some_trt is installed, but its libraries cannot be loaded"
 
 

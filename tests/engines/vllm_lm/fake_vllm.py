@@ -10,7 +10,18 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from studio.engines.vllm_lm.messages import Asked, Choose, Declined, Ended, Over, Ready, Serve, Speak, Spoken, Stop
+from studio.engines.vllm_lm.messages import (
+    Ended,
+    EngineExited,
+    Generate,
+    Ready,
+    Rejected,
+    SampleRequest,
+    SampleResult,
+    Serve,
+    Stop,
+    Tokens,
+)
 
 
 def main() -> None:
@@ -23,10 +34,10 @@ def main() -> None:
         case "sleeps":
             time.sleep(600)
         case "refuses":
-            connection.send(Over("no kernel for this card"))
+            connection.send(EngineExited("no kernel for this card"))
             return
         case "starves":
-            connection.send(Over("CUDA out of memory", is_memory=True))
+            connection.send(EngineExited("CUDA out of memory", is_memory=True))
             return
     connection.send(Ready("0.0", 4096))
     stopped: list[int] = []
@@ -36,18 +47,18 @@ def main() -> None:
         except EOFError:
             return
         match command:
-            case Speak():
+            case Generate():
                 _speak(connection, behaviour, command, stopped)
             case Stop(line):
                 stopped.append(line)
 
 
-def _speak(connection: Connection, behaviour: str, command: Speak, stopped: list[int]) -> None:
+def _speak(connection: Connection, behaviour: str, command: Generate, stopped: list[int]) -> None:
     if behaviour == "declines":
-        connection.send(Declined(command.line, "it is too long"))
+        connection.send(Rejected(command.line, "it is too long"))
         return
     if behaviour == "names-the-stopped" and stopped:
-        connection.send(Spoken(command.line, tuple(stopped)))
+        connection.send(Tokens(command.line, tuple(stopped)))
         connection.send(Ended(command.line, 0))
         return
     for token in range(command.max_tokens):
@@ -56,12 +67,12 @@ def _speak(connection: Connection, behaviour: str, command: Speak, stopped: list
         if token == 3 and behaviour in ("falls-silent", "names-the-stopped"):
             return
         if behaviour == "asks":
-            connection.send(Asked(command.line, np.full(10, token, np.float32)))
+            connection.send(SampleRequest(command.line, np.full(10, token, np.float32)))
             answer = connection.recv()
-            while not isinstance(answer, Choose):
+            while not isinstance(answer, SampleResult):
                 answer = connection.recv()
             token = answer.token  # noqa: PLW2901
-        connection.send(Spoken(command.line, (token,)))
+        connection.send(Tokens(command.line, (token,)))
     connection.send(Ended(command.line, 0))
 
 

@@ -15,9 +15,9 @@ from fake_vllm_library import BatchUpdate, MoveDirectionality, SamplingParams
 from vllm_cases import CPU
 
 from studio.engines.vllm_lm import network
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan
+from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan
 from studio.engines.vllm_lm.logits_processor import PLAN, make_processor
-from studio.engines.vllm_lm.opening import surroundings
+from studio.engines.vllm_lm.opening import environment
 from studio.model.config import SamplingOptions
 
 NUM_IDS = 20
@@ -80,7 +80,7 @@ def test_the_entry_point_names_the_function_that_registers() -> None:
     ((name, value),) = project["entry-points"]["vllm.general_plugins"].items()
     module, _, function = value.partition(":")
     assert getattr(importlib.import_module(module), function) is network.register
-    assert surroundings(CPU)["VLLM_PLUGINS"] == name
+    assert environment(CPU)["VLLM_PLUGINS"] == name
 
 
 @pytest.mark.filterwarnings("ignore")  # its own

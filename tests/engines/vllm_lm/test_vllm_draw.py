@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, Row
+from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan, Row
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 

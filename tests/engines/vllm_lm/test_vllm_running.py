@@ -20,10 +20,10 @@ import pytest
 import torch
 from vllm_cases import CPU, OTHER_REQUEST, REQUEST, plain_lm, subject_of
 
-from studio.engines.candidate import BuildJob, Usable
+from studio.engines.candidate import Available, BuildJob
 from studio.engines.vllm_lm.candidates import VllmCandidate
 from studio.engines.vllm_lm.library import PYTHON_VARIABLE
-from studio.engines.vllm_lm.messages import Ended, Speak, Spoken
+from studio.engines.vllm_lm.messages import Ended, Generate, Tokens
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.model.config import Precision, SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
@@ -59,7 +59,7 @@ class Running:
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     files: Path = tmp_path_factory.mktemp("files")
     candidate, subject = VllmCandidate(Precision.FLOAT32), subject_of(request.param, CPU)
-    assert isinstance(candidate.probe(subject), Usable)
+    assert isinstance(candidate.probe(subject), Available)
     job = SimpleNamespace(subject=subject, workspace=files, report=lambda *step: None)
     candidate.build(cast("BuildJob", job))
     lm = candidate.open(files, subject)
@@ -101,7 +101,7 @@ def test_a_seed_says_the_same_in_both(running: Running) -> None:
 def test_tokens_come_one_by_one(running: Running) -> None:
     running.said.clear()
     tokens = list(running.lm.generate(LONG, running.seeded(1)))
-    assert [event.tokens for event in running.said if isinstance(event, Spoken)] == [(token,) for token in tokens]
+    assert [event.tokens for event in running.said if isinstance(event, Tokens)] == [(token,) for token in tokens]
     assert len(tokens) >= 40
 
 
@@ -125,7 +125,7 @@ def test_a_line_that_comes_later_shares_the_steps_of_one_under_way(
 
     def watched(command: Any) -> None:
         send(command)
-        if isinstance(command, Speak) and is_under_way.is_set():
+        if isinstance(command, Generate) and is_under_way.is_set():
             is_asked_for.set()
 
     class Waiting(GreedySampler):
@@ -146,7 +146,7 @@ def test_a_line_that_comes_later_shares_the_steps_of_one_under_way(
         first = list(running.lm.generate(LONG, Waiting()))
     assert first == list(running.plain.generate(LONG, GreedySampler()))
     assert second.result() == list(running.plain.generate(OTHER_REQUEST, running.seeded(2)))
-    lines = [event.line for event in running.said if isinstance(event, Spoken)]
+    lines = [event.line for event in running.said if isinstance(event, Tokens)]
     assert lines[:4] == [lines[0]] * 4
     assert lines[4:8].count(lines[0]) == 2, "from then on they take turns"
 

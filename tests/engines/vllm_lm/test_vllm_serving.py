@@ -13,10 +13,20 @@ import pytest
 import torch
 from fake_vllm_library import FakeEngine
 
-from studio.engines.vllm_lm.batch_draw import BatchDraw
+from studio.engines.vllm_lm.batch_sampler import BatchDraw
 from studio.engines.vllm_lm.logits_processor import make_processor
-from studio.engines.vllm_lm.messages import Asked, Choose, Declined, Ended, Event, Serve, Speak, Spoken, Stop
-from studio.engines.vllm_lm.serving import Mailbox, Speakers, params_maker
+from studio.engines.vllm_lm.messages import (
+    Ended,
+    Event,
+    Generate,
+    Rejected,
+    SampleRequest,
+    SampleResult,
+    Serve,
+    Stop,
+    Tokens,
+)
+from studio.engines.vllm_lm.serving import MessageQueue, RequestRouter, params_maker
 from studio.model.config import Precision, SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 
@@ -31,15 +41,15 @@ class Wire:
     def __init__(self) -> None:
         self.near, far = multiprocessing.Pipe(duplex=True)
         self.is_abandoned = threading.Event()
-        mailbox = Mailbox(far, self.is_abandoned.set)
+        mailbox = MessageQueue(far, self.is_abandoned.set)
         self.batch = BatchDraw(FIRST_END, mailbox.ask)
         self.engine = FakeEngine(make_processor(self.batch)(None, torch.device("cpu"), False), NUM_IDS)
         self.error: BaseException | None = None
         self.has_ended = threading.Event()
-        speakers = Speakers(mailbox, self.engine, FIRST_END, params_maker(SERVE))
+        speakers = RequestRouter(mailbox, self.engine, FIRST_END, params_maker(SERVE))
         threading.Thread(target=self._run, args=(speakers,), daemon=True).start()
 
-    def _run(self, speakers: Speakers) -> None:
+    def _run(self, speakers: RequestRouter) -> None:
         try:
             speakers.run(self.batch)
         except ArithmeticError as error:
@@ -48,7 +58,9 @@ class Wire:
 
     def speak(self, line: int, *, max_tokens: int = 30, min_tokens: int = 0, num_embeddings: int = 5) -> None:
         points = RepetitionAwareSampler(OPTIONS, seed=line).draw_points(max_tokens).numpy()
-        self.near.send(Speak(line, np.zeros((num_embeddings, 4), np.float32), min_tokens, max_tokens, OPTIONS, points))
+        self.near.send(
+            Generate(line, np.zeros((num_embeddings, 4), np.float32), min_tokens, max_tokens, OPTIONS, points)
+        )
 
     def plain(self, line: int, *, max_tokens: int = 30, min_tokens: int = 0) -> list[int]:
         """What the plain sampler makes of the same scores."""
@@ -69,7 +81,7 @@ def heard_until_ended(connection: Connection, count: int) -> dict[int, list[int]
         assert connection.poll(30), "nothing more is said"
         event: Event = connection.recv()
         match event:
-            case Spoken(line, tokens):
+            case Tokens(line, tokens):
                 lines.setdefault(line, []).extend(tokens)
             case Ended(line, _):
                 lines.setdefault(line, [])
@@ -97,31 +109,31 @@ def test_more_lines_than_rows_are_each_what_they_would_be_alone(wire: Wire) -> N
 
 def test_a_stopped_line_is_taken_from_the_engine(wire: Wire) -> None:
     points = np.zeros(10)
-    wire.near.send(Speak(1, np.zeros((5, 4), np.float32), 10, 10, OPTIONS, None))
-    assert isinstance(wire.near.recv(), Asked)
+    wire.near.send(Generate(1, np.zeros((5, 4), np.float32), 10, 10, OPTIONS, None))
+    assert isinstance(wire.near.recv(), SampleRequest)
     wire.near.send(Stop(1))
-    wire.near.send(Speak(2, np.zeros((5, 4), np.float32), 10, 10, OPTIONS, points))
-    wire.near.send(Choose(1, 3))  # only now does the engine go on
+    wire.near.send(Generate(2, np.zeros((5, 4), np.float32), 10, 10, OPTIONS, points))
+    wire.near.send(SampleResult(1, 3))  # only now does the engine go on
     events: list[Event] = []
     while not events or not isinstance(events[-1], Ended):
         assert wire.near.poll(30)
         events.append(wire.near.recv())
-    assert [event for event in events if not isinstance(event, Spoken) and event.line == 1] == []
+    assert [event for event in events if not isinstance(event, Tokens) and event.line == 1] == []
     assert wire.engine.aborted == ["1"]
     assert events[-1] == Ended(2, 0)
 
 
 def test_a_line_may_be_chosen_for_elsewhere(wire: Wire) -> None:
-    wire.near.send(Speak(4, np.zeros((5, 4), np.float32), 0, 20, OPTIONS, None))
+    wire.near.send(Generate(4, np.zeros((5, 4), np.float32), 0, 20, OPTIONS, None))
     shown: list[np.ndarray] = []
     spoken: list[int] = []
     while True:
         assert wire.near.poll(30)
         match wire.near.recv():
-            case Asked(4, scores):
+            case SampleRequest(4, scores):
                 shown.append(scores)
-                wire.near.send(Choose(4, 10 + len(shown) if len(shown) < 5 else FIRST_END))
-            case Spoken(4, tokens):
+                wire.near.send(SampleResult(4, 10 + len(shown) if len(shown) < 5 else FIRST_END))
+            case Tokens(4, tokens):
                 spoken += tokens
             case Ended(4):
                 break
@@ -133,7 +145,7 @@ def test_a_line_may_be_chosen_for_elsewhere(wire: Wire) -> None:
 def test_a_line_that_is_refused_is_said_and_the_next_is_spoken(wire: Wire) -> None:
     wire.speak(1, num_embeddings=101)
     assert wire.near.poll(30)
-    assert wire.near.recv() == Declined(1, "the prompt is longer than the model")
+    assert wire.near.recv() == Rejected(1, "the prompt is longer than the model")
     wire.speak(2)
     assert heard_until_ended(wire.near, 1) == {2: wire.plain(2)}
 

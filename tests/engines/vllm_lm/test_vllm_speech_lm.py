@@ -12,7 +12,7 @@ import pytest
 import torch
 from vllm_cases import OTHER_REQUEST, REQUEST, plain_lm
 
-from studio.engines.vllm_lm.batch_draw import BatchDraw, DrawPlan, Row
+from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan, Row
 from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.errors import EngineDied, SequenceTooLong
@@ -88,7 +88,7 @@ def speech_lm(
         plain.inputs,
         cast("EngineProcess", process),
         max_positions=max_positions,
-        lines_at_once=8,
+        max_concurrent_lines=8,
         engine="vLLM 0.0, float32",
         open_plain=open_plain,
     )
@@ -129,7 +129,7 @@ def test_a_line_that_lost_its_process_goes_on_as_if_nothing_were(family: str, di
     ours, theirs = (RepetitionAwareSampler(bold, seed=3) for _ in range(2))
     assert list(lm.generate(request, ours)) == list(plain.generate(request, theirs))
     assert opened == [plain]
-    assert (lm.engine, lm.lines_at_once) == (plain.engine, 1)
+    assert (lm.engine, lm.max_concurrent_lines) == (plain.engine, 1)
 
 
 def test_whoever_proves_or_measures_sees_it_die(family: str) -> None:

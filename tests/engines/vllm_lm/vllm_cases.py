@@ -12,16 +12,16 @@ import torch
 
 from random_models.tensor_shapes import speech_lm_shapes
 from random_models.tensors import random_tensors
-from studio.engines.candidate import Subject
-from studio.engines.stage import Place, PlaceKind
+from studio.engines.candidate import EngineTarget
+from studio.engines.stage import Device, DeviceKind
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision, QwenConfig, SpeechLMConfig
 from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 
-CPU = Place(PlaceKind.CPU, "a processor", num_threads=1, total_bytes=8 << 30)
-CARD = Place(
-    PlaceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, compute_capability=(8, 9), driver="580.65.06"
+CPU = Device(DeviceKind.CPU, "a processor", num_threads=1, total_bytes=8 << 30)
+CARD = Device(
+    DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, compute_capability=(8, 9), driver="580.65.06"
 )
 REQUEST = SpeechTokenRequest((5, 9, 60, 3), (11, 40, 7), tuple(range(3, 40, 2)), max_tokens=60)
 OTHER_REQUEST = SpeechTokenRequest((7, 1, 2), (11, 40), tuple(range(30)), max_tokens=40)
@@ -47,5 +47,5 @@ def plain_lm(family: str) -> TorchSpeechLM:
     return small_checkpoint(family).load_speech_lm(Precision.FLOAT32, "cpu")
 
 
-def subject_of(family: str, place: Place = CPU) -> Subject:
-    return Subject(small_checkpoint(family), place)
+def subject_of(family: str, place: Device = CPU) -> EngineTarget:
+    return EngineTarget(small_checkpoint(family), place)

@@ -36,7 +36,7 @@ def _small_plan(family: str) -> CheckpointPlan:
         unet=UNetConfig(channels=24, num_heads=3, head_size=8, num_mid_blocks=2, num_transformer_blocks=2)
         if is_second
         else None,
-        look_ahead=None if is_second else LookAheadConfig(in_channels=80, channels=40),
+        lookahead=None if is_second else LookAheadConfig(in_channels=80, channels=40),
         dit=None if is_second else DiTConfig(size=64, depth=2, num_heads=4, head_size=16, feed_forward_ratio=2),
     )
     backbone = QwenConfig(

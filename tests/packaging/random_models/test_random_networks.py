@@ -9,7 +9,7 @@ import torch
 
 from random_models.checkpoint import write_random_checkpoint
 from random_models.reference_sizes import CheckpointPlan
-from studio.bench.material import random_mel, random_prompt, random_tokens
+from studio.bench.inputs import random_mel, random_prompt, random_tokens
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import compare_with_reference, open_network

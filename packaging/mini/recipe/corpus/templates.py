@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from studio.text.spelled import english_cardinal, english_digits
+from studio.text.number_words import english_cardinal, english_digits
 
 _TEMPLATES = """
 {Name} will arrive at {time}.|{Name} and {name} live in {place}.|My number is {digits}.|The code is {digits}.

@@ -17,11 +17,11 @@ from studio.errors import NoSpeechMade
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowPrompt, SpeechTokenRequest
 from studio.pipeline.control import RequestControl
-from studio.pipeline.enrolment import enrol
-from studio.pipeline.opening import open_synthesizer
+from studio.pipeline.enrolment import build_prompt
+from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer, sentence_seed
-from studio.text.prepare import Sentence, prepare_text
+from studio.text.segmentation import Sentence, prepare_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Program:
 
     def __init__(self, folder: Path, *, sounds: Path | None = None, num_threads: int | None = None) -> None:
         """Raises ``StudioError`` for a folder that is no model."""
-        self.synthesizer: Synthesizer = open_synthesizer(folder, EngineOptions(num_threads=num_threads))
+        self.synthesizer: Synthesizer = load_synthesizer(folder, EngineOptions(num_threads=num_threads))
         self._sounds = sounds
         self._said: dict[tuple[object, ...], Said] = {}
 
@@ -113,7 +113,7 @@ class Program:
         return np.array(self.flow_prompt(clip).speech_tokens, np.int32)
 
     def flow_prompt(self, clip: Clip) -> FlowPrompt:
-        prompt = enrol(_voice(clip, hears=True), self.synthesizer.stages.front_end(), "", keep_length=True)
+        prompt = build_prompt(_voice(clip, hears=True), self.synthesizer.stages.frontend(), "", keep_length=True)
         return FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
 
     def decode(self, tokens: IntArray, clip: Clip) -> FloatArray:
@@ -123,12 +123,12 @@ class Program:
         flow = self.synthesizer.stages.flow
         prompt, spoken = self.flow_prompt(clip), tokens.tolist()
         # Pieces end on the grid, which begins with the prompt, and know what follows them; the last may be short.
-        first = flow.grid_tokens - len(prompt.speech_tokens) % flow.grid_tokens
-        last = len(spoken) - flow.look_ahead_tokens
+        first = flow.chunk_tokens - len(prompt.speech_tokens) % flow.chunk_tokens
+        last = len(spoken) - flow.lookahead_tokens
         inner = range(first, last + 1, tokens_per_piece) if tokens_per_piece else ()
         stream = flow.open_stream(flow.prepare_prompt(prompt))
         pieces = [
-            stream.decode(spoken[start:stop], spoken[stop : stop + flow.look_ahead_tokens])
+            stream.decode(spoken[start:stop], spoken[stop : stop + flow.lookahead_tokens])
             for start, stop in pairwise((0, *inner, len(spoken)))
         ]
         stream.close()

@@ -104,7 +104,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         draw = FlowDraw.of(batch, settings.untold_share, trainer.generator)
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.is_bfloat16):
             loss = flow_loss(
-                network, batch, draw, chunk_frames=config.grid_tokens * FRAMES_PER_TOKEN if is_streaming else None
+                network, batch, draw, chunk_frames=config.chunk_tokens * FRAMES_PER_TOKEN if is_streaming else None
             )
         trainer.descend(loss, *optimizers, largest_gradient=1.0)
         trainer.note(loss=loss, heard_seconds=num_rows * num_tokens * FRAMES_PER_TOKEN / _FRAMES_PER_SECOND)

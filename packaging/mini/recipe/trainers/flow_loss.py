@@ -13,7 +13,7 @@ import torch
 
 from recipe.corpus.utterance import MEL_BINS
 from recipe.trainers.flow_batches import FlowBatch
-from studio.model.flow.context import WholeSequence
+from studio.model.flow.context import FullContext
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.estimator import Conditions
 from studio.model.flow.network import FlowNetwork
@@ -56,7 +56,7 @@ def flow_loss(network: FlowNetwork, batch: FlowBatch, draw: FlowDraw, *, chunk_f
     Rows that are not told hear zeros for tokens, prompt and speaker alike, as the solver's second row.
     """
     num_frames = batch.mel.shape[1]
-    whole = WholeSequence(chunk_frames)
+    whole = FullContext(chunk_frames)
     mean = network.mean(network.embed(batch.tokens), batch.num_following, EncoderContext(whole, whole))
     is_prompt = torch.arange(num_frames, device=batch.mel.device) < batch.prompt_frames[:, None]
     told = draw.is_told.to(batch.mel.dtype)[:, None]

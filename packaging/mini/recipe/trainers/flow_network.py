@@ -26,7 +26,7 @@ def flow_config(size: int, depth: int, feed_forward_ratio: int, look_ahead_chann
     return FlowConfig(
         num_speech_tokens=NUM_TOKENS,
         input_size=80,
-        look_ahead=LookAheadConfig(in_channels=80, channels=look_ahead_channels),
+        lookahead=LookAheadConfig(in_channels=80, channels=look_ahead_channels),
         dit=DiTConfig(
             size=size,
             depth=depth,
@@ -44,12 +44,12 @@ def config_of_facts(facts: Mapping[str, Fact]) -> FlowConfig:
 
 
 def facts_of_config(config: FlowConfig) -> dict[str, Fact]:
-    assert config.dit is not None and config.look_ahead is not None  # noqa: PT018 - CosyVoice3's layout
+    assert config.dit is not None and config.lookahead is not None  # noqa: PT018 - CosyVoice3's layout
     return {
         "size": config.dit.size,
         "depth": config.dit.depth,
         "feed_forward_ratio": config.dit.feed_forward_ratio,
-        "look_ahead_channels": config.look_ahead.channels,
+        "look_ahead_channels": config.lookahead.channels,
     }
 
 
@@ -57,8 +57,8 @@ class LearningFlow(TransformerFlow):
     """``embed`` sums the parts of each token; everything else is what ships."""
 
     def __init__(self, config: FlowConfig, labels: PairLabels) -> None:
-        assert config.look_ahead is not None and config.dit is not None  # noqa: PT018 - CosyVoice3's layout
-        super().__init__(config, config.look_ahead, config.dit)
+        assert config.lookahead is not None and config.dit is not None  # noqa: PT018 - CosyVoice3's layout
+        super().__init__(config, config.lookahead, config.dit)
         del self.input_embedding
         self.table = FactoredTable(labels, config.input_size, _TABLE_DEVIATION)
 

@@ -76,7 +76,7 @@ class FlowValidation:
         """
         device = next(network.parameters()).device
         values = {
-            "loss": self._loss(network, device, self.config.grid_tokens * self.config.frames_per_token),
+            "loss": self._loss(network, device, self.config.chunk_tokens * self.config.frames_per_token),
             "whole_loss": self._loss(network, device, None),
         }
         decoder = shipped_decoder(network, self.config)

@@ -76,7 +76,7 @@ def measured_track(crops: Crops, predicted_hz: torch.Tensor) -> PhaseTrack:
 
 
 def harmonic_phases(track: PhaseTrack, num_harmonics: int) -> torch.Tensor:
-    """(batch, harmonics, frames): what ``staircase`` makes the source's phase of."""
+    """(batch, harmonics, frames): what ``nearest_upsample`` makes the source's phase of."""
     harmonics = torch.arange(1, num_harmonics + 1, device=track.steps.device)
     return (track.at_ends[:, None] * harmonics[:, None]) % _TAU
 

@@ -13,7 +13,7 @@ import numpy as np
 from recipe.corpus.store import Corpus
 from recipe.corpus.utterance import IntArray, Speaker
 from studio.text.language import Language
-from studio.text.layout import BlockEnd
+from studio.text.layout import ParagraphEnd
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.spoken import finish, shown
 from studio.text.transcript import spoken_transcript
@@ -35,7 +35,7 @@ class Line:
 def spoken_form(text: str) -> str:
     """``text`` in words and with a mark at its end: what the program's text pipeline makes of a paragraph."""
     spoken = spoken_transcript(text, COSYVOICE3_TEXT.tags)
-    return shown(finish(spoken, Language.ENGLISH, BlockEnd.PARAGRAPH))
+    return shown(finish(spoken, Language.ENGLISH, ParagraphEnd.PARAGRAPH))
 
 
 def read_lines(corpus: Corpus, memory: Path) -> list[Line]:

@@ -33,7 +33,7 @@ from studio.model.vocoder.history import History
 from studio.model.vocoder.layers import Snake
 from studio.model.vocoder.network import CausalHiFT
 from studio.model.vocoder.noise import UniformTable
-from studio.model.vocoder.source import staircase
+from studio.model.vocoder.source import nearest_upsample
 from studio.model.weights import fold_weight_norm, read_tensors
 
 _NOISE_SECONDS = 30
@@ -252,7 +252,7 @@ def decode(
 
     As the network decodes a first chunk, with a phase of the trainer's choice: the last few samples are not final.
     """
-    phases = staircase(harmonic_phases(track, network.config.num_harmonics + 1), SAMPLES_PER_FRAME)
+    phases = nearest_upsample(harmonic_phases(track, network.config.num_harmonics + 1), SAMPLES_PER_FRAME)
     history = History()
     history.begin_chunk(is_last=False)
     return network.decode_chunk(mel, network.m_source(f0_hz, phases, noise), history)

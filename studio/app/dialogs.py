@@ -1,0 +1,139 @@
+"""Dialogs and menus that the window opens. Each is loaded when it is wanted: the first picture waits for no import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtWidgets import QMenu, QMessageBox, QWidget
+
+import studio
+from studio.app.actions import Actions
+from studio.app.session import Session
+from studio.app.speaking.takes_controller import TakesController
+from studio.app.theme.icons import icon
+from studio.setting_kinds import Page
+from studio.settings import COMPARES_BLINDLY, OUTPUT_DEVICE
+
+if TYPE_CHECKING:
+    from studio.app.speaking.comparison import Comparison
+
+_MOST_REMOVED_SHOWN = 20
+
+
+class Dialogs(QObject):
+    """Opens; what is done there comes back through the session, the settings and the actions."""
+
+    def __init__(self, session: Session, actions: Actions, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._actions = actions
+        self._window = window
+
+    def open_settings(self) -> None:
+        self.open_settings_at(Page.WINDOW)
+
+    def open_settings_at(self, page: Page) -> None:
+        from studio.app.preferences.dialog import PreferencesDialog  # noqa: PLC0415
+        from studio.app.shortcuts_dialog import ShortcutsPage  # noqa: PLC0415
+
+        dialog = PreferencesDialog(self._session.settings, self._session.device_names, self._window)
+        dialog.add_page(self.tr("Shortcuts"), ShortcutsPage(self._actions))
+        dialog.open_page(page)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def open_export(self, selected_ids: list[str]) -> None:
+        from studio.app.export_dialog.opening import open_export_dialog  # noqa: PLC0415
+
+        session = self._session
+        open_export_dialog(
+            self._window,
+            session.editor,
+            session.queue,
+            session.settings,
+            session.model_folder(),
+            selected_ids=selected_ids,
+        )
+
+    def open_comparison(self, desk: TakesController, selected: list[str]) -> None:
+        """Of the takes on the desk those ``selected``, or all."""
+        from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415
+        from studio.app.speaking.comparison import Comparison  # noqa: PLC0415
+
+        session, takes = self._session, desk.to_compare(selected)
+        if len(takes) < 2:
+            return
+        editor, line_id = session.editor, takes[0].line_id
+        session.script_player.stop()
+        session.transport.stop()
+        comparison = Comparison(
+            takes,
+            session.waveform_of,
+            session.services.outputs,
+            session.bridge.run,
+            self,
+            device=session.settings[OUTPUT_DEVICE] or None,
+            is_blind=session.settings[COMPARES_BLINDLY],
+        )
+        dialog = CompareDialog(
+            comparison,
+            desk.text,
+            chosen_take=lambda: editor.script.line(line_id).chosen_take,
+            num_takes=lambda: len(editor.script.takes_of(line_id)),
+            parent=self._window,
+        )
+        editor.script_changed.connect(dialog.show_takes)
+        # A line that was being spoken may want to be heard.
+        session.transport.started.connect(comparison.pause)
+        dialog.preferred.connect(lambda take_id: desk.choose(take_id, line_id))
+        dialog.blindness_changed.connect(self._keep_blindness)
+        dialog.finished.connect(lambda _: session.bridge.run(self._end(comparison)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        comparison.open()
+
+    @staticmethod
+    async def _end(comparison: Comparison) -> None:
+        await comparison.close()
+        comparison.deleteLater()
+
+    def _keep_blindness(self, is_blind: bool) -> None:
+        self._session.settings[COMPARES_BLINDLY] = is_blind
+
+    def open_shortcuts(self) -> None:
+        from studio.app.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415
+
+        ShortcutsDialog(self._actions, self._window).open()
+
+    def open_guide(self) -> None:
+        from studio.app.guide_dialog import GuideDialog  # noqa: PLC0415
+
+        GuideDialog(self._window).show()
+
+    def open_doctor(self) -> None:
+        from studio.app.diagnostics_dialog import DiagnosticsDialog  # noqa: PLC0415
+
+        DiagnosticsDialog(self._session.examine, self._window).show()
+
+    def open_about(self) -> None:
+        QMessageBox.about(
+            self._window,
+            self.tr("About Timbre Studio"),
+            self.tr("Timbre Studio {version}\n\nReads texts aloud in any voice, on your own computer.").format(
+                version=studio.__version__
+            ),
+        )
+
+    def open_take_menu(self, desk: TakesController, place: QPoint) -> None:
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for name in ("play.toggle", "play.compare", "play.compare_takes", "play.keep", "play.remove_take"):
+            menu.addAction(self._actions[name])
+        menu.addSeparator()
+        removed = menu.addMenu(icon("undo"), self.tr("Have back a removed take"))
+        removed.setEnabled(bool(desk.removed))
+        for take in desk.removed[:_MOST_REMOVED_SHOWN]:
+            words = self.tr("Take {number}, {seconds:.1f} s").format(number=take.number, seconds=take.audio_seconds)
+            removed.addAction(words).triggered.connect(lambda _=False, wanted=take: desk.restore(wanted))
+        menu.popup(place)

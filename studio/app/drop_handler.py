@@ -1,0 +1,107 @@
+"""What becomes of files dropped on the window or opened with it: scripts are opened, texts read, sounds made voices of.
+
+A sound that is dropped on a line becomes a voice for that line; with Ctrl it is said again in the line's voice.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QRect
+from PySide6.QtWidgets import QWidget
+
+from studio.app.documents import PROJECT_SUFFIX, Documents
+from studio.app.script.script_page import ScriptPage
+from studio.app.speaking.voice_conversion import VoiceConversionController
+from studio.app.voices.dropped_paths import SOUND_SUFFIXES, may_hold_voices
+from studio.app.voices.voice_importer import VoiceImporter
+from studio.app.widgets.drop_overlay import DraggedFiles, DropOverlay, DropPrompt
+from studio.project.importing.script_file import SCRIPT_SUFFIXES
+from studio.project.lines import Line
+
+
+class DropHandler(QObject):
+    def __init__(
+        self,
+        documents: Documents,
+        voice_importer: VoiceImporter,
+        script: ScriptPage,
+        recordings: VoiceConversionController,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._documents = documents
+        self._new_voices = voice_importer
+        self._script = script
+        self._recordings = recordings
+        self._window = window
+        self.overlay = DropOverlay(window, self._describe)
+        self.overlay.dropped.connect(self._take)
+
+    def open(self, path: Path) -> None:
+        """A file from the command line, or double-clicked."""
+        if may_hold_voices([path]):
+            self._new_voices.take([path])
+        else:
+            self._documents.begin_with(path)
+
+    def _describe(self, held: DraggedFiles) -> DropPrompt | None:
+        suffixes = {path.suffix.lower() for path in held.paths}
+        if PROJECT_SUFFIX in suffixes:
+            return DropPrompt(self.tr("Drop it to open the script"))
+        if suffixes & set(SCRIPT_SUFFIXES):
+            return DropPrompt(self.tr("Drop it to add its lines to the script"))
+        words = self._new_voices.describe_drop(list(held.paths))
+        if words is None:
+            return None
+        line, area = self._line_under(held)
+        if line is None:
+            return DropPrompt(words)
+        return DropPrompt(self._words_for_line(held, line, words), area)
+
+    def _words_for_line(self, held: DraggedFiles, line: Line, words: str) -> str:
+        """``words`` tell what is done with these files elsewhere."""
+        if held.has_control:
+            if line.voice is None:
+                return self.tr("This line has no voice that could say it")
+            if len(held.paths) == 1:
+                return self.tr("Drop it to have {name} said again in the voice of {voice}").format(
+                    name=held.paths[0].name, voice=line.voice
+                )
+            return self.tr("Drop them to have each said again in the voice of {voice}").format(voice=line.voice)
+        if len(held.paths) == 1 and not line.is_locked:
+            number = self._script.number_of(line.id)
+            words = self.tr("Drop it to make a voice of {name} for line {number}").format(
+                name=held.paths[0].name, number=number
+            )
+        if line.voice is None:
+            return words
+        return words + "\n\n" + self.tr("With Ctrl: say it again in the voice of {voice}").format(voice=line.voice)
+
+    def _line_under(self, held: DraggedFiles) -> tuple[Line | None, QRect | None]:
+        """Where sounds are held over a line: that line, and where it is in the window."""
+        if not all(path.suffix.lower() in SOUND_SUFFIXES for path in held.paths):
+            return None, None
+        view = self._script.view
+        found = view.line_at(view.viewport().mapFrom(self._window, held.place))
+        if found is None:
+            return None, None
+        line, area = found
+        return line, QRect(view.viewport().mapTo(self._window, area.topLeft()), area.size())
+
+    def _take(self, held: DraggedFiles) -> None:
+        texts = [path for path in held.paths if path.suffix.lower() in (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)]
+        if texts:
+            self._documents.begin_with(*texts)
+        others = [path for path in held.paths if path not in texts]
+        if not others:
+            return
+        line, _ = self._line_under(held)
+        if line is not None and held.has_control:
+            self._script.view.go_to(line.id)
+            for path in others:
+                self._recordings.speak(path)
+        elif line is not None and len(others) == 1 and not line.is_locked:
+            self._new_voices.take(others, then=lambda voice: self._script.give_voice(line.id, voice.name))
+        else:
+            self._new_voices.take(others)

@@ -1,0 +1,64 @@
+"""Engines in the window: the page, the panel of a build, and who is told of what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from studio.app.bridge import WorkerBridge
+from studio.app.engines.tuning_panel import EngineTuningPanel
+from studio.app.translation import language
+from studio.engines.overview import EngineAction, EngineStatus
+
+if TYPE_CHECKING:
+    from studio.app.engines.engines_page import EnginesPage
+
+
+class EnginesController(QObject):
+    """Nothing is asked of the worker until it tells by itself, or a person presses a button."""
+
+    def __init__(self, bridge: WorkerBridge, window: QWidget) -> None:
+        super().__init__(window)
+        self._bridge = bridge
+        self._window = window
+        self._page: EnginesPage | None = None
+        self._overview: EngineStatus | None = None
+        self.panel = EngineTuningPanel()
+        self.panel.details_wanted.connect(self.open_page)
+        self.panel.action_wanted.connect(lambda action: self._manage(action, ()))
+        bridge.engines_changed.connect(self.show)
+        language.changed.connect(self._retranslate)
+
+    @property
+    def page(self) -> EnginesPage | None:
+        return self._page
+
+    def open_page(self) -> None:
+        """One page, brought forward if it is there."""
+        if self._page is None:
+            from studio.app.engines.engines_page import EnginesPage  # noqa: PLC0415 - not for the first picture
+
+            self._page = EnginesPage(self._window)
+            self._page.action_wanted.connect(self._manage)
+        self._page.show_overview(self._overview)
+        self._page.show()
+        self._page.raise_()
+        self._page.activateWindow()
+
+    def show(self, overview: EngineStatus | None) -> None:
+        """What the worker knows now; None: no model is loaded."""
+        self._overview = overview
+        if overview is None:
+            self.panel.hide()
+        else:
+            self.panel.show_overview(overview)
+        if self._page is not None:
+            self._page.show_overview(overview)
+
+    def _retranslate(self) -> None:
+        self.show(self._overview)
+
+    def _manage(self, action: EngineAction, keys: tuple[str, ...]) -> None:
+        self._bridge.run(self._bridge.manage_engines(action, keys))

@@ -1,0 +1,85 @@
+"""A panel over the script while faster engines are looked for: what, how far, how long; you can work."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from studio.app.engines.engine_text import panel_title, trial_text
+from studio.app.widgets.collapsible_panel import CollapsiblePanel
+from studio.engines.overview import EngineAction, EngineStatus
+
+_MOST_LINES = 2
+
+
+class EngineTuningPanel(CollapsiblePanel):
+    """There while something is tried, unless a person has closed it. ``action_wanted`` is an ``EngineAction``."""
+
+    action_wanted = Signal(object)
+    details_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None, *, can_be_closed: bool = True) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Looking for faster engines"))
+        self._is_closed = False
+        self._is_paused = False
+        self._words = QLabel(wordWrap=True)
+        self._words.setProperty("role", "quiet")
+        self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._pause = QPushButton(self.tr("Pause"))
+        self._stop = QPushButton(self.tr("Stop"))
+        self._stop.setToolTip(self.tr("It goes on at the next start, unless the settings say otherwise."))
+        self._details = QPushButton(self.tr("Details…"))
+        self._more.setAccessibleName(self.tr("More about the engines"))
+        self._close.setToolTip(self.tr("Close; it goes on"))
+        self._close.setAccessibleName(self.tr("Close the panel; it goes on"))
+        self._close.setVisible(can_be_closed)
+        self._lay_out()
+        self._details.setVisible(can_be_closed)
+        self._pause.clicked.connect(
+            lambda: self.action_wanted.emit(EngineAction.RESUME if self._is_paused else EngineAction.PAUSE)
+        )
+        self._stop.clicked.connect(lambda: self.action_wanted.emit(EngineAction.CANCEL))
+        self._details.clicked.connect(self.details_wanted)
+        self.more_wanted.connect(self.details_wanted)
+        self.close_wanted.connect(self._on_close)
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.addWidget(self._bar, 1)
+        for button in (self._pause, self._stop, self._details):
+            button.setAutoDefault(False)
+            foot.addWidget(button)
+        column = QVBoxLayout(self.body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self._words)
+        column.addLayout(foot)
+
+    @property
+    def words(self) -> str:
+        return f"{self._title.text()}\n{self._words.text()}"
+
+    def show_overview(self, overview: EngineStatus) -> None:
+        work = overview.work
+        if work is None:
+            self._is_closed = False
+            self.hide()
+            return
+        self._is_paused = overview.is_paused
+        self.show_title(panel_title(overview))
+        meanwhile = self.tr("Paused") if overview.is_paused else self.tr("You can work and speak meanwhile")
+        self._words.setText(f"{trial_text(overview)} · {meanwhile}")
+        self.show_progress(True, (work.index - 1 + work.share) / work.total)
+        self._pause.setText(self.tr("Go on") if overview.is_paused else self.tr("Pause"))
+        self.setVisible(not self._is_closed)
+
+    def event(self, event: QEvent) -> bool:
+        """The words become longer and shorter every second: buttons below them must not move under the pointer."""
+        if event.type() in (QEvent.Type.Polish, QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._words.setMinimumHeight(_MOST_LINES * self._words.fontMetrics().lineSpacing())
+        return super().event(event)
+
+    def _on_close(self) -> None:
+        self._is_closed = True
+        self.hide()

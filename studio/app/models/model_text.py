@@ -1,0 +1,190 @@
+"""Models, their states and their progress in the words of the window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from studio.app.error_text import error_message
+from studio.app.models.model_tasks import ModelTask, ModelTaskKind
+from studio.app.translation import QT_TRANSLATE_NOOP
+from studio.catalog.installed import ModelState, ModelStatus
+from studio.catalog.known import Ability, KnownModel
+from studio.catalog.progress import Phase, Progress
+
+_SLOW_MEGABITS, _FAST_MEGABITS = 20, 100
+_BITS_PER_MEGABIT = 1e6
+_MINUTE = 60.0
+_HOUR = 3600.0
+
+
+_T = QT_TRANSLATE_NOOP
+
+
+def _said(text: str) -> str:
+    return QCoreApplication.translate("Models", text)
+
+
+_STATES = {
+    ModelState.BUNDLED: _T("Models", "Comes with the program"),
+    ModelState.INSTALLED: _T("Models", "Installed"),
+    ModelState.DAMAGED: _T("Models", "Damaged"),
+    ModelState.PARTIAL: _T("Models", "Partly downloaded"),
+    ModelState.AVAILABLE: _T("Models", "Not installed"),
+    ModelState.UNSUPPORTED: _T("Models", "Not usable yet"),
+}
+_ICONS = {
+    ModelState.BUNDLED: ("state-ready", "good"),
+    ModelState.INSTALLED: ("state-ready", "good"),
+    ModelState.DAMAGED: ("warning", "bad"),
+    ModelState.PARTIAL: ("pause", "warn"),
+    ModelState.AVAILABLE: ("down", "quiet"),
+    ModelState.UNSUPPORTED: ("lock", "quiet"),
+}
+# Every model has one of the first two, which begins the line.
+_ABILITIES = {
+    Ability.CLONE: _T("Models", "Speaks in the voice of any clip"),
+    Ability.STORED_VOICES: _T("Models", "Brings voices of its own"),
+    Ability.INSTRUCT: _T("Models", "follows instructions"),
+    Ability.STREAM: _T("Models", "is heard while it speaks"),
+}
+_LANGUAGES = {
+    "zh": _T("Models", "Chinese"),
+    "en": _T("Models", "English"),
+    "ja": _T("Models", "Japanese"),
+    "ko": _T("Models", "Korean"),
+    "de": _T("Models", "German"),
+    "es": _T("Models", "Spanish"),
+    "fr": _T("Models", "French"),
+    "it": _T("Models", "Italian"),
+    "ru": _T("Models", "Russian"),
+    "yue": _T("Models", "Cantonese"),
+}
+_WORK = {
+    ModelTaskKind.INSTALL: _T("Models", "Downloading {name}"),
+    ModelTaskKind.CHECK: _T("Models", "Checking {name}"),
+    ModelTaskKind.IMPORT: _T("Models", "Importing {name}"),
+    ModelTaskKind.EXPORT: _T("Models", "Exporting {name}"),
+    ModelTaskKind.REMOVE: _T("Models", "Removing {name}"),
+    ModelTaskKind.DISCARD: _T("Models", "Removing what has arrived of {name}"),
+}
+
+
+def size_text(num_bytes: float) -> str:
+    """As hubs count: a gigabyte is a thousand megabytes."""
+    return QLocale().formattedDataSize(round(num_bytes), 2, QLocale.DataSizeFormat.DataSizeSIFormat)
+
+
+def memory_text(num_bytes: float) -> str:
+    """As memory is sold: in powers of two."""
+    return QLocale().formattedDataSize(round(num_bytes), 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)
+
+
+def state_text(status: ModelStatus) -> str:
+    words = _said(_STATES[status.state])
+    if status.arrived_bytes and status.state is not ModelState.UNSUPPORTED:
+        here = _said(_T("Models", "{here} of {all} are here"))
+        words += ", " + here.format(here=size_text(status.arrived_bytes), all=size_text(status.size_bytes))
+    return words
+
+
+def state_icon(status: ModelStatus) -> tuple[str, str]:
+    """The name of an icon, and of the tone it is drawn in."""
+    return _ICONS[status.state]
+
+
+def language_text(known: KnownModel) -> str:
+    return _said(_T("Models", ", ")).join(_said(_LANGUAGES[code]) for code in known.languages)
+
+
+def ability_text(known: KnownModel) -> str:
+    languages = language_text(known)
+    abilities = [_said(words) for ability, words in _ABILITIES.items() if ability in known.abilities]
+    if known.num_dialects:
+        dialects = _said(_T("Models", "{count} Chinese dialects")).format(count=known.num_dialects)
+        languages += _said(_T("Models", ", ")) + dialects
+    words = languages + "\n" + _said(_T("Models", ", ")).join(abilities)
+    if known.is_demonstration:
+        words += "\n" + _said(_T("Models", "A demonstration, to begin with: the others sound far better."))
+    return words
+
+
+def origin_text(status: ModelStatus) -> str:
+    known = status.known
+    parts = [size_text(status.size_bytes)]
+    if known is not None:
+        parts.append(_said(_T("Models", "licence {licence}")).format(licence=known.licence))
+    if status.record is not None:
+        parts.append(_said(_T("Models", "from {origin}")).format(origin=status.record.origin))
+    elif known is not None and known.can_be_downloaded:
+        parts.append(" / ".join(dict.fromkeys(known.repositories.values())))
+    return " · ".join(parts)
+
+
+def task_text(task: ModelTask) -> str:
+    name = task.name or task.path.name
+    words = _said(_WORK[task.kind]).format(name=name)
+    details = progress_text(task.progress) if task.progress is not None and task.is_running else ""
+    if not task.is_running:
+        details = _said(_T("Models", "waits for its turn"))
+    if task.stop.is_thrown:
+        details = _said(_T("Models", "stopping…"))
+    return f"{words}: {details}" if details else words
+
+
+def progress_text(progress: Progress) -> str:
+    """Bytes always; speed and time only once they were measured."""
+    match progress.phase:
+        case Phase.ASKING:
+            return _said(_T("Models", "asking what there is…"))
+        case Phase.WAITING:
+            seconds = round(progress.wait_seconds)
+            if progress.trouble is None:
+                return _said(_T("Models", "trying again in {seconds} s")).format(seconds=seconds)
+            # Without its remedy: there is nothing to be done yet.
+            words = _said(_T("Models", "{trouble} Trying again in {seconds} s."))
+            return words.format(trouble=error_message(progress.trouble), seconds=seconds)
+        case _:
+            pass
+    parts = []
+    if progress.total_bytes:
+        bytes_text = _said(_T("Models", "{done} of {all}"))
+        parts.append(bytes_text.format(done=size_text(progress.done_bytes), all=size_text(progress.total_bytes)))
+    if progress.bytes_per_second is not None:
+        speed = _said(_T("Models", "{size} a second")).format(size=size_text(progress.bytes_per_second))
+        parts.append(speed)
+    if progress.remaining_seconds is not None:
+        parts.append(_said(_T("Models", "{time} left")).format(time=duration_text(progress.remaining_seconds)))
+    return ", ".join(parts)
+
+
+def download_text(num_bytes: int) -> str:
+    """How long a download takes, by arithmetic: nobody knows the connection before it is used."""
+    slow, fast = (8 * num_bytes / (rate * _BITS_PER_MEGABIT) for rate in (_SLOW_MEGABITS, _FAST_MEGABITS))
+    words = _said(_T("Models", "To download: {size}. That is {fast} at {high} Mbit/s, {slow} at {low} Mbit/s."))
+    return words.format(
+        size=size_text(num_bytes),
+        fast=duration_text(fast),
+        high=_FAST_MEGABITS,
+        slow=duration_text(slow),
+        low=_SLOW_MEGABITS,
+    )
+
+
+def file_text(progress: Progress) -> str:
+    """The file it is at."""
+    if not progress.file:
+        return ""
+    words = _said(_T("Models", "{file}: {done} of {all}"))
+    return words.format(
+        file=progress.file, done=size_text(progress.file_bytes), all=size_text(progress.file_size_bytes)
+    )
+
+
+def duration_text(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return _said(_T("Models", "{seconds} s")).format(seconds=round(seconds))
+    if seconds < _HOUR:
+        return _said(_T("Models", "{minutes} min")).format(minutes=round(seconds / _MINUTE))
+    hours, rest = divmod(seconds, _HOUR)
+    words = _said(_T("Models", "{hours} h {minutes} min"))
+    return words.format(hours=int(hours), minutes=int(rest / _MINUTE))

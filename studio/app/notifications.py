@@ -1,0 +1,166 @@
+"""The one place where errors are shown: a bar over the script that stays until it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
+
+from studio.app.error_text import format_error
+from studio.app.theme.colors import theme_colors
+from studio.app.theme.icons import icon
+from studio.app.translation import language
+from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.focus import holds_focus
+from studio.app.widgets.painting_guard import paints_safely
+from studio.errors import StudioError
+from studio.health.log_file import note_shown
+
+_HINT_MILLISECONDS = 8_000
+_ICON_SIDE = 20
+_NARROW_LETTERS = 70
+
+
+class NotificationBar(QFrame):
+    """One notice at a time: the newest. Hints go by themselves, errors when they are closed.
+
+    ``focus_left``: it went while the keyboard was in it.
+    """
+
+    focus_left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._error: StudioError | None = None
+        self._call: Callable[[], object] | None = None
+        self._mark = QLabel()
+        self._words = QLabel(wordWrap=True)
+        self._words.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._offer = QPushButton()
+        self._copy = CopyReportButton()
+        self._close = QToolButton(autoRaise=True)
+        self._close.setIcon(icon("close"))
+        self._close.setToolTip(self.tr("Close"))
+        self._close.setAccessibleName(self.tr("Close the notice"))
+        buttons = QHBoxLayout()
+        for button in (self._offer, self._copy):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        # Beside the words, or where these would become a narrow column, below them. Aligned, because what is not
+        # may keep a row of a layout as low as itself.
+        self._column = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._column.addWidget(_RoomForWords(self._words), 1)
+        self._column.addLayout(buttons)
+        self._column.setAlignment(buttons, Qt.AlignmentFlag.AlignVCenter)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(10, 6, 6, 6)
+        layout.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.addLayout(self._column, 1)
+        layout.addWidget(self._close, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.hide)
+        self._offer.clicked.connect(self._on_offer)
+        self._close.clicked.connect(self.hide)
+        language.changed.connect(self._retranslate)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self._offer.hide()
+        self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        direction = QBoxLayout.Direction
+        is_narrow = self.width() < _NARROW_LETTERS * self.fontMetrics().averageCharWidth()
+        self._column.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
+        super().resizeEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        if self.isHidden() and holds_focus(self):  # not only the window, which may be minimised
+            self.focus_left.emit()
+        super().hideEvent(event)
+
+    @property
+    def words(self) -> str:
+        """What is shown; empty where nothing is."""
+        return self._words.text() if not self.isHidden() else ""
+
+    def show_error(self, error: StudioError, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
+        """``offer`` is a button that does ``call``."""
+        note_shown(error)
+        self._error = error
+        self._show_error(offer, call)
+
+    def _show_error(self, offer: str, call: Callable[[], object] | None) -> None:
+        assert self._error is not None, "there is one to be shown"
+        self._show(format_error(self._error), "warning", theme_colors(self.palette()).bad, offer=offer, call=call)
+        self._copy.offer_for(self._error)
+
+    def show_hint(self, words: str, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
+        """``offer`` is a button that does ``call``; a hint with one stays."""
+        self._error = None
+        self._show(words, "info", theme_colors(self.palette()).accent, offer=offer, call=call)
+        if not offer:
+            self._timer.start(_HINT_MILLISECONDS)
+
+    def _show(self, words: str, icon_name: str, colour: str, *, offer: str, call: Callable[[], object] | None) -> None:
+        self._timer.stop()
+        self._call = call
+        self._offer.setText(offer)
+        self._offer.setVisible(bool(offer))
+        self._copy.offer_for(None)
+        self._words.setText(words)
+        self._mark.setPixmap(icon(icon_name, colour).pixmap(_ICON_SIDE, _ICON_SIDE))
+        self.setAccessibleName(words)
+        self.show()
+
+    def _retranslate(self) -> None:
+        if self._error is not None and not self.isHidden():
+            self._show_error(self._offer.text(), self._call)
+
+    def _on_offer(self) -> None:
+        call = self._call
+        self.hide()
+        if call is not None:
+            call()
+
+
+@paints_safely
+class _RoomForWords(QScrollArea):
+    """As high as its words are in the width there is, and no higher; in a low window two lines that scroll."""
+
+    def __init__(self, words: QLabel) -> None:
+        super().__init__()
+        self._words = words
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.setWidget(words)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(self._words.sizeHint().width(), self._words.heightForWidth(max(1, self.width())))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        metrics = self.fontMetrics()
+        return QSize(16 * metrics.averageCharWidth(), min(2 * metrics.lineSpacing(), self.sizeHint().height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.LayoutRequest:  # there are other words
+            self.updateGeometry()
+        return super().viewportEvent(event)

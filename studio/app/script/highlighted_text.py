@@ -1,0 +1,140 @@
+"""The text of a line with the places marked in it that were found, cut so that the current one is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPalette, QTextCharFormat, QTextLayout, QTextOption
+
+from studio.app.script.finding import Match
+from studio.app.theme.colors import theme_colors
+
+_ELLIPSIS = "…"
+_LINE_SEPARATOR = "\u2028"  # what a line break is in the eyes of a text layout
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is shown of a text: ``text`` without dots at its ends is ``whole[start:end]``."""
+
+    text: str
+    start: int
+    end: int
+
+    def range_of(self, place: Match) -> tuple[int, int]:
+        """Start and length of what is shown of ``place``, as Qt counts; a length of 0 where nothing is."""
+        first, last = max(place.start, self.start), min(place.end, self.end)
+        before = self.start - len(_ELLIPSIS) if self.start else 0
+        start = _num_units(self.text[: first - before])
+        return start, _num_units(self.text[first - before : max(first, last) - before])
+
+
+def excerpt_of(text: str, font: QFont, width: float, num_lines: int, place: Match | None) -> Excerpt:
+    """As much of ``text`` as fits into ``num_lines`` of ``width``: its beginning, or what is around ``place``."""
+    starts = [0]
+    if place is not None:
+        whole = _lay_out(text, font, width)
+        row = whole.lineForTextPosition(_num_units(text[: place.start])).lineNumber()
+        # With a row of what stands before it, where that leaves room for it.
+        starts += [_start_of_row(whole, text, each) for each in (row - 1, row) if each > 0]
+    found = None
+    for start in starts:
+        found = _cut(text, start, font, width, num_lines)
+        if place is None or place.end <= found.end:
+            break
+    assert found is not None, "there is always the beginning"
+    return found
+
+
+def paint_highlighted(
+    painter: QPainter,
+    area: QRectF,
+    text: str,
+    places: Sequence[Match],
+    current: Match | None,
+    *,
+    font: QFont,
+    palette: QPalette,
+    is_selected: bool,
+) -> None:
+    """``places`` and ``current`` are of this text."""
+    num_lines = max(1, int(area.height() // QFontMetricsF(font).lineSpacing()))
+    excerpt = excerpt_of(text, font, area.width(), num_lines, current)
+    formats = []
+    for place in places:
+        start, length = excerpt.range_of(place)
+        if length:
+            mark = QTextLayout.FormatRange()
+            mark.start, mark.length = start, length
+            mark.format = _format(palette, is_current=place == current, is_selected=is_selected)
+            formats.append(mark)
+    layout = _lay_out(excerpt.text, font, area.width(), formats, num_lines)
+    ink = QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text
+    height = sum(layout.lineAt(row).height() for row in range(layout.lineCount()))
+    painter.save()
+    painter.setPen(palette.color(ink))
+    layout.draw(painter, QPointF(area.left(), area.center().y() - height / 2))
+    painter.restore()
+
+
+def _format(palette: QPalette, *, is_current: bool, is_selected: bool) -> QTextCharFormat:
+    """The current place is filled; the others are underlined as well: the mark must not be one of colour alone."""
+    colors, role = theme_colors(palette), QPalette.ColorRole
+    look = QTextCharFormat()
+    if is_current:
+        ground = palette.color(role.HighlightedText) if is_selected else QColor(colors.warn)
+        look.setForeground(palette.color(role.Highlight) if is_selected else QColor(colors.surface))
+        look.setBackground(ground)
+        return look
+    look.setFontUnderline(True)
+    if not is_selected:
+        look.setForeground(QColor(colors.ink))
+        look.setBackground(QColor(colors.found))
+    return look
+
+
+def _cut(text: str, start: int, font: QFont, width: float, num_lines: int) -> Excerpt:
+    shown = (_ELLIPSIS if start else "") + text[start:]
+    layout = _lay_out(shown, font, width)
+    if layout.lineCount() <= num_lines:
+        return Excerpt(shown, start, len(text))
+    last = _start_of_row(layout, shown, num_lines - 1)
+    rest = shown[last:].replace("\n", " ")
+    rest = QFontMetricsF(font).elidedText(rest, Qt.TextElideMode.ElideRight, width).removesuffix(_ELLIPSIS)
+    kept = shown[:last] + rest
+    return Excerpt(kept + _ELLIPSIS, start, start + len(kept) - (len(_ELLIPSIS) if start else 0))
+
+
+def _num_units(text: str) -> int:
+    """As Qt counts letters: those beyond the first 65536, as emoji are, twice."""
+    return len(text) + sum(letter > "\uffff" for letter in text)
+
+
+def _start_of_row(layout: QTextLayout, text: str, row: int) -> int:
+    before = text.encode("utf-16-le", "surrogatepass")[: 2 * layout.lineAt(row).textStart()]
+    return len(before.decode("utf-16-le", "surrogatepass"))
+
+
+def _lay_out(
+    text: str,
+    font: QFont,
+    width: float,
+    formats: Sequence[QTextLayout.FormatRange] = (),
+    num_lines: int | None = None,
+) -> QTextLayout:
+    layout = QTextLayout(text.replace("\n", _LINE_SEPARATOR), font)
+    layout.setTextOption(QTextOption())
+    layout.setFormats(list(formats))
+    layout.beginLayout()
+    top = 0.0
+    while num_lines is None or layout.lineCount() < num_lines:
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(width)
+        line.setPosition(QPointF(0, top))
+        top += line.height()
+    layout.endLayout()
+    return layout

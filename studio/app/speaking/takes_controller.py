@@ -1,0 +1,191 @@
+"""The takes of the chosen line: which one counts, which ones stay, comparing two of them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.app.session import Session
+from studio.app.speaking.comparison import MOST_TAKES
+from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.speaking.take_trash import TakeTrash
+from studio.app.speaking.transport import NowPlaying
+from studio.errors import StudioError
+from studio.project.changes import Change, ChooseTake, CompositeChange, RemoveTakes, RestoreTakes, SetTakesKept
+from studio.project.lines import Line
+from studio.project.takes import Take
+
+
+class TakesController(QObject):
+    """Shows the chosen take in the large waveform; while something is heard that, until a person goes to another line."""
+
+    status_message = Signal(str)  # for the status bar
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._line: Line | None = None
+        self._shown_take: str | None = None
+        self._last_shown: tuple[StreamingAudio | None, str] = (None, "")
+        self._chosen_before: dict[str, str] = {}
+        self._removed = TakeTrash(session.editor, self)
+        session.sound_shown.connect(self._on_shown)
+        session.transport.started.connect(self._on_started)
+        session.transport.ended.connect(lambda _: self._on_ended())
+
+    @property
+    def takes(self) -> tuple[Take, ...]:
+        """Of the chosen line, in order of number."""
+        return self._session.editor.project.takes_of(self._line.id) if self._line else ()
+
+    @property
+    def removed(self) -> tuple[Take, ...]:
+        """Of the chosen line, since the script was opened; the last that went first."""
+        return self._removed.of(self._line.id) if self._line else ()
+
+    @property
+    def text(self) -> str:
+        """Of the chosen line."""
+        return self._line.text if self._line else ""
+
+    @property
+    def chosen(self) -> Take | None:
+        wanted = self._line.chosen_take if self._line else None
+        return next((take for take in self.takes if take.id == wanted), None)
+
+    @property
+    def is_kept(self) -> bool:
+        return self.chosen is not None and self.chosen.is_kept
+
+    def show_line(self, line: Line | None) -> None:
+        is_other = (line.id if line else None) != (self._line.id if self._line else None)
+        self._line = line
+        heard = self._heard
+        if heard is not None and (
+            (line is not None and heard.line_id == line.id) or (not is_other and heard.take_id == self._shown_take)
+        ):
+            self._shown_take = heard.take_id
+            self._session.sound_shown.emit(heard.sound, heard.line_id)
+            return
+        take_id = line.chosen_take if line else None
+        if take_id != self._shown_take or (line is not None and take_id is None):
+            self._shown_take = take_id
+            self._session.bridge.run(self._show(line.id if line else "", take_id))
+        else:  # the line may have another number or other words now
+            self._session.sound_shown.emit(*self._last_shown)
+
+    def _on_shown(self, sound: StreamingAudio | None, line_id: str) -> None:
+        self._last_shown = (sound, line_id)
+
+    def _on_started(self, heard: NowPlaying) -> None:
+        """The session has it shown already."""
+        self._shown_take = heard.take_id
+
+    def _on_ended(self) -> None:
+        """What was heard need not be what is chosen; of a take that is still being made the project will tell."""
+        is_being_made = any(
+            job.synthesis is not None and job.synthesis.take_id == self._shown_take
+            for job in self._session.queue.speaking
+        )
+        if not is_being_made:
+            self.show_line(self._line)
+
+    @property
+    def _heard(self) -> NowPlaying | None:
+        return self._session.transport.heard if self._session.transport.is_playing else None
+
+    async def _show(self, line_id: str, take_id: str | None) -> None:
+        try:
+            sound = await self._session.sound_of(take_id) if take_id is not None else None
+        except StudioError:
+            if take_id == self._shown_take:
+                self._session.sound_shown.emit(None, line_id)
+            raise
+        is_heard = self._heard is not None and self._heard.take_id == take_id
+        if take_id == self._shown_take and not is_heard:
+            self._session.sound_shown.emit(sound, line_id)
+
+    # What a person can do.
+
+    def choose(self, take_id: str, line_id: str | None = None) -> None:
+        """Make it the take that is played and exported, by default of the current line; play it if one was playing.
+
+        A locked line keeps its take.
+        """
+        line = self._line if line_id is None else self._session.editor.script.line(line_id)
+        if line is None or line.chosen_take == take_id or self._refuses(line):
+            return
+        if line.chosen_take is not None:
+            self._chosen_before[line.id] = line.chosen_take
+        was_heard = self._session.transport.is_playing and self._session.queue.current is None
+        self._session.editor.push(ChooseTake(line.id, take_id), self.tr("Choose take"))
+        if was_heard:
+            self._session.play_take(take_id)
+
+    def step(self, step: int) -> None:
+        """To the take before or after, around the end."""
+        takes, chosen = self.takes, self.chosen
+        if takes:
+            index = takes.index(chosen) if chosen in takes else -1
+            self.choose(takes[(index + step) % len(takes)].id)
+
+    def compare(self) -> None:
+        """Back and forth between the chosen take and the one chosen before, each heard from the beginning."""
+        line, takes = self._line, self.takes
+        if line is None or len(takes) < 2:
+            return
+        before = self._chosen_before.get(line.id)
+        ids = [take.id for take in takes]
+        if before not in ids or before == line.chosen_take:
+            index = ids.index(line.chosen_take) if line.chosen_take in ids else 0
+            before = ids[index - 1]
+        self._session.transport.stop()
+        self.choose(before)
+        self._session.play_take(before)
+
+    def to_compare(self, selected: list[str]) -> list[Take]:
+        """The ``selected`` takes where these are several, else all; the newest where there are too many to tell apart."""
+        chosen = [take for take in self.takes if take.id in selected]
+        return list(chosen if len(chosen) > 1 else self.takes)[-MOST_TAKES:]
+
+    def toggle_kept(self) -> None:
+        take = self.chosen
+        if take is not None:
+            title = self.tr("Release take") if take.is_kept else self.tr("Keep take")
+            self._session.editor.push(SetTakesKept({take.id: not take.is_kept}), title)
+
+    def remove_chosen(self) -> None:
+        take = self.chosen
+        if take is not None and self._line is not None and not self._refuses(self._line):
+            self._session.transport.stop()
+            self._session.editor.push(RemoveTakes((take.id,)), self.tr("Remove take"))
+            self.status_message.emit(
+                self.tr("Take {number} is removed. The menu Play can bring it back.").format(number=take.number)
+            )
+
+    def restore_last(self) -> None:
+        """Of the takes of the chosen line the one that was removed last."""
+        for take in self.removed[:1]:
+            self.restore(take)
+
+    def restore(self, take: Take) -> None:
+        """Restore a removed take of the current line and choose it; a locked line keeps the take it has."""
+        if self._line is not None and take in self.removed:
+            change: Change = RestoreTakes((take,), {})
+            if not self._line.is_locked:
+                change = CompositeChange((change, ChooseTake(take.line_id, take.id)))
+            self._session.editor.push(change, self.tr("Have back a take"))
+
+    def _refuses(self, line: Line) -> bool:
+        """Whether the line is locked, which the user is told."""
+        if line.is_locked:
+            self.status_message.emit(self.tr("This line is locked and keeps its take: Ctrl+L unlocks it."))
+        return line.is_locked
+
+    def play_from(self, seconds: float) -> None:
+        """From where a person pointed in the waveform; in a sound that is being made, only what is there."""
+        heard = self._session.transport.heard
+        if heard is not None and heard.take_id == self._shown_take:
+            if heard.sound.is_complete:
+                self._session.transport.play(heard, start_seconds=seconds)
+        elif self._shown_take is not None:
+            self._session.play_take(self._shown_take, start_seconds=seconds)

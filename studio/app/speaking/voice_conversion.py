@@ -1,0 +1,66 @@
+"""Recordings that are said again in the voice of a line: each becomes a line of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from studio.app.default_folders import default_folder
+from studio.app.script.script_page import ScriptPage
+from studio.app.session import Session
+from studio.app.voices.dropped_paths import SOUND_SUFFIXES
+from studio.errors import VoiceNotFound
+from studio.project.lines import Line, new_id
+
+
+class VoiceConversionController(QObject):
+    """The new line is called after its file; with its line, undo takes back its take."""
+
+    failed = Signal(object)  # StudioError
+
+    def __init__(self, session: Session, script: ScriptPage, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._script = script
+        self._window = window
+
+    def choose_file(self) -> None:
+        voice = self._voice()
+        if voice is None:
+            return
+        title = self.tr("A recording to be said in the voice of {voice}").format(voice=voice)
+        dialog = QFileDialog(self._window, title, default_folder(QStandardPaths.StandardLocation.MusicLocation))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        patterns = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
+        dialog.setNameFilters(
+            [
+                self.tr("Sounds ({patterns})").format(patterns=patterns),
+                self.tr("All files ({patterns})").format(patterns="*"),
+            ]
+        )
+        dialog.fileSelected.connect(lambda chosen: self.speak(Path(chosen)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def speak(self, recording: Path) -> None:
+        """Below the current line and in its voice."""
+        voice, current = self._voice(), self._script.current_line
+        if voice is None or current is None:
+            return
+        line = Line(id=new_id(), text=recording.stem, voice=voice, pause_after_seconds=current.pause_after_seconds)
+        self._script.insert_recording(line)
+        self._session.speak_recording(line.id, recording)
+
+    def _voice(self) -> str | None:
+        line = self._script.current_line
+        if line is not None and line.voice is not None:
+            return line.voice
+        self.failed.emit(
+            VoiceNotFound(
+                "This line has no voice.",
+                remedy="Choose one, or drop a recording of a voice on the window.",
+            )
+        )
+        return None

@@ -1,0 +1,122 @@
+"""The take that is chosen or heard, large: its waveform with a cursor, its level, and where play is."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.theme.icons import icon
+from studio.app.translation import language, mark_user_text
+from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.widgets.level_meter import LevelMeter
+from studio.app.widgets.waveform import Waveform
+
+# Sound arrives in chunks of half a second and more.
+_GROW_MILLISECONDS = 120
+_LEVEL_PIXELS = 160
+
+
+class WaveformPanel(QWidget):
+    """Shows one sound; ``seek_requested`` is where a person pointed, in seconds."""
+
+    seek_requested = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sound: StreamingAudio | None = None
+        self._num_shown = 0
+        self._number: int | None = None
+        self._text = ""  # of the line
+        self._title = mark_user_text(ElidedLabel())
+        self._time = QLabel()
+        self._time.setProperty("role", "quiet")
+        self._time.setAccessibleName(self.tr("Place in the take"))
+        self.waveform = Waveform()
+        self.waveform.set_empty_text(self.tr("The chosen line has no take yet"))
+        self._level = LevelMeter(has_marks=False)
+        self._growth = QTimer(self)
+        self._growth.setInterval(_GROW_MILLISECONDS)
+        self._growth.timeout.connect(self._grow)
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self._time)
+        head.addWidget(self._level)
+        for name, icon_name, slot in (
+            (self.tr("Zoom out"), "zoom-out", self.waveform.zoom_out),
+            (self.tr("Zoom in"), "zoom-in", self.waveform.zoom_in),
+            (self.tr("Show all"), "zoom-fit", self.waveform.zoom_to_fit),
+        ):
+            button = QToolButton(autoRaise=True)
+            button.setIcon(icon(icon_name))
+            button.setToolTip(name)
+            button.setAccessibleName(name)
+            button.clicked.connect(slot)
+            head.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 8)
+        layout.addLayout(head)
+        layout.addWidget(self.waveform, 1)
+        self.waveform.seek_requested.connect(self.seek_requested)
+        language.changed.connect(self._show_title)
+
+    @property
+    def sound(self) -> StreamingAudio | None:
+        """What is shown."""
+        return self._sound
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """In a narrow panel the words have more need of the room."""
+        self._level.setMaximumWidth(min(_LEVEL_PIXELS, self.width() // 5))
+        super().resizeEvent(event)
+
+    def show_sound(self, sound: StreamingAudio | None, number: int | None = None, text: str = "") -> None:
+        """Of the line with this ``number``. ``sound`` may still be growing; None: there is nothing to show."""
+        self._number, self._text = number, " ".join(text.split())
+        self._show_title()
+        if sound is self._sound:
+            return
+        self._sound = sound
+        self._num_shown = 0
+        self._growth.stop()
+        self._time.setText("")
+        if sound is None:
+            self.waveform.clear()
+        elif sound.is_complete:
+            self._num_shown = sound.num_samples
+            self.waveform.show_sound(sound.all(), sound.sample_rate)
+        else:
+            self.waveform.begin(sound.sample_rate)
+            self._grow()
+            self._growth.start()
+
+    def _show_title(self) -> None:
+        words = self.tr("Line {number}: {text}") if self._text else self.tr("Line {number}")
+        self._title.setText("" if self._number is None else words.format(number=self._number, text=self._text))
+
+    def show_position(self, seconds: float | None) -> None:
+        self.waveform.set_cursor(seconds)
+        if seconds is not None and self._sound is not None:
+            self._time.setText(f"{_clock(seconds)} / {_clock(self._sound.seconds)}")
+
+    def show_level(self, level: float) -> None:
+        """The loudest sample, 0..1."""
+        self._level.set_level(20 * math.log10(level) if level > 1e-6 else -120.0)
+
+    def _grow(self) -> None:
+        assert self._sound is not None, "the timer runs while there is a sound"
+        is_complete = self._sound.is_complete  # before looking: what comes last is appended before this is set
+        end = self._sound.num_samples
+        if end > self._num_shown:
+            self.waveform.append(self._sound.between(self._num_shown, end))
+            self._num_shown = end
+        if is_complete:
+            self._growth.stop()
+            self.waveform.finish()
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds // 60)}:{seconds % 60:04.1f}"

@@ -1,0 +1,112 @@
+"""The colours of the program, once for light and once for dark; every pair of ink and ground reads well.
+
+Decided: Fusion with palettes of our own, because Qt's own colour schemes do nothing on many desktops
+(seen: only GNOME's platform theme follows them). Contrast is tested against WCAG's 4.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor, QPalette
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeColors:
+    """``ink`` is written on ``ground`` and ``surface``; ``good``, ``warn``, ``bad``, ``busy`` are inks too.
+
+    ``found`` is the ground of a place that was looked for, under ``ink``.
+    """
+
+    ground: str
+    surface: str
+    raised: str
+    border: str
+    ink: str
+    quiet: str
+    faint: str
+    accent: str
+    on_accent: str
+    good: str
+    warn: str
+    bad: str
+    busy: str
+    found: str
+
+
+LIGHT = ThemeColors(
+    ground="#f2f3f5",
+    surface="#ffffff",
+    raised="#fafbfc",
+    border="#c9ced6",
+    ink="#1c2128",
+    quiet="#57606c",
+    faint="#8d96a3",
+    accent="#2b5fb8",
+    on_accent="#ffffff",
+    good="#1f7a43",
+    warn="#8f5b00",
+    bad="#b3261e",
+    busy="#6b3fb0",
+    found="#ffe39a",
+)
+DARK = ThemeColors(
+    ground="#1e2126",
+    surface="#16181c",
+    raised="#262a31",
+    border="#3d434d",
+    ink="#e6e9ee",
+    quiet="#a4adba",
+    faint="#737c89",
+    accent="#7ab0ff",
+    on_accent="#10213d",
+    good="#6fd08f",
+    warn="#f0b95a",
+    bad="#ff8d84",
+    busy="#c3a1ff",
+    found="#5a4708",
+)
+
+
+def theme_colors(palette: QPalette) -> ThemeColors:
+    """The set a widget is being painted with."""
+    return DARK if is_dark(palette) else LIGHT
+
+
+def is_dark(palette: QPalette) -> bool:
+    return palette.color(QPalette.ColorRole.Base).lightness() < 128
+
+
+def palette_of(colors: ThemeColors) -> QPalette:
+    role = QPalette.ColorRole
+    palette = QPalette()
+    for where, colour in {
+        role.Window: colors.ground,
+        role.WindowText: colors.ink,
+        role.Base: colors.surface,
+        role.AlternateBase: colors.raised,
+        role.Text: colors.ink,
+        role.PlaceholderText: colors.quiet,
+        role.Button: colors.raised,
+        role.ButtonText: colors.ink,
+        role.BrightText: colors.bad,
+        role.Highlight: colors.accent,
+        role.HighlightedText: colors.on_accent,
+        role.Accent: colors.accent,
+        role.Link: colors.accent,
+        role.LinkVisited: colors.busy,
+        role.ToolTipBase: colors.raised,
+        role.ToolTipText: colors.ink,
+        role.Light: colors.raised,
+        role.Midlight: colors.raised,
+        role.Mid: colors.border,
+        role.Dark: colors.border,
+        role.Shadow: colors.border,
+    }.items():
+        palette.setColor(where, QColor(colour))
+    disabled = QPalette.ColorGroup.Disabled
+    for where in (role.WindowText, role.Text, role.ButtonText, role.ToolTipText):
+        palette.setColor(disabled, where, QColor(colors.faint))
+    palette.setColor(disabled, role.Highlight, QColor(colors.border))
+    palette.setColor(disabled, role.HighlightedText, QColor(colors.faint))
+    return palette

@@ -1,0 +1,159 @@
+"""Prepares voices for the loaded model, one after the other, whenever nobody is speaking.
+
+A prepared voice speaks at once; preparing is done as soon as there is a voice, and kept on disk by
+the worker, so that the next start of the program finds it done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.errors import InternalError, StudioError
+from studio.pipeline.control import Cancelled
+from studio.pipeline.request import VoiceReference, VoiceSummary
+from studio.voices.library import Voice
+
+_log = logging.getLogger(__name__)
+
+
+class PreparationState(Enum):
+    UNKNOWN = "unknown"  # no model has been asked
+    WAITING = "waiting"
+    RUNNING = "running"
+    READY = "ready"
+    FAILED = "failed"
+    OTHER_MODEL = "other model"  # a stored voice of another generation
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """``share`` 0..1 while RUNNING; ``error`` where it FAILED."""
+
+    state: PreparationState = PreparationState.UNKNOWN
+    share: float = 0.0
+    error: StudioError | None = None
+
+
+class VoicePreparer(Protocol):
+    """The bridge to the worker."""
+
+    async def prepare_voice(
+        self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
+    ) -> VoiceSummary: ...
+
+
+class VoicePreloadQueue(QObject):
+    """Belongs to the window's thread, whose event loop is asyncio's too."""
+
+    changed = Signal(str, object)  # the voice's name, Preparation
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._preparer: VoicePreparer | None = None
+        self._generation: str | None = None
+        self._waiting: list[Voice] = []
+        self._known: dict[str, Preparation] = {}
+        self._running: Voice | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_paused = False
+
+    def of(self, name: str) -> Preparation:
+        return self._known.get(name, Preparation())
+
+    def use(self, preparer: VoicePreparer | None, generation: str | None = None) -> None:
+        """Another model: what was prepared for the last one counts no more. None: there is none."""
+        self._cancel()
+        self._preparer, self._generation = preparer, generation
+        self._waiting = []
+        for name in list(self._known):
+            self._set(name, Preparation())
+
+    def request(self, voice: Voice, *, is_urgent: bool = True) -> None:
+        """Prepares ``voice`` when it is its turn: urgent ones come before the others."""
+        if self._preparer is None:
+            return
+        if voice.generation and self._generation and voice.generation.casefold() != self._generation.casefold():
+            self._set(voice.name, Preparation(PreparationState.OTHER_MODEL))
+            return
+        self.forget(voice.name)
+        self._waiting.insert(0 if is_urgent else len(self._waiting), voice)
+        self._set(voice.name, Preparation(PreparationState.WAITING))
+        self._begin_next()
+
+    def forget(self, name: str) -> None:
+        """The voice is gone, or has changed."""
+        self._waiting = [voice for voice in self._waiting if voice.name != name]
+        if self._running is not None and self._running.name == name:
+            self._cancel()
+        if name in self._known:
+            self._set(name, Preparation())
+        self._begin_next()
+
+    def rename(self, before: str, after: str) -> None:
+        """The same voice under another name: what was done for it counts."""
+        known = self._known.get(before)
+        moved = [voice for voice in [*self._waiting, self._running] if voice is not None and voice.name == before]
+        self.forget(before)
+        for voice in moved:
+            self.request(replace(voice, name=after))
+        if known is not None and not moved:
+            self._set(after, known)
+
+    def pause(self) -> None:
+        """Somebody wants to hear something: the worker is theirs. What was begun is begun again later."""
+        self._is_paused = True
+        running = self._running
+        self._cancel()
+        if running is not None:
+            self._waiting.insert(0, running)
+            self._set(running.name, Preparation(PreparationState.WAITING))
+
+    def resume(self) -> None:
+        self._is_paused = False
+        self._begin_next()
+
+    def _begin_next(self) -> None:
+        if self._task is None and self._waiting and self._preparer is not None and not self._is_paused:
+            self._running = self._waiting.pop(0)
+            self._task = asyncio.ensure_future(self._prepare(self._running, self._preparer))
+
+    def _cancel(self) -> None:
+        task, self._task, self._running = self._task, None, None
+        if task is not None:
+            task.cancel()
+
+    async def _prepare(self, voice: Voice, preparer: VoicePreparer) -> None:
+        def show_progress(_stage: str, share: float) -> None:
+            if self._running is voice:
+                self._set(voice.name, Preparation(PreparationState.RUNNING, share))
+
+        show_progress("", 0.0)
+        try:
+            await preparer.prepare_voice(
+                VoiceReference(voice.clip, voice.transcript, voice.name), on_progress=show_progress
+            )
+            outcome = Preparation(PreparationState.READY, 1.0)
+        except StudioError as error:
+            outcome = Preparation(PreparationState.FAILED, error=error)
+        except Cancelled:  # by the worker, which is being closed
+            outcome = Preparation()
+        except Exception as error:  # noqa: BLE001 - the task's end: the card says it, and the next voice has its turn
+            _log.exception("unexpected, while preparing a voice")
+            outcome = Preparation(
+                PreparationState.FAILED, error=InternalError("Something unexpected happened: {reason}.", reason=error)
+            )
+        if self._running is voice:
+            self._task, self._running = None, None
+            self._set(voice.name, outcome)
+            self._begin_next()
+
+    def _set(self, name: str, preparation: Preparation) -> None:
+        self._known[name] = preparation
+        self.changed.emit(name, preparation)

@@ -1,0 +1,82 @@
+"""What a benchmark says: numbers with definitions, choices with reasons, as JSON and as a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One measured number. ``name`` is ``subject.what``, with the unit in ``unit``, for example ``s`` or ``tokens/s``."""
+
+    name: str
+    value: float
+    unit: str
+    definition: str
+
+    @property
+    def subject(self) -> str:
+        return self.name.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Something the program decides by itself on this machine, and the figures that show why."""
+
+    subject: str
+    chosen: str
+    because: str
+    measured: tuple[Measurement, ...] = ()
+
+
+@dataclass
+class BenchReport:
+    """Everything one run found; ``machine`` and ``model`` are words to read the figures by."""
+
+    model: dict[str, str] = field(default_factory=dict)
+    machine: dict[str, str] = field(default_factory=dict)
+    figures: list[Measurement] = field(default_factory=list)
+    choices: list[Decision] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> float:
+        """The value of the figure ``name``; ``KeyError`` where it was not measured."""
+        for figure in self.figures:
+            if figure.name == name:
+                return figure.value
+        raise KeyError(name)
+
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self), indent=1, ensure_ascii=False)
+
+    def to_table(self) -> str:
+        """A block a subject, a line a figure, then the choices; definitions beneath, each once."""
+        lines = [f"{key}: {value}" for key, value in (self.model | self.machine).items()]
+        subject = ""
+        for figure in self.figures:
+            if figure.subject != subject:
+                subject = figure.subject
+                lines += ["", _words(subject)]
+            lines.append(_line(figure))
+        for choice in self.choices:
+            lines += ["", f"{choice.subject}: {choice.chosen}", f"  because {choice.because}"]
+            lines += [_line(figure) for figure in choice.measured]
+        lines += ["", "What was measured"]
+        lines += [f"  {_words(figure.name)}: {figure.definition}" for figure in self.figures]
+        return "\n".join(lines) + "\n"
+
+
+def _words(name: str) -> str:
+    return name.replace(".", ", ").replace("_", " ")
+
+
+def _line(figure: Measurement) -> str:
+    return f"  {_words(figure.name.partition('.')[2]):<44} {_rounded(figure.value):>10} {figure.unit}".rstrip()
+
+
+def _rounded(value: float) -> str:
+    """Three significant digits, without an exponent."""
+    if value == 0 or abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if abs(value) >= 0.001 else f"{value:.5f}"

@@ -1,0 +1,106 @@
+"""Models, and how far an installation is, in words for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from studio.catalog.disk import in_gigabytes
+from studio.catalog.installed import ModelState, ModelStatus
+from studio.catalog.known import Ability
+from studio.catalog.progress import Phase, Progress
+
+_STATES = {
+    ModelState.BUNDLED: "comes with the program",
+    ModelState.INSTALLED: "installed",
+    ModelState.DAMAGED: "damaged",
+    ModelState.PARTIAL: "partly downloaded",
+    ModelState.AVAILABLE: "not installed",
+    ModelState.UNSUPPORTED: "not usable yet: this version of the program does not speak with its generation",
+}
+_ABILITIES = {
+    Ability.CLONE: "speaks in the voice of a clip",
+    Ability.STORED_VOICES: "brings voices of its own",
+    Ability.INSTRUCT: "follows instructions",
+    Ability.STREAM: "streams",
+}
+_PHASES = {Phase.CHECKING: "checking", Phase.RECEIVING: "", Phase.COPYING: "copying"}
+_MEGABYTE = 1e6
+
+
+def in_words(status: ModelStatus) -> list[str]:
+    """Return some lines; the first begins with the name."""
+    known = status.known
+    size = in_gigabytes(status.size_bytes)
+    lines = [f"{status.name}: {_STATES[status.state]}, {size}"]
+    if status.arrived_bytes:
+        lines[0] += f", {in_gigabytes(status.arrived_bytes)} of a download are here"
+    if status.damaged:
+        lines.append(f"  damaged: {', '.join(status.damaged)}; `timbre models install {status.name}` mends it")
+    if known is not None:
+        dialects = f", {known.num_dialects} Chinese dialects" if known.num_dialects else ""
+        lines.append(f"  languages: {', '.join(known.languages)}{dialects}")
+        lines.append(
+            f"  can: {', '.join(words for ability, words in _ABILITIES.items() if ability in known.abilities)}"
+        )
+        if known.is_demonstration:
+            lines.append("  a demonstration, to begin with: the others sound far better")
+        places = ", ".join(f"{kind.title} {name}" for kind, name in known.repositories.items())
+        lines.append(f"  licence: {known.licence}; {f'from {places}' if places else 'comes with the program'}")
+        for variant in known.variants:
+            extra = in_gigabytes(known.size_bytes(frozenset({variant})) - known.size_bytes())
+            here = "is here" if variant in status.variants else f"{extra} more, with --variant {variant}"
+            lines.append(f"  llm.{variant}.pt, the language model after reinforcement learning: {here}")
+    if status.record is not None:
+        lines.append(f"  installed from: {status.record.origin}")
+    return lines
+
+
+def as_json(status: ModelStatus) -> dict[str, Any]:
+    """Keys are only ever added."""
+    known = status.known
+    return {
+        "name": status.name,
+        "state": status.state.value,
+        "can_speak": status.can_speak,
+        "size_bytes": status.size_bytes,
+        "arrived_bytes": status.arrived_bytes,
+        "damaged": list(status.damaged),
+        "folder": str(status.folder) if status.folder else None,
+        "origin": status.record.origin if status.record else None,
+        "revision": status.record.revision if status.record else None,
+        "variants": sorted(status.variants),
+        "generation": known.generation if known else None,
+        "languages": list(known.languages) if known else None,
+        "num_dialects": known.num_dialects if known else None,
+        "abilities": sorted(ability.value for ability in known.abilities) if known else None,
+        "licence": known.licence if known else None,
+        "is_demonstration": known.is_demonstration if known else None,
+        "sources": {kind.value: name for kind, name in known.repositories.items()} if known else None,
+    }
+
+
+def progress_text(progress: Progress) -> str:
+    """One line: bytes always, a share only of a whole that is known, speed and time once they were measured."""
+    match progress.phase:
+        case Phase.ASKING:
+            return "asking what there is …"
+        case Phase.WAITING:
+            return f"trying again in {progress.wait_seconds:.0f} s …"
+        case phase:
+            parts = [f"{_PHASES[phase]} {progress.file}".strip()]
+    if progress.share is not None:
+        parts.append(
+            f"{in_gigabytes(progress.done_bytes)} of {in_gigabytes(progress.total_bytes)} ({progress.share:.0%})"
+        )
+    if progress.bytes_per_second is not None:
+        parts.append(f"{progress.bytes_per_second / _MEGABYTE:.1f} MB/s")
+    if progress.remaining_seconds is not None:
+        parts.append(f"{duration_text(progress.remaining_seconds)} left")
+    return "  ".join(parts)
+
+
+def duration_text(seconds: float) -> str:
+    minutes = seconds / 60
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    return f"{minutes:.0f} min" if minutes < 60 else f"{int(minutes // 60)} h {int(minutes % 60)} min"

@@ -1,0 +1,191 @@
+"""Several lines at once through the language model, each a row of one step.
+
+Nobody owns the step. A line that wants a token and has none takes one step for all, and the others find theirs
+waiting: so a single line is alone at no cost, lines come and go between two steps, and no thread stands by.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import torch
+
+from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
+from studio.engines.cuda_graph.device_sampling import NOT_A_NUMBER, GpuSampler
+from studio.engines.cuda_graph.static_step import StaticStep
+from studio.engines.memory import is_out_of_memory
+from studio.model.speech_lm.sampling import RepetitionAwareSampler, nan_error
+from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.stages import SpeechTokenRequest, TokenSampler
+
+# How many lines memory is made for, and graphs are recorded for: rows that are empty are computed as well.
+_NUM_ROWS = (1, 2, 4, 8, 16, 32)
+# One row is kept for a line that somebody waits to hear.
+MOST_IN_BATCH = _NUM_ROWS[-1] - 1
+
+
+@dataclass(eq=False)
+class Line:
+    """One line in the batch. ``sampler`` of None: the card draws."""
+
+    row: int
+    sampler: TokenSampler | None
+    min_tokens: int
+    max_tokens: int
+    waiting: deque[int] = field(default_factory=deque)
+    history: list[int] = field(default_factory=list)
+    is_over: bool = False
+    error: Exception | None = None
+
+
+class ContinuousBatch:
+    """The lines that fit ``capacity`` positions. Any number of threads may speak; one steps at a time."""
+
+    def __init__(self, plain: TorchSpeechLM, capacity: int) -> None:
+        self._plain = plain
+        self._layout = plain.config.layout
+        self._device = plain.inputs.speech.device
+        self._capacity = capacity
+        self._lock = threading.Lock()
+        self._lines: dict[int, Line] = {}
+        self._order = StreamOrder(self._device)
+        self._make_memory(_NUM_ROWS[0])
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no line speaks."""
+        return not self._lines
+
+    def add(self, request: SpeechTokenRequest, sampler: TokenSampler, *, min_tokens: int, max_tokens: int) -> Line:
+        """Reads prompt and text, and draws the first token. While all rows are taken it waits, and steps for the others.
+
+        Raises ``OutOfMemory`` as torch does where not even one line fits.
+        """
+        is_drawn_there = isinstance(sampler, RepetitionAwareSampler) and sampler.options == self._plain.sampling
+        with self._turn():
+            row = self._free_row()
+            line = Line(row, None if is_drawn_there else sampler, min_tokens, max_tokens)
+            cache = self._step.cache(row)
+            self._plain.begin_with_prompt_text(request.prompt_text_tokens, cache)
+            logits = self._plain.advance(self._plain.inputs.embed_rest(request), cache)
+            self._step.position[row] = cache.length
+            if isinstance(sampler, RepetitionAwareSampler) and is_drawn_there:
+                points = sampler.draw_points(max_tokens)
+                first = self._layout.num_speech_tokens
+                self._draw.begin(points, min_tokens=min_tokens, first_forbidden=first, row=row)
+                self._draw.draw(logits[None], self._step.token[row : row + 1], first_row=row)
+            self._lines[row] = line
+            self._is_speaking[row] = 1
+            self._accept_token(line, int(self._step.token[row]), logits)
+        return line
+
+    def next_token(self, line: Line) -> int | None:
+        """None at the end."""
+        with self._turn():
+            while not line.waiting:
+                if line.error is not None:
+                    raise line.error
+                if line.is_over:
+                    return None
+                self._advance()
+            return line.waiting.popleft()
+
+    def remove(self, line: Line) -> None:
+        with self._turn():
+            self._finish(line)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        with self._lock, torch.inference_mode(), self._order.turn():
+            yield
+
+    def _advance(self) -> None:
+        """One token further, every line that has not ended."""
+        num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
+        if num_rows not in self._recorded:
+            state = (self._step.token, self._step.position, *self._draw.state)
+            self._recorded[num_rows] = CapturedGraph(self._device, state)
+        self._recorded[num_rows].run(partial(self._compute, num_rows))
+        tokens = self._step.token[:num_rows].tolist()
+        for line in list(self._lines.values()):
+            self._accept_token(line, tokens[line.row], self._logits[line.row])
+
+    def _compute(self, num_rows: int) -> None:
+        step = self._step
+        logits = step.logits(num_rows)
+        self._logits[:num_rows] = logits
+        step.position[:num_rows] += self._is_speaking[:num_rows]
+        self._draw.draw(logits, step.token[:num_rows])
+
+    def _accept_token(self, line: Line, drawn: int, logits: torch.Tensor) -> None:
+        token = drawn
+        if line.sampler is not None:
+            is_early = len(line.history) < line.min_tokens
+            stop_ids = slice(self._layout.num_speech_tokens, self._layout.num_rows)
+            try:
+                token = line.sampler(logits, line.history, forbid=stop_ids if is_early else None)
+            except Exception as error:  # noqa: BLE001 - it is this line's, whoever takes the step
+                self._fail(line, error)
+                return
+        elif token == NOT_A_NUMBER:
+            self._fail(line, nan_error())
+            return
+        if token < self._layout.num_speech_tokens:
+            line.history.append(token)
+            line.waiting.append(token)
+            if line.sampler is not None:
+                self._step.token[line.row] = token
+        if token >= self._layout.num_speech_tokens or len(line.history) >= line.max_tokens:
+            self._finish(line)
+
+    def _fail(self, line: Line, error: Exception) -> None:
+        line.error = error
+        self._finish(line)
+        self._step.clear(line.row)
+
+    def _finish(self, line: Line) -> None:
+        """The row is free for another line."""
+        line.is_over = True
+        if self._lines.get(line.row) is line:
+            del self._lines[line.row]
+            self._is_speaking[line.row] = 0
+            self._step.position[line.row] = 0
+
+    def _free_row(self) -> int:
+        while True:
+            free = [row for row in range(self._step.num_rows) if row not in self._lines]
+            if free:
+                return free[0]
+            if not self._grow():
+                self._advance()
+
+    def _grow(self) -> bool:
+        """Whether there is room for more lines now."""
+        larger = [count for count in _NUM_ROWS if count > self._step.num_rows]
+        if not larger:
+            return False
+        step, draw, speaking = self._step, self._draw, self._is_speaking
+        try:
+            self._make_memory(larger[0])
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            return False
+        self._step.take_over(step)
+        self._draw.take_over(draw)
+        self._is_speaking[: len(speaking)] = speaking
+        return True
+
+    def _make_memory(self, num_rows: int) -> None:
+        plain, num_ids = self._plain, self._layout.num_rows
+        step = StaticStep(plain.decoder, plain.head, plain.inputs.speech, self._capacity, num_rows=num_rows)
+        draw = GpuSampler(plain.sampling, num_ids, self._capacity, self._device, num_rows=num_rows)
+        logits = torch.zeros(num_rows, num_ids, device=self._device)
+        is_speaking = torch.zeros(num_rows, dtype=torch.long, device=self._device)
+        self._step, self._draw, self._logits, self._is_speaking = step, draw, logits, is_speaking
+        self._recorded: dict[int, CapturedGraph] = {}

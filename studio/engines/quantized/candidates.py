@@ -1,0 +1,78 @@
+"""Flow and vocoder in eight bits under ONNX Runtime on the processor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
+from studio.engines.keys import weight_file
+from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
+from studio.engines.stage import DeviceKind, Stage
+from studio.model.config import Precision
+
+_CODE_VERSION = 1
+_PHASE = "Calibrating on speech"
+_WORKING_BYTES = 1200 << 20
+_BLOCKS_AT_ONCE = 4
+# After the last clip every range is computed, without a word.
+CALIBRATING_SECONDS = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class QuantisedCandidate:
+    """Calibrated by the program's own voices; refused by its own build where that would be heard."""
+
+    stage: Stage
+    name: str = "onnxruntime-cpu-int8"
+    engine: str = ENGINE_WORDS[DeviceKind.CPU]
+    precision: Precision = Precision.INT8
+    code_version: int = _CODE_VERSION
+    phases: tuple[str, ...] = (_PHASE,)
+    longest_silence_seconds: float = CALIBRATING_SECONDS
+
+    def probe(self, subject: EngineTarget) -> Available | Unusable:
+        if (reason := unusable_at(DeviceKind.CPU, subject)) is not None:
+            return reason
+        size = weight_file(self.stage, subject).stat().st_size
+        return Available(
+            memory_bytes=size + _WORKING_BYTES, build_memory_bytes=5 * size + _WORKING_BYTES, build_disk_bytes=size
+        )
+
+    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
+        return calibration_facts(subject)
+
+    def build(self, job: BuildJob) -> None:
+        from studio.engines.quantized import building  # noqa: PLC0415 - torch and onnx, in the child only
+
+        is_flow = self.stage is Stage.FLOW
+        write = building.write_quantised_flow if is_flow else building.write_quantised_vocoder
+
+        def report(done: float, total: float) -> None:
+            job.report(_PHASE, done, total)
+
+        write(job.subject.checkpoint, job.workspace, job.subject.device, report)
+
+    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
+        from studio.engines.onnx import opening  # noqa: PLC0415 - torch and onnxruntime
+
+        assert files is not None
+        if self.stage is Stage.FLOW:
+            return opening.open_flow(files, subject.device, blocks_at_once=_BLOCKS_AT_ONCE)
+        return opening.open_vocoder(files, subject.checkpoint, subject.device)
+
+
+def calibration_facts(subject: EngineTarget) -> dict[str, str]:
+    """What a calibration depends on beside the weights."""
+    from studio.engines.quantized.building import Effort  # noqa: PLC0415
+    from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+
+    return {
+        "onnxruntime": onnxruntime.__version__,
+        "calibration": repr(Effort()),
+        "front end": subject.checkpoint.front_end_key(),
+    }
+
+
+CANDIDATES: tuple[EngineBackend, ...] = (QuantisedCandidate(Stage.FLOW), QuantisedCandidate(Stage.VOCODER))

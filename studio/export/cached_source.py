@@ -1,0 +1,74 @@
+"""Speech that was made for an export, kept so that an interrupted or repeated one need not make it again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from studio import paths
+from studio.audio.files import AudioWriter, read_audio
+from studio.audio.waveform import Waveform
+from studio.errors import CannotWrite, DiskFull, UnreadableClip
+from studio.export.disk import writing
+from studio.export.speech_source import ExportItem, SpeechSource
+
+_MOST_BYTES = 4 * 2**30
+_ABANDONED_SECONDS = 24 * 3600.0
+
+
+class CachedSource:
+    """A ``SpeechSource`` that asks another only for what it has not heard yet. Cleared of the oldest when it grows."""
+
+    def __init__(self, source: SpeechSource, *, folder: Path | None = None, most_bytes: int = _MOST_BYTES) -> None:
+        self._source = source
+        self._folder = folder or paths.cache_folder() / "exported-speech"
+        with writing(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        self._clear(most_bytes)
+
+    def needs_speaking(self, item: ExportItem) -> bool:
+        return self._source.needs_speaking(item) and not self._path(item).is_file()
+
+    def expect(self, items: Sequence[ExportItem]) -> None:
+        self._source.expect([item for item in items if self.needs_speaking(item)])
+
+    def waveform_of(self, item: ExportItem) -> Waveform:
+        if not self._source.needs_speaking(item):
+            return self._source.waveform_of(item)
+        path = self._path(item)
+        with contextlib.suppress(UnreadableClip):  # not there yet, or damaged
+            kept = read_audio(path)
+            os.utime(path)
+            return kept
+        spoken = self._source.waveform_of(item)
+        self._keep(path, spoken)
+        return spoken
+
+    def _keep(self, path: Path, spoken: Waveform) -> None:
+        try:
+            with AudioWriter(path, spoken.sample_rate, is_float=True) as writer:
+                writer.write(spoken.samples)
+        except (DiskFull, CannotWrite) as error:
+            # Going on would mean to speak it all again for a joined file, or after an interruption.
+            raise type(error)(
+                "What is spoken for this export cannot be kept in {folder}: the disk is full, or not to be written.",
+                remedy="Free some space and export again: what is done stays.",
+                folder=self._folder,
+            ) from error
+
+    def _path(self, item: ExportItem) -> Path:
+        return self._folder / f"{hashlib.sha256(item.key.encode('utf-8')).hexdigest()}.wav"
+
+    def _clear(self, most_bytes: int) -> None:
+        with contextlib.suppress(OSError):
+            found = sorted(((path.stat(), path) for path in self._folder.iterdir()), key=lambda pair: -pair[0].st_mtime)
+            total = 0
+            for stat, path in found:
+                total += stat.st_size
+                is_left_over = path.suffix == ".part" and time.time() - stat.st_mtime > _ABANDONED_SECONDS
+                if is_left_over or total > most_bytes:
+                    path.unlink()

@@ -1,0 +1,88 @@
+"""Reports name nobody: folders are told without their owner, sentences without what a person called something."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+from studio.catalog.contents import is_allowed_file
+from studio.paths import resources
+from studio.wording import Message
+
+# Names of accounts that say nothing about anybody, and are ordinary words of a path.
+_NOBODY = {"admin", "administrator", "home", "root", "user", "users"}
+# Facts of errors that are the program's, a library's or a server's own words; what they quote may be a person's.
+_KEPT_FACTS = {
+    "c", "engine", "generation", "host", "how", "kind", "known", "library", "model", "oldest", "precision", "reason",
+    "setting", "signal", "stage", "status", "variable", "version", "why",
+}  # fmt: skip
+_QUOTED = re.compile(r"""(?<!\w)(?P<mark>['"`])(?P<said>(?:(?!(?P=mark)).)+)(?P=mark)(?!\w)""", re.DOTALL)
+_NAME_OF_CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\[\]-]*")
+_PATH = re.compile(r"(?<![\w~.‹/\\:])(?:[A-Za-z]:[\\/]|[\\/])[^\s'\"`()<>|]*[^\s'\"`()<>|.,:;]")
+_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def redact(text: str) -> str:
+    """The user's folder becomes ``~``, and a part of a path that is the user's name becomes ``USER``."""
+    for home in _homes():
+        flags = re.IGNORECASE if os.name == "nt" else 0
+        text = re.sub(rf"{re.escape(home)}(?=[\\/]|$|[^\w.-])", "~", text, flags=flags)
+    for name in _names():
+        text = re.sub(rf"(?<=[\\/]){re.escape(name)}(?=[\\/]|$|[^\w.-])", "USER", text, flags=re.IGNORECASE)
+    return text
+
+
+def without_values(text: str) -> str:
+    """Words that are not ours: without passwords, without files but the program's own, without what they quote.
+
+    A name of Python's in quotes stays, but not one that is all there is: a missing key may be a person's word.
+    """
+    if (alone := _QUOTED.fullmatch(text.strip())) is not None:
+        return f"{alone['mark']}…{alone['mark']}"
+
+    def quote(found: re.Match[str]) -> str:
+        said, mark = found["said"], found["mark"]
+        return found[0] if _NAME_OF_CODE.fullmatch(said) or _PATH.fullmatch(said) else f"{mark}…{mark}"
+
+    def path(found: re.Match[str]) -> str:
+        is_programs = any(found[0].startswith(place) for place in {sys.prefix, sys.base_prefix, str(resources())})
+        return found[0] if is_programs else "‹path›"
+
+    return redact(_PATH.sub(path, _QUOTED.sub(quote, _PASSWORD.sub("", text))))
+
+
+def without_facts(wording: Message) -> Message:
+    """The sentence as it is for everybody: voices, texts and files of a person's own are only named by their kind."""
+    facts: dict[str, str | int | float | Message] = {}
+    for name, value in wording.facts.items():
+        if isinstance(value, Message):
+            facts[name] = without_facts(value)
+        elif not isinstance(value, str) or name in _KEPT_FACTS or is_allowed_file(value):
+            facts[name] = without_values(value) if isinstance(value, str) else value
+        else:
+            facts[name] = f"‹{name}›"
+    return Message(wording.template, facts)
+
+
+def _homes() -> list[str]:
+    """As it is called, and as it is; the longest first. A file system's root is nobody's."""
+    home = Path.home()
+    found = {str(home), str(home.resolve())}
+    return sorted((path for path in found if len(path) > len(home.anchor)), key=len, reverse=True)
+
+
+def _names() -> set[str]:
+    names = {Path.home().name, _account()}
+    return {name for name in names if len(name) > 1 and name.lower() not in _NOBODY}
+
+
+@cache
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # an account without a name, as in some containers
+        return ""

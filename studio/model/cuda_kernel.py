@@ -1,0 +1,152 @@
+"""A function of CUDA C, compiled for the card at hand when it is first wanted, and called on torch's tensors.
+
+Decided: NVRTC and the driver, through ctypes. Because both are there wherever torch speaks to a card, on Windows as
+on Linux. Instead of Triton, which PyTorch does not bring along on Windows and which wants a C compiler when it runs,
+and of ``torch.cuda._compile_kernel``, which wants an installed CUDA toolkit for its headers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from studio.errors import UnsupportedPrecision
+
+_SUCCESS = 0
+
+
+class CudaKernel:
+    """The functions ``names`` of ``source`` (each ``extern "C"``) on one card. Any thread and any stream may call them.
+
+    Raises ``UnsupportedPrecision`` where they cannot be compiled or loaded.
+    """
+
+    def __init__(self, source: str, names: Sequence[str], device: torch.device) -> None:
+        index = device.index or 0
+        major, minor = torch.cuda.get_device_capability(index)
+        self._device = index
+        self._driver = load_driver()
+        self._context = ctypes.c_void_p()
+        self._check(self._driver.cuDevicePrimaryCtxRetain(ctypes.byref(self._context), index))
+        program = compiled(source, f"sm_{major}{minor}")
+        module = ctypes.c_void_p()
+        self._functions: dict[str, ctypes.c_void_p] = {}
+        with self._in_context():
+            self._check(self._driver.cuModuleLoadData(ctypes.byref(module), program))
+            for name in names:
+                function = ctypes.c_void_p()
+                self._check(self._driver.cuModuleGetFunction(ctypes.byref(function), module, name.encode()))
+                self._functions[name] = function
+
+    def __call__(
+        self, name: str, *arguments: torch.Tensor | int | None, blocks: tuple[int, int], num_threads: int
+    ) -> None:
+        """Queues it on the current stream; tensors are given as their addresses, None as no address, numbers as ``int``."""
+        values = [_as_c(argument) for argument in arguments]
+        addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        stream = ctypes.c_void_p(torch.cuda.current_stream(self._device).cuda_stream)
+        with self._in_context():
+            self._check(
+                self._driver.cuLaunchKernel(
+                    self._functions[name], *blocks, 1, num_threads, 1, 1, 0, stream, addresses, None
+                )
+            )
+
+    @contextmanager
+    def _in_context(self) -> Iterator[None]:
+        """A thread of Python's may never have spoken to this card."""
+        before = ctypes.c_void_p()
+        self._check(self._driver.cuCtxPushCurrent_v2(self._context))
+        try:
+            yield
+        finally:
+            self._driver.cuCtxPopCurrent_v2(ctypes.byref(before))
+
+    def _check(self, result: int) -> None:
+        if result != _SUCCESS:
+            words = ctypes.c_char_p()
+            self._driver.cuGetErrorString(result, ctypes.byref(words))
+            raise RuntimeError(f"CUDA error: {(words.value or b'').decode() or result}")
+
+
+def compiled(source: str, architecture: str) -> bytes:
+    """The machine code of ``source`` for cards of ``architecture`` ("sm_90"). Needs no card. Raises ``UnsupportedPrecision``."""
+    compiler = load_compiler()
+    assert compiler is not None, "whoever wants a kernel has asked whether there is a compiler"
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    options = (ctypes.c_char_p * 1)(f"--gpu-architecture={architecture}".encode())
+    results = [compiler.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"timbre.cu", 0, None, None)]
+    results.append(compiler.nvrtcCompileProgram(program, 1, options))
+    if any(result != _SUCCESS for result in results):
+        compiler.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+        log = ctypes.create_string_buffer(max(1, size.value))
+        compiler.nvrtcGetProgramLog(program, log)
+        raise UnsupportedPrecision(
+            "What 8-bit weights need cannot be compiled for this graphics card ({reason}).",
+            remedy="Choose bfloat16 or float16.",
+            reason=" ".join(log.value.decode(errors="replace").split())[:300] or architecture,
+        )
+    compiler.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    code = ctypes.create_string_buffer(size.value)
+    compiler.nvrtcGetCUBIN(program, code)
+    compiler.nvrtcDestroyProgram(ctypes.byref(program))
+    return code.raw
+
+
+@cache
+def load_driver() -> Any:
+    return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+
+
+@cache
+def load_compiler() -> Any | None:
+    """NVRTC as this torch brings it along; None where there is none."""
+    for place in _compiler_places():
+        try:
+            return ctypes.CDLL(place)
+        except OSError:
+            continue
+    return None
+
+
+def _compiler_places() -> Iterator[str]:
+    libraries, packages = Path(torch.__file__).parent / "lib", Path(torch.__file__).parents[1]
+    if sys.platform == "win32":
+        yield from map(str, sorted(libraries.glob("nvrtc64_*_0.dll")))
+        return
+    if torch.version.cuda:
+        yield f"libnvrtc.so.{torch.version.cuda.partition('.')[0]}"
+    # From torch 2.11 on "cu13", before "cuda_nvrtc"; older builds have a copy of their own.
+    yield from map(str, sorted(packages.glob("nvidia/*/lib/libnvrtc.so.*")))
+    yield from map(str, sorted(libraries.glob("libnvrtc*.so*")))
+
+
+def _as_c(argument: torch.Tensor | int | None) -> Any:
+    if isinstance(argument, int):
+        return ctypes.c_int(argument)
+    return ctypes.c_void_p(None if argument is None else argument.data_ptr())
+
+
+class PerDeviceKernel:
+    """``source`` compiled once for every card that asks."""
+
+    def __init__(self, source: str, names: Sequence[str]) -> None:
+        self.source = source
+        self._names = names
+        self._kernels: dict[int, CudaKernel] = {}
+        self._lock = threading.Lock()
+
+    def on(self, device: torch.device) -> CudaKernel:
+        with self._lock:
+            index = device.index or 0
+            if index not in self._kernels:
+                self._kernels[index] = CudaKernel(self.source, self._names, device)
+            return self._kernels[index]

@@ -1,0 +1,161 @@
+"""Loads a model folder into a ``Synthesizer``: which precision, how many threads, how much memory.
+
+Decided: on a CPU every stage uses all physical cores, one stage at a time. Because the language model
+is bound by memory, flow and vocoder by arithmetic, and two busy thread teams on the same cores were
+measured to slow each other many times over.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import torch
+
+from studio import paths
+from studio.errors import UnsupportedPrecision
+from studio.model.checkpoint import Checkpoint, open_checkpoint
+from studio.model.config import Precision
+from studio.model.flow.budget import free_memory_bytes
+from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
+from studio.model.torch_setup import configure_torch
+from studio.pipeline.deferred_lm import DeferredSpeechLM
+from studio.pipeline.enrolment import Frontend
+from studio.pipeline.precision_selection import open_speech_lm
+from studio.pipeline.prompt_cache import PromptCache
+from studio.pipeline.request import EngineDescription, EngineOptions
+from studio.pipeline.synthesizer import Stages, Synthesizer
+from studio.text.styles import load_styles
+
+_log = logging.getLogger(__name__)
+# In these only the language model runs.
+_LANGUAGE_MODEL_ONLY = (Precision.INT8, Precision.INT4)
+# A folder with this file holds random weights (written by ``timbre bench --random``).
+_NOISE_MARK = "random.json"
+# Of the memory that is free after loading, this share may hold voices. On a card, which has less and makes a voice
+# again in a moment, lines need most of it.
+_VOICE_MEMORY_SHARES = {"cpu": 0.4, "cuda": 0.25}
+
+
+@dataclass(frozen=True, slots=True)
+class StageOverrides:
+    """Stages that somebody else has opened, faster than plain ones; None where the plain one is to be loaded.
+
+    ``words`` say what each is and ``names`` tell it from others, both by its key in ``EngineDescription.stages``.
+    The two of the front end are opened when the first new voice needs them.
+    """
+
+    speech_lm: SpeechLM | None = None
+    flow: FlowDecoder | None = None
+    vocoder: Vocoder | None = None
+    open_speech_tokenizer: Callable[[], SpeechTokenizer | None] = lambda: None
+    open_speaker_encoder: Callable[[], SpeakerEncoder | None] = lambda: None
+    words: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def load_synthesizer(folder: Path, options: EngineOptions, handed: StageOverrides = StageOverrides()) -> Synthesizer:
+    """Everything needed to speak, loaded.
+
+    Raises the errors of ``open_checkpoint`` and of weight files, and ``UnsupportedPrecision``.
+    """
+    num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
+    configure_torch(num_threads)
+    checkpoint = open_checkpoint(folder)
+    speech_lm, reason, lm_name = _speech_lm(checkpoint, options, handed)
+    flow_precision = _flow_precision(options.flow_precision)
+    _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
+    stages = Stages(
+        speech_lm=speech_lm,
+        flow=handed.flow
+        or checkpoint.load_flow(
+            flow_precision,
+            options.device,
+            num_steps=options.flow_steps,
+            left_context_frames=options.flow_left_context_frames,
+        ),
+        vocoder=handed.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device),
+        text_tokenizer=checkpoint.load_text_tokenizer(),
+        frontend=functools.cache(lambda: _load_front_end(checkpoint, num_threads, handed)),
+        styles=load_styles(checkpoint.generation.name, folder),
+    )
+    description = EngineDescription(
+        model_name=folder.name,
+        generation=checkpoint.generation.name,
+        folder=str(folder),
+        sample_rate=checkpoint.vocoder.sample_rate,
+        device=options.device,
+        stages={
+            "speech_lm": f"{speech_lm.engine}, {num_threads} threads" if options.loads_speech_lm else speech_lm.engine,
+            "flow": f"torch {flow_precision.value}, {num_threads} threads",
+            "vocoder": f"torch float32, {num_threads} threads",
+            **handed.words,
+        },
+        engines={
+            "speech_lm": lm_name,
+            "flow": f"torch-{flow_precision.value}",
+            "vocoder": "torch-float32",
+            **handed.names,
+        },
+        makes_noise=(folder / _NOISE_MARK).is_file(),
+        notes=_notes(reason, options),
+        weights_key=checkpoint.weights_key(options.variant),
+        max_concurrent_lines=speech_lm.max_concurrent_lines,
+    )
+    store = PromptCache(
+        paths.cache_folder() / "voices",
+        stages.flow,
+        memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
+        # A GPU rebuilds a voice faster than a disk reads it.
+        disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
+        device=options.device,
+    )
+    return Synthesizer(checkpoint, stages, store, description)
+
+
+def _voice_memory_bytes(device: torch.device) -> int:
+    return int(_VOICE_MEMORY_SHARES[device.type] * free_memory_bytes(device))
+
+
+def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, handed: StageOverrides) -> tuple[SpeechLM, str, str]:
+    """The language model, why it is this one, and its name among engines."""
+    if handed.speech_lm is not None:
+        return handed.speech_lm, f"language model: {handed.words['speech_lm']}, the fastest proven here", ""
+    if not options.loads_speech_lm:
+        deferred = DeferredSpeechLM(
+            lambda: open_speech_lm(checkpoint, options).speech_lm, checkpoint.speech_lm.sampling
+        )
+        return deferred, "language model: not loaded before a text is to be spoken", ""
+    opened = open_speech_lm(checkpoint, options)
+    return opened.speech_lm, opened.reason, f"torch-{opened.precision.value}"
+
+
+def _flow_precision(name: str) -> Precision:
+    permitted = {precision.value: precision for precision in Precision if precision not in _LANGUAGE_MODEL_ONLY}
+    if name not in permitted:
+        raise UnsupportedPrecision(
+            "The flow cannot run in {name}.", remedy="Choose one of {known}.", name=name, known=", ".join(permitted)
+        )
+    return permitted[name]
+
+
+def _notes(reason: str, options: EngineOptions) -> tuple[str, ...]:
+    """What a person should know of this engine: why the language model runs as it does, and what is approximate."""
+    notes = [reason]
+    if options.flow_steps is not None:
+        notes.append(f"approximation: the flow takes {options.flow_steps} steps")
+    if options.flow_left_context_frames is not None:
+        notes.append(f"approximation: the flow hears back {options.flow_left_context_frames} frames")
+    return tuple(notes)
+
+
+def _load_front_end(checkpoint: Checkpoint, num_threads: int, handed: StageOverrides) -> Frontend:
+    return Frontend(
+        speech_tokenizer=handed.open_speech_tokenizer() or checkpoint.load_speech_tokenizer(num_threads),
+        speaker_encoder=handed.open_speaker_encoder() or checkpoint.load_speaker_encoder(num_threads),
+        mel=checkpoint.prompt_mel,
+    )

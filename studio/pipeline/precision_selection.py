@@ -1,0 +1,156 @@
+"""The language model in the fastest precision that is good enough on these very weights, and why.
+
+``auto`` tries precisions from the fastest on. Each is compared with float32 once per weight file and
+machine, on sentences in several languages after the clips of bundled voices; the verdict is kept in the
+cache folder. The engine's description tells what was chosen, and why nothing faster.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from studio import paths
+from studio.audio.files import read_audio
+from studio.errors import UnsupportedPrecision
+from studio.json_input import read_json
+from studio.model.checkpoint import Checkpoint
+from studio.model.config import Precision
+from studio.model.speech_lm import QualityReport, TorchSpeechLM, compare_with_reference, open_network
+from studio.model.stages import SpeechTokenRequest
+from studio.model.weights import release_pages
+from studio.pipeline.enrolment import source_tokens
+from studio.pipeline.request import EngineOptions
+from studio.text.segmentation import Sentence, prepare_text
+
+_log = logging.getLogger(__name__)
+AUTO = "auto"
+# Fastest first, as measured for one token of a 0.5B model (studio.model.speech_lm.linear).
+_REDUCED = {
+    "cpu": (Precision.INT8, Precision.FLOAT16),
+    "cuda": (Precision.BFLOAT16,),
+}
+# Bump when the comparison means something else.
+_VERDICT_VERSION = 2
+# Sentences of the comparison, each after the clip of a bundled voice.
+_TRIALS = (
+    ("Ada", "The last train had left, so we walked home along the river."),
+    ("Miles", "At half past seven, Dr. Brown opened the old blue door."),
+    ("Linda", "今天天气很好，我们一起去公园散步吧。"),
+    ("Max", "明日の朝、駅の前で会いましょう。"),
+)
+_TOKENIZER_THREADS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSpeechLM:
+    speech_lm: TorchSpeechLM
+    precision: Precision
+    reason: str
+
+
+def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpeechLM:
+    """The language model as asked for, or the best for this machine. Raises ``UnsupportedPrecision`` and load errors."""
+    wanted = options.speech_lm_precision
+    if wanted != AUTO:
+        precision = _named(wanted)
+        speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
+        return OpenedSpeechLM(speech_lm, precision, f"language model in {precision.value}, as asked")
+    remarks: list[str] = []
+    for precision in _REDUCED[torch.device(options.device).type]:
+        candidate = _candidate(checkpoint, precision, options, remarks)
+        if candidate is not None:
+            return OpenedSpeechLM(candidate, precision, f"language model in {'; '.join(remarks)}")
+    speech_lm = checkpoint.load_speech_lm(Precision.FLOAT32, options.device, variant=options.variant)
+    return OpenedSpeechLM(speech_lm, Precision.FLOAT32, f"language model in {'; '.join(['float32', *remarks])}")
+
+
+def _candidate(
+    checkpoint: Checkpoint, precision: Precision, options: EngineOptions, remarks: list[str]
+) -> TorchSpeechLM | None:
+    """The language model in ``precision`` if it can be had and is good enough; ``remarks`` hears why, or why not."""
+    try:
+        speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
+    except UnsupportedPrecision as error:
+        remarks.append(f"{precision.value} refused: {error.message}")
+        return None
+    verdict = _verdict(checkpoint, precision, speech_lm, options)
+    is_good = verdict.is_good_enough(precision)
+    remarks.append(f"{precision.value}{'' if is_good else ' refused'}: {_in_words(verdict)}")
+    return speech_lm if is_good else None
+
+
+def _named(name: str) -> Precision:
+    try:
+        return Precision(name)
+    except ValueError as error:
+        known = ", ".join([AUTO, *(precision.value for precision in Precision)])
+        raise UnsupportedPrecision(
+            "There is no precision “{name}”.", remedy="Choose one of {known}.", name=name, known=known
+        ) from error
+
+
+def _in_words(verdict: QualityReport) -> str:
+    return (
+        f"scores within {verdict.relative_error:.2%} of float32, divergence {verdict.divergence_nats:.1e} nats"
+        f" (worst step {verdict.worst_divergence_nats:.1e}), same likeliest token in {verdict.top_agreement:.0%}"
+        f" of {verdict.num_tokens} steps"
+    )
+
+
+def _verdict(
+    checkpoint: Checkpoint, precision: Precision, speech_lm: TorchSpeechLM, options: EngineOptions
+) -> QualityReport:
+    weights = checkpoint.speech_lm_path(options.variant)
+    path = paths.cache_folder() / "engines" / f"{_key(weights, precision, options.device)}.json"
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return QualityReport(**read_json(path))
+    _log.info("comparing the language model in %s with float32", precision.value)
+    network = open_network(weights, checkpoint.speech_lm)
+    verdict = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
+    release_pages(weights)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_suffix(f".{os.getpid()}.tmp")
+        beside.write_text(json.dumps(asdict(verdict)), "utf-8")
+        os.replace(beside, path)
+    except OSError as error:
+        _log.warning("the verdict cannot be kept: %s", error)
+    return verdict
+
+
+def trial_requests(checkpoint: Checkpoint) -> list[SpeechTokenRequest]:
+    """Return the sentences of the comparison as ``checkpoint`` reads them, each with its voice's transcript and clip."""
+    form, text_tokenizer = checkpoint.generation.text, checkpoint.load_text_tokenizer()
+    speech_tokenizer = checkpoint.load_speech_tokenizer(_TOKENIZER_THREADS)
+    requests = []
+    for voice, text in _TRIALS:
+        clip = paths.resources() / "voices" / f"{voice}.wav"
+        transcript = clip.with_suffix(".txt").read_text("utf-8").strip()
+        sentence = next(
+            item for item in prepare_text(text, form=form, tokenizer=text_tokenizer) if isinstance(item, Sentence)
+        )
+        requests.append(
+            SpeechTokenRequest(
+                text_tokens=sentence.text_tokens,
+                prompt_text_tokens=form.zero_shot(transcript, text_tokenizer),
+                prompt_speech_tokens=source_tokens(read_audio(clip), speech_tokenizer),
+            )
+        )
+    return requests
+
+
+def _key(weights: Path, precision: Precision, device: str) -> str:
+    status = weights.stat()
+    parts = (
+        _VERDICT_VERSION, str(weights.resolve()), status.st_size, status.st_mtime_ns, precision.value, device,
+        torch.__version__, torch.backends.cpu.get_cpu_capability(),
+    )  # fmt: skip
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

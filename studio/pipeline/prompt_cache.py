@@ -1,0 +1,270 @@
+"""Prepared voices, in memory and on disk: what a voice contributes to every utterance.
+
+*Features* (tokens, mel, embedding) are small and written at once. The *flow state* after the prompt is
+large (1.8 MB a mel frame and more): it is written in the background, after the request that needed it,
+and mapped from disk where that is faster than computing it (a CPU). The least recently used files are
+deleted when the limit is reached. A file appears only when complete; a damaged or foreign one is
+replaced without a message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import mmap
+import os
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import numpy as np
+import safetensors
+import torch
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import load_file as load_tensors
+from safetensors.torch import save_file as save_tensors
+
+from studio.errors import UnreadableClip
+from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
+from studio.pipeline.background_writer import BackgroundWriter
+from studio.pipeline.cuda_streams import synchronize
+from studio.pipeline.enrolment import feature_arrays, read_features
+from studio.voices.prompt import VoicePrompt
+
+_log = logging.getLogger(__name__)
+
+# Less than a client waits for its worker to end.
+_CLOSE_WAIT_SECONDS = 3.0
+# Temporary files this old belong to a process that was killed.
+_ABANDONED_AFTER_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedVoice:
+    """A voice ready to speak: its prompt, and the flow's state after it."""
+
+    prompt: VoicePrompt
+    flow_prompt: FlowPrompt
+    flow_state: FlowPromptState
+
+
+@dataclass(frozen=True, slots=True)
+class LazyVoice:
+    """A voice whose state is fetched each time somebody asks for it, and held by them alone.
+
+    For those who may never ask (whole utterances), or stand in a line (a batch of many voices): a second of prompt
+    is 90 MB of a card and more.
+    """
+
+    prompt: VoicePrompt
+    flow_prompt: FlowPrompt
+    fetch_state: Callable[[], FlowPromptState]
+
+    @property
+    def flow_state(self) -> FlowPromptState:
+        return self.fetch_state()
+
+
+SpeakingVoice = PreparedVoice | LazyVoice
+
+
+class PromptCache:
+    """Prepared voices of one loaded model on ``device``. Lines on several threads may ask; a voice is prepared by the first.
+
+    ``memory_bytes`` bounds the flow states held (the one in use is always kept), ``disk_bytes`` the
+    state files; 0 switches them off.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        flow: FlowDecoder,
+        *,
+        memory_bytes: int,
+        disk_bytes: int,
+        device: str = "cpu",
+        writer: BackgroundWriter | None = None,
+    ) -> None:
+        self._folder = folder
+        self._flow = flow
+        self._memory_bytes = memory_bytes
+        self._disk_bytes = disk_bytes
+        self._device = device
+        self._writer = writer or BackgroundWriter()
+        self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
+        # Also those that lines hold though there is no room for them here: nobody needs a second one.
+        self._in_use: WeakValueDictionary[str, FlowPromptState] = WeakValueDictionary()
+        self._lock = threading.Lock()
+
+    def for_flow(self, flow: FlowDecoder) -> PromptCache:
+        """A store of the same files and limits for another engine of the flow, which makes states of its own."""
+        return PromptCache(
+            self._folder,
+            flow,
+            memory_bytes=self._memory_bytes,
+            disk_bytes=self._disk_bytes,
+            device=self._device,
+            writer=self._writer,
+        )
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(voice.flow_state.num_bytes for voice in self._prepared.values())
+
+    def features(self, key: str, make: Callable[[], VoicePrompt]) -> VoicePrompt:
+        """The stored features of ``key``, else ``make()``, which is then stored."""
+        path = self._folder / f"{key}.features.safetensors"
+        with self._lock:
+            if path.is_file():
+                try:
+                    return replace(read_features(path), key=key)
+                except UnreadableClip:
+                    _log.warning("made again: damaged %s", path.name)
+            prompt = make()
+            self._write(path, lambda temporary: save_arrays(feature_arrays(prompt), temporary))
+            return prompt
+
+    def prepared(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> PreparedVoice:
+        """The voice with its flow state: from memory, from disk, or computed now and written to disk later."""
+        with self._lock:
+            voice = self._held(prompt)
+            if voice is not None:
+                return voice
+            voice, is_new = self._made(prompt, progress)
+        if is_new and 0 < voice.flow_state.num_bytes <= self._disk_bytes:
+            self._writer.hold(partial(self._write_state, prompt, voice.flow_state))
+        return voice
+
+    @contextmanager
+    def writes_afterwards(self) -> Iterator[None]:
+        """Start writing new flow states when the block ends: around a request, whose sound comes first."""
+        try:
+            yield
+        finally:
+            self._writer.start()
+
+    def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> LazyVoice:
+        """The voice at once; its state when it is asked for."""
+        return LazyVoice(prompt, _flow_prompt(prompt), lambda: self.prepared(prompt, progress=progress).flow_state)
+
+    def close(self) -> None:
+        """Free the memory. A write that takes too long is abandoned."""
+        self._writer.start()
+        if not self._writer.wait(_CLOSE_WAIT_SECONDS):
+            _log.warning("the voice cache is not written in time")
+            for path in self._folder.glob(f"{_temporary_prefix()}*"):
+                _delete(path)
+        with self._lock:
+            self._prepared.clear()
+
+    def _held(self, prompt: VoicePrompt) -> PreparedVoice | None:
+        held = self._prepared.get(prompt.key)
+        if held is None:
+            return None
+        self._prepared.move_to_end(prompt.key)
+        return replace(held, prompt=prompt)
+
+    def _made(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> tuple[PreparedVoice, bool]:
+        """The voice, and whether its state was computed now."""
+        flow_prompt = _flow_prompt(prompt)
+        state = self._in_use.get(prompt.key) or self._read_state(prompt, flow_prompt)
+        is_new = state is None
+        if state is None:
+            state = self._flow.prepare_prompt(flow_prompt, progress=progress)
+        synchronize(self._device)
+        self._in_use[prompt.key] = state
+        voice = PreparedVoice(prompt, flow_prompt, state)
+        self._prepared[prompt.key] = voice
+        self._shrink_memory()
+        return voice, is_new
+
+    def _state_path(self, prompt: VoicePrompt) -> Path:
+        digest = hashlib.sha256(f"{self._flow.prompt_key()}\0{prompt.key}\0".encode())
+        digest.update(np.asarray(prompt.speech_tokens, dtype=np.int32).tobytes())
+        digest.update(prompt.mel.tobytes())
+        digest.update(prompt.embedding.tobytes())
+        return self._folder / f"{digest.hexdigest()}.flow.safetensors"
+
+    def _read_state(self, prompt: VoicePrompt, flow_prompt: FlowPrompt) -> FlowPromptState | None:
+        path = self._state_path(prompt)
+        if not self._disk_bytes or not path.is_file():
+            return None
+        try:
+            tensors: Mapping[str, torch.Tensor] = load_tensors(path)
+            state = self._flow.restore_prompt(flow_prompt, tensors)
+            _read_pages(tensors.values())
+        except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
+            _log.warning("made again: %s does not fit (%s)", path.name, error)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # most recently used
+        return state
+
+    def _write_state(self, prompt: VoicePrompt, state: FlowPromptState) -> None:
+        self._shrink_disk(state.num_bytes)
+        tensors = {name: tensor.contiguous() for name, tensor in state.tensors().items()}
+        self._write(self._state_path(prompt), lambda temporary: save_tensors(tensors, temporary))
+
+    def _shrink_memory(self) -> None:
+        while len(self._prepared) > 1 and self.num_bytes > self._memory_bytes:
+            self._prepared.popitem(last=False)
+
+    def _shrink_disk(self, coming_bytes: int) -> None:
+        """Delete abandoned files, then the least recently used states until ``coming_bytes`` fit under the limit."""
+        with contextlib.suppress(OSError):
+            for path in self._folder.glob(".writing-*"):
+                if time.time() - path.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
+                    path.unlink()
+        with contextlib.suppress(OSError):
+            files = sorted(self._folder.glob("*.flow.safetensors"), key=lambda path: path.stat().st_mtime)
+            room = self._disk_bytes - coming_bytes - sum(path.stat().st_size for path in files)
+            for path in files:
+                if room >= 0:
+                    break
+                room += path.stat().st_size
+                path.unlink()
+
+    def _write(self, path: Path, save: Callable[[str], None]) -> None:
+        """Write beside ``path``, then rename. A cache that cannot be written costs only time."""
+        started = time.perf_counter()
+        temporary = ""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=self._folder, prefix=_temporary_prefix(), suffix=".safetensors")
+            os.close(handle)
+            save(temporary)
+            os.replace(temporary, path)
+        except (OSError, safetensors.SafetensorError) as error:
+            _log.warning("the voice cache cannot be written: %s", error)
+        else:
+            _log.debug("wrote %s in %.2f s", path.name, time.perf_counter() - started)
+        finally:
+            if temporary:
+                _delete(temporary)  # unless it was renamed
+
+
+def _temporary_prefix() -> str:
+    return f".writing-{os.getpid()}-"
+
+
+def _delete(temporary: str | Path) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(temporary)
+
+
+def _flow_prompt(prompt: VoicePrompt) -> FlowPrompt:
+    return FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
+
+
+def _read_pages(mapped: Iterable[torch.Tensor]) -> None:
+    """Fetches mapped tensors from disk now: the disk's time must not pass for the flow's (``pacing.py``)."""
+    for tensor in mapped:
+        tensor.flatten().view(torch.uint8)[:: mmap.PAGESIZE].sum()

@@ -1,0 +1,217 @@
+"""Synthesis of one request: its sentences in order, their chunks, the start of play, and the time spent."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+import torch
+
+from studio.audio.time_stretch import TimeStretch
+from studio.errors import ModelOverflow
+from studio.model.stages import FloatArray, SourceNoise
+from studio.pipeline.control import RequestControl
+from studio.pipeline.forecast import Forecast, Length, SentenceTask
+from studio.pipeline.leading_silence import is_audible, without_leading_silence
+from studio.pipeline.pacing import PredictedChunk, earliest_gapless_start, spare_seconds
+from studio.pipeline.prompt_cache import SpeakingVoice
+from studio.pipeline.request import AudioChunk
+from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
+
+# The language model runs ahead in steps of a second of speech, through at most so many sentences.
+_STEP_TOKENS = 25
+_MOST_AHEAD_SENTENCES = 20
+_ROUNDING_SECONDS = 1e-6
+# Waits longer than this are worth knowing lengths for.
+_NOTICEABLE_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechOptions:
+    speed: float = 1.0
+    is_streaming: bool = True
+    first_hop_tokens: int | None = None
+    trims_leading_silence: bool = False
+
+
+@dataclass
+class SpeechStream:
+    """``parts`` in a list are all known; from an iterator they are still arriving."""
+
+    voice: SpeakingVoice
+    decoder: DecoderStages
+    options: SpeechOptions
+    control: RequestControl
+    make_noise: Callable[[int], SourceNoise]
+    started: float
+    clock: StageClock = field(default_factory=StageClock)
+    first_audio_seconds: float = 0.0
+    first_sound_seconds: float = 0.0  # the first audible chunk: later than a pause that the text begins with
+    audio_seconds: float = 0.0
+    speech_lm_seconds: float = 0.0
+    num_speech_tokens: int = 0
+    spoken_text: list[str] = field(default_factory=list)
+    _known: deque[SentenceTask] = field(default_factory=deque)
+    _num_parts: int = 0
+    _announced_start: float | None = None
+    _has_sounded: bool = False
+
+    def stream(self, parts: Sequence[SentenceTask] | Iterator[SentenceTask]) -> Generator[AudioChunk, None, None]:
+        """Chunks in order of play, of numbers alone. Raises ``Cancelled``, ``StudioError`` and what the stages raise."""
+        if isinstance(parts, Sequence):
+            self._known.extend(parts)
+            self._num_parts = len(parts)
+        later: Iterable[SentenceTask] = () if isinstance(parts, Sequence) else parts
+        try:
+            index = 0
+            while self._known:
+                yield from self._speak(self._known.popleft(), index)
+                index += 1
+            for arrived, part in enumerate(later):
+                self._num_parts = arrived + 1
+                yield from self._speak(part, arrived)
+        finally:
+            for part in self._known:
+                if part.is_open:
+                    part.feed.close()
+
+    def _speak(self, part: SentenceTask, index: int) -> Iterator[AudioChunk]:
+        if part.open_feed is None:
+            yield self._chunk(np.zeros(round(part.pause_seconds * self._sample_rate), np.float32), index)
+            return
+        utterance = Utterance(part.feed, self.voice, self.decoder, self.make_noise(index), self.clock, self.control)
+        self.spoken_text.append(part.spoken_text)
+        schedule = self._schedule()
+        chunks = self._streamed(utterance, part, schedule) if schedule else self._whole(utterance)
+        if self.options.trims_leading_silence and not self.audio_seconds:
+            chunks = without_leading_silence(chunks, self._sample_rate)
+        try:
+            for samples in chunks:
+                if not len(samples):
+                    continue
+                yield self._chunk(samples, index)
+                if self._announced_start is None or self._now() < self._announced_start:
+                    self._update_start_estimate(utterance, part, schedule)
+        finally:
+            self._account(part)
+
+    def _streamed(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule) -> Iterator[FloatArray]:
+        stretch = TimeStretch(self.options.speed, self._sample_rate)
+        for samples in utterance.stream(schedule):
+            self._open_next_early(part)
+            yield stretch.process(_to_finite_array(samples))
+        yield stretch.finish()
+
+    def _whole(self, utterance: Utterance) -> Iterator[FloatArray]:
+        yield _to_finite_array(utterance.whole(self.options.speed))
+
+    def _chunk(self, samples: FloatArray, index: int) -> AudioChunk:
+        if len(samples) and not self.audio_seconds:
+            self.first_audio_seconds = self._now()
+        if not self._has_sounded:  # of silence alone, the last chunk counts
+            self.first_sound_seconds = self._now()
+            self._has_sounded = is_audible(samples)
+        self.audio_seconds += len(samples) / self._sample_rate
+        return AudioChunk(samples, self._sample_rate, sentence_index=index, num_sentences=self._num_parts)
+
+    def _account(self, part: SentenceTask) -> None:
+        num_tokens = len(part.feed.tokens)
+        self.num_speech_tokens += num_tokens
+        self.speech_lm_seconds += part.feed.seconds
+        part.record_length(self.decoder.cost_model)
+
+    def _open_next_early(self, part: SentenceTask) -> None:
+        """The next sentence's language model may start while this one's sound is still being made."""
+        if part.feed.is_finished and self._known and self._known[0].open_feed is not None:
+            _ = self._known[0].feed
+
+    def _update_start_estimate(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule | None) -> None:
+        """Report when play may begin without a gap: after the first chunk, and after each further one until then.
+
+        The first request of a newly loaded model reports no later start before its second chunk: the first
+        chunk includes the warm-up and says little about the others.
+        """
+        forecast = Forecast(self.voice, self.decoder, self.options.speed)
+
+        def rest(later: Iterable[SentenceTask], length: Length) -> list[PredictedChunk]:
+            return forecast.remaining_chunks(
+                part, schedule, utterance.decoded_tokens, later, self._schedule, length=length
+            )
+
+        start = self._gapless_start(rest(self._known, Length.SAFE))
+        must_wait = start > self._now() + _NOTICEABLE_SECONDS
+        if must_wait and not self.decoder.cost_model.is_settled:
+            return
+        self._report_start(start)
+        # Lines of a batch take turns in memory, and their sound is rarely waited for.
+        while must_wait and self.decoder.slots is None and self._run_ahead(part, forecast, rest):
+            self._report_start(self._gapless_start(rest(self._known, Length.SAFE)))
+
+    def _gapless_start(self, coming: list[PredictedChunk]) -> float:
+        return earliest_gapless_start(self._now(), self.audio_seconds, coming, margin=self.decoder.cost_model.margin)
+
+    def _report_start(self, start: float) -> None:
+        self._announced_start = start
+        self.control.report_estimate(start)
+
+    def _run_ahead(
+        self,
+        part: SentenceTask,
+        forecast: Forecast,
+        rest: Callable[[Iterable[SentenceTask], Length], list[PredictedChunk]],
+    ) -> bool:
+        """Let the language model run one step ahead if that cannot delay play; return whether it did.
+
+        Known lengths make the reported start exact, and nothing else is gained: a chunk is never ready
+        earlier because the language model ran ahead of it.
+        """
+        cost_model = self.decoder.cost_model
+        later = list(islice(self._known, _MOST_AHEAD_SENTENCES))
+        unknown = next((each for each in (part, *later) if not each.is_known), None)
+        if unknown is None:
+            return False
+        made = len(unknown.feed.tokens)
+        end = min(made + _STEP_TOKENS, *(forecast.total_tokens(unknown, length) for length in Length))
+        spare = min(
+            spare_seconds(
+                self._now(), self.first_audio_seconds, self.audio_seconds, rest(later, length), margin=cost_model.margin
+            )
+            for length in Length
+        )
+        if cost_model.speech_lm_seconds(made, end) > spare + _ROUNDING_SECONDS:
+            return False
+        unknown.feed.wait_for(max(end, made + 1))
+        unknown.record_length(cost_model)
+        return True
+
+    def _schedule(self) -> ChunkSchedule | None:
+        if not self.options.is_streaming:
+            return None
+        return ChunkSchedule(
+            self.voice.prompt.num_tokens,
+            chunk_tokens=self.decoder.flow.chunk_tokens,
+            first_hop_tokens=self.options.first_hop_tokens,
+        )
+
+    @property
+    def _sample_rate(self) -> int:
+        return self.decoder.vocoder.sample_rate
+
+    def _now(self) -> float:
+        return time.perf_counter() - self.started
+
+
+def _to_finite_array(samples: torch.Tensor) -> FloatArray:
+    """In the computer's memory. What is no number would become clicks at full volume."""
+    numbers: FloatArray = samples.numpy(force=True)
+    if not np.isfinite(numbers).all():
+        raise ModelOverflow(
+            "Flow or vocoder computed something that is not a number.",
+            remedy="Choose float32; if that fails too, download the model again.",
+        )
+    return numbers

@@ -1,0 +1,91 @@
+"""From a line to what the worker is asked, and what a take remembers of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from studio import __version__
+from studio.pipeline.request import ConversionRequest, EngineDescription, Mode, SynthesisRequest, VoiceReference
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.fingerprint import fingerprint
+from studio.project.lines import Line
+from studio.project.takes import TakeParameters
+
+# Generations whose models were taught the phones of ``special_tokens.PHONES``.
+GENERATIONS_WITH_PHONES = frozenset({"cosyvoice3"})
+_RECORDED_LIBRARIES = ("torch", "onnxruntime", "numpy", "soxr", "wetext")
+
+
+def request_text(line: Line, dictionary: PronunciationDictionary, generation: str) -> str:
+    """The words of ``line`` as a model of ``generation`` (``EngineDescription.generation``) is to be told them."""
+    return dictionary.compile(line.text, speaks_phones=generation in GENERATIONS_WITH_PHONES).strip()
+
+
+def synthesis_request(
+    line: Line,
+    dictionary: PronunciationDictionary,
+    *,
+    voice: VoiceReference,
+    generation: str,
+    seed: int,
+    is_played: bool = True,
+    keeps_leading_silence: bool = False,
+) -> SynthesisRequest:
+    """``seed`` is the line's own, or one drawn for this take; ``is_played``: while it is made."""
+    return SynthesisRequest(
+        text=request_text(line, dictionary, generation),
+        voice=voice,
+        instruct=line.style.instruct or None,
+        preset=line.style.preset or None,
+        speed=line.speed,
+        seed=seed,
+        sampling=line.sampling,
+        is_played=is_played,
+        trims_leading_silence=not keeps_leading_silence,
+    )
+
+
+def take_parameters(
+    line: Line,
+    dictionary: PronunciationDictionary,
+    request: SynthesisRequest | ConversionRequest,
+    *,
+    voice_sha256: str,
+    voice_key: str,
+    engine: EngineDescription,
+) -> TakeParameters:
+    """All that is needed to speak ``request`` again; ``line`` and ``dictionary`` are those it was made from.
+
+    Of a recording said in another voice, the text is the name of its file.
+    """
+    return TakeParameters(
+        text=request.source.name if isinstance(request, ConversionRequest) else request.text,
+        seed=request.seed,
+        line_fingerprint=fingerprint(line, dictionary),
+        mode=(Mode.CONVERSION if isinstance(request, ConversionRequest) else request.mode).value,
+        voice_name=request.voice.name or line.voice or "",
+        voice_sha256=voice_sha256,
+        voice_key=voice_key,
+        model_name=engine.model_name,
+        model_key=engine.weights_key,
+        style=line.style,
+        speed=request.speed,
+        sampling=None if isinstance(request, ConversionRequest) else request.sampling,
+        engine=dict(engine.stages),
+        versions=dict(library_versions()),
+    )
+
+
+@cache
+def library_versions() -> Mapping[str, str]:
+    """What decides, beside the model, how a take sounds; without loading any of it. Looked up once."""
+    from importlib import metadata  # noqa: PLC0415 - a fifth of what the window imports for its first picture
+
+    found = {"timbre-studio": __version__}
+    for name in _RECORDED_LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

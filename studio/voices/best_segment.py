@@ -1,0 +1,177 @@
+"""Which few seconds of a recording make the best prompt, and how they are cut out.
+
+Models of this family are prompted with 3 to 10 seconds of one person speaking. A good window begins and
+ends in pauses, holds much speech and little silence, and nothing that is distorted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from studio.audio.waveform import Waveform
+from studio.voices.clip_check import LONGEST_SECONDS, clipped_samples, last_sound_seconds
+from studio.voices.loudness import FRAME_SECONDS, FloatArray, frame_levels, loud_level, speech_frames
+
+SHORTEST_GOOD_SECONDS = 3.0
+LONGEST_GOOD_SECONDS = 10.0
+# The official program ends each prompt with as much; the language model learns from it that the sentence is over.
+TAIL_SECONDS = 0.2
+LEAD_SECONDS = 0.1
+
+_PAUSE_SECONDS = 0.3
+_CLICK_SECONDS = 0.08
+_FADE_SECONDS = 0.01
+# Above this much speech a longer window gains little and delays the first sound.
+_ENOUGH_SPEECH_SECONDS = 6.0
+_TOLERATED_SILENCE_SHARE = 0.15
+_CUT_PENALTY = 0.3
+_CLIPPING_WEIGHT = 20.0
+# Of windows that are otherwise equal, the earlier one.
+_LATENESS_WEIGHT = 0.02
+_FLOOR_QUANTILE = 0.05
+_GATE_ABOVE_FLOOR_DB = 6.0
+_GATE_BELOW_LOUD_DB = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class PromptWindow:
+    """A stretch of a recording, in seconds from its beginning."""
+
+    start_seconds: float
+    end_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        return self.end_seconds - self.start_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """Speech between two pauses, in frames of 20 ms; ``is_cut`` where it is only a part of one."""
+
+    start: int
+    end: int
+    is_cut: bool = False
+
+
+def best_segment(waveform: Waveform) -> PromptWindow:
+    """The 3 to 10 seconds to be proposed; less where there is less speech, and the beginning where there is none."""
+    levels = frame_levels(waveform.samples, waveform.sample_rate)
+    is_speech = speech_mask(levels)
+    phrases = _phrases(is_speech, levels)
+    if not phrases:
+        return PromptWindow(0.0, min(waveform.seconds, LONGEST_GOOD_SECONDS))
+    judge = _SegmentScorer(waveform, is_speech)
+    return max(_candidates(phrases, waveform.seconds), key=judge.score)[0]
+
+
+def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:
+    """That stretch as a clip of its own: silence at both ends trimmed, a short silent tail left or added.
+
+    The result is never longer than a clip may be.
+    """
+    rate = waveform.sample_rate
+    chosen = Waveform(waveform.samples[round(window.start_seconds * rate) : round(window.end_seconds * rate)], rate)
+    last_sound = last_sound_seconds(chosen)
+    if last_sound <= 0:
+        return chosen
+    backwards = Waveform(np.ascontiguousarray(chosen.samples[::-1]), rate)
+    start = max(0, round((chosen.seconds - last_sound_seconds(backwards) - LEAD_SECONDS) * rate))
+    end = round((last_sound + TAIL_SECONDS) * rate)
+    samples = chosen.samples[start:end].copy()
+    fade = min(len(samples) // 2, round(_FADE_SECONDS * rate))
+    samples[:fade] *= np.linspace(0.0, 1.0, fade, dtype=np.float32)
+    samples[len(samples) - fade :] *= np.linspace(1.0, 0.0, fade, dtype=np.float32)
+    num_missing = max(0, end - len(chosen.samples))
+    return Waveform(np.pad(samples, (0, num_missing))[: int(LONGEST_SECONDS * rate)], rate)
+
+
+def speech_mask(levels: FloatArray) -> npt.NDArray[np.bool_]:
+    """(frames,): where somebody speaks, the gaps between syllables and words included.
+
+    Above the recording's own noise too, unlike :func:`speech_frames`.
+    """
+    if not len(levels):
+        return np.zeros(0, bool)
+    floor, loud = float(np.quantile(levels, _FLOOR_QUANTILE)), loud_level(levels)
+    gate = min(floor + _GATE_ABOVE_FLOOR_DB, loud - _GATE_BELOW_LOUD_DB)
+    is_speech: npt.NDArray[np.bool_] = speech_frames(levels) & (levels > gate)
+    starts, ends = _runs(is_speech)
+    for gap_start, gap_end in zip(ends[:-1], starts[1:], strict=True):
+        if gap_end - gap_start < _PAUSE_SECONDS / FRAME_SECONDS:
+            is_speech[gap_start:gap_end] = True
+    return is_speech
+
+
+def _runs(mask: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
+    """Where each run of true begins and where it is over."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return edges[::2].tolist(), edges[1::2].tolist()
+
+
+def _phrases(is_speech: npt.NDArray[np.bool_], levels: FloatArray) -> list[_Phrase]:
+    """In order; those longer than a window are cut where they are weakest."""
+    sounding = [
+        (start, end)
+        for start, end in zip(*_runs(is_speech), strict=True)
+        if end - start >= _CLICK_SECONDS / FRAME_SECONDS
+    ]
+    return [phrase for start, end in sounding for phrase in _cut(start, end, levels)]
+
+
+def _cut(start: int, end: int, levels: FloatArray) -> list[_Phrase]:
+    longest = int((LONGEST_GOOD_SECONDS - LEAD_SECONDS - TAIL_SECONDS) / FRAME_SECONDS)
+    pieces = []
+    while end - start > longest:
+        middle = start + longest // 2 + int(np.argmin(levels[start + longest // 2 : start + longest]))
+        pieces.append(_Phrase(start, middle, is_cut=True))
+        start = middle
+    return [*pieces, _Phrase(start, end, is_cut=bool(pieces))]
+
+
+def _candidates(phrases: list[_Phrase], total_seconds: float) -> list[tuple[PromptWindow, bool]]:
+    """Every row of phrases that fits, with whether it cuts through speech; at least each phrase by itself."""
+    found = []
+    for number, first in enumerate(phrases):
+        for last in phrases[number:]:
+            start = max(0.0, first.start * FRAME_SECONDS - (0.0 if first.is_cut else LEAD_SECONDS))
+            end = min(total_seconds, last.end * FRAME_SECONDS + (0.0 if last.is_cut else TAIL_SECONDS))
+            if end - start > LONGEST_GOOD_SECONDS and last is not first:
+                break
+            found.append((PromptWindow(start, end), first.is_cut or last.is_cut))
+    return found
+
+
+class _SegmentScorer:
+    """Scores windows of one recording; sums up to each frame are made once."""
+
+    def __init__(self, waveform: Waveform, is_speech: npt.NDArray[np.bool_]) -> None:
+        self._total_seconds = waveform.seconds
+        self._speech_until = np.concatenate([[0.0], np.cumsum(is_speech)]) * FRAME_SECONDS
+        frame = max(1, round(FRAME_SECONDS * waveform.sample_rate))
+        clipped = np.add.reduceat(
+            clipped_samples(waveform).astype(np.float64), np.arange(0, len(waveform.samples), frame)
+        )
+        self._clipped_until = np.concatenate([[0.0], np.cumsum(clipped)]) / waveform.sample_rate
+
+    def score(self, candidate: tuple[PromptWindow, bool]) -> float:
+        window, is_cut = candidate
+        speech = _between(self._speech_until, window)
+        silence_share = 1.0 - speech / window.seconds
+        clipped_share = _between(self._clipped_until, window) / window.seconds
+        return (
+            min(speech, _ENOUGH_SPEECH_SECONDS) / _ENOUGH_SPEECH_SECONDS
+            - max(0.0, silence_share - _TOLERATED_SILENCE_SHARE)
+            - min(1.0, _CLIPPING_WEIGHT * clipped_share)
+            - (_CUT_PENALTY if is_cut else 0.0)
+            - _LATENESS_WEIGHT * window.start_seconds / max(1.0, self._total_seconds)
+        )
+
+
+def _between(sums: FloatArray, window: PromptWindow) -> float:
+    last = len(sums) - 1
+    start, end = (min(last, round(moment / FRAME_SECONDS)) for moment in (window.start_seconds, window.end_seconds))
+    return float(sums[end] - sums[start])

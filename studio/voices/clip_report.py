@@ -1,0 +1,275 @@
+"""Is this a good prompt? Length, level, clipping, noise, bandwidth and silence, each a sentence and what to do.
+
+``clip_check`` says what is refused; the doctor also says what is fine, and how far from fine the rest is.
+Sentences are kept with their numbers beside them, so that the window can say them in another language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from studio.audio.waveform import Waveform
+from studio.errors import StudioError
+from studio.voices.best_segment import LONGEST_GOOD_SECONDS, SHORTEST_GOOD_SECONDS, speech_mask
+from studio.voices.clip_check import (
+    LONGEST_SECONDS,
+    LOWEST_SAMPLE_RATE,
+    check_prompt_clip,
+    clipped_samples,
+    mean_spectrum,
+    sounds_like_a_telephone,
+)
+from studio.voices.grades import Grade
+from studio.voices.loudness import FRAME_SECONDS, frame_levels, loud_level
+
+
+class Aspect(Enum):
+    LENGTH = "length"
+    LEVEL = "level"
+    CLIPPING = "clipping"
+    NOISE = "noise"
+    BANDWIDTH = "bandwidth"
+    SILENCE = "silence"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``sentence`` and ``advice`` may hold fields such as ``{seconds:.1f}``."""
+
+    grade: Grade
+    sentence: str
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClipIssue:
+    """A verdict with its numbers."""
+
+    subject: Aspect
+    verdict: Verdict
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def grade(self) -> Grade:
+        return self.verdict.grade
+
+    @property
+    def sentence(self) -> str:
+        return self.verdict.sentence.format(**self.values)
+
+    @property
+    def advice(self) -> str:
+        return self.verdict.advice.format(**self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipReport:
+    """``refusal``: why the clip cannot be used at all, or None."""
+
+    findings: tuple[ClipIssue, ...]
+    refusal: StudioError | None = None
+
+    @property
+    def quality(self) -> Grade:
+        if self.refusal is not None:
+            return Grade.POOR
+        return Grade.worst([finding.grade for finding in self.findings])
+
+
+VERDICTS: Mapping[tuple[Aspect, str], Verdict] = {
+    (Aspect.LENGTH, "none"): Verdict(
+        Grade.POOR,
+        "There is hardly any speech in it.",
+        "Choose another part, or record it again nearer to the microphone.",
+    ),
+    (Aspect.LENGTH, "short"): Verdict(
+        Grade.FAIR,
+        "It holds only {seconds:.1f} seconds of speech.",
+        "Choose more if there is more: 3 to 10 seconds make a better likeness.",
+    ),
+    (Aspect.LENGTH, "good"): Verdict(Grade.GOOD, "{seconds:.1f} seconds of speech: a good length."),
+    (Aspect.LENGTH, "long"): Verdict(
+        Grade.FAIR,
+        "It lasts {total:.1f} seconds, more than the voice gains by.",
+        "Choose 3 to 10 seconds: speech then begins sooner.",
+    ),
+    (Aspect.LENGTH, "too long"): Verdict(
+        Grade.POOR,
+        "It lasts {total:.1f} seconds; the models hear no more than 30.",
+        "Move the handles until 3 to 10 seconds are chosen.",
+    ),
+    (Aspect.LEVEL, "good"): Verdict(Grade.GOOD, "The level is good."),
+    (Aspect.LEVEL, "low"): Verdict(
+        Grade.FAIR, "It is rather quiet.", "If you record it again, speak nearer to the microphone or turn it up."
+    ),
+    (Aspect.LEVEL, "very low"): Verdict(
+        Grade.POOR,
+        "It is very quiet, and its noise is learnt along with the voice.",
+        "Record it again, nearer to the microphone or with the level turned up.",
+    ),
+    (Aspect.CLIPPING, "good"): Verdict(Grade.GOOD, "Nothing is distorted by being too loud."),
+    (Aspect.CLIPPING, "some"): Verdict(
+        Grade.FAIR, "Some loud moments are cut off.", "Choose a part without them, or record it again less loud."
+    ),
+    (Aspect.CLIPPING, "much"): Verdict(
+        Grade.POOR,
+        "It is distorted: its loud parts are cut off.",
+        "Record it again with the level turned down; no program can mend it well.",
+    ),
+    (Aspect.NOISE, "good"): Verdict(Grade.GOOD, "The background is quiet."),
+    (Aspect.NOISE, "some"): Verdict(
+        Grade.FAIR,
+        "There is some noise behind the voice.",
+        "Choose a quieter part, or record in a quieter place: the noise is imitated too.",
+    ),
+    (Aspect.NOISE, "much"): Verdict(
+        Grade.POOR,
+        "There is loud noise, music or another voice behind the voice.",
+        "Use a recording in which only this person is heard: everything is imitated.",
+    ),
+    (Aspect.BANDWIDTH, "good"): Verdict(Grade.GOOD, "High and low tones are all there."),
+    (Aspect.BANDWIDTH, "dull"): Verdict(
+        Grade.FAIR,
+        "It sounds dull: above {kilohertz:.1f} kHz there is next to nothing.",
+        "If there is a better copy of the recording, use that.",
+    ),
+    (Aspect.BANDWIDTH, "telephone"): Verdict(
+        Grade.POOR,
+        "It sounds like a telephone: above 4 kHz there is next to nothing.",
+        "Use a recording made with a microphone; converting the file does not help.",
+    ),
+    (Aspect.BANDWIDTH, "rate"): Verdict(
+        Grade.POOR,
+        "It has {rate:.0f} samples a second, and at least 16000 are needed: the models listen up to 8 kHz.",
+        "Use a recording of better quality; converting the file does not help.",
+    ),
+    (Aspect.SILENCE, "good"): Verdict(Grade.GOOD, "There are few pauses."),
+    (Aspect.SILENCE, "some"): Verdict(
+        Grade.FAIR,
+        "{percent:.0f} % of it is silence.",
+        "Choose a part in which the voice goes on speaking, or it may pause a lot.",
+    ),
+    (Aspect.SILENCE, "much"): Verdict(
+        Grade.POOR,
+        "It is mostly silence ({percent:.0f} %).",
+        "Choose a part in which the voice goes on speaking, or it may pause a lot.",
+    ),
+}
+
+_LEAST_SPEECH_SECONDS = 0.5
+_LOW_DBFS, _VERY_LOW_DBFS = -32.0, -40.0
+_SOME_CLIPPED_SHARE, _MUCH_CLIPPED_SHARE = 1e-5, 1e-4
+_SOME_NOISE_DB, _MUCH_NOISE_DB = 20.0, 12.0
+_FLOOR_QUANTILE = 0.05
+_LEAST_PAUSES_SECONDS = 0.2
+_DULL_BELOW_HZ = 6500.0
+_EDGE_DB = -60.0
+_SPEECH_POWER_HZ = (100.0, 4000.0)
+_SOME_SILENCE_SHARE, _MUCH_SILENCE_SHARE = 0.4, 0.6
+
+
+def assess_clip(clip: Waveform, *, speech_above_noise_db: float | None = None) -> ClipReport:
+    """Judges ``clip`` as it would be kept, by the noise of the recording it was cut from if that is known.
+
+    Never raises for what is wrong with the sound.
+    """
+    refusal: StudioError | None = None
+    try:
+        check_prompt_clip(clip)
+    except StudioError as error:
+        refusal = error
+    if not len(clip.samples) or not np.isfinite(clip.samples).all():
+        return ClipReport((), refusal)
+    levels = frame_levels(clip.samples, clip.sample_rate)
+    is_speech = speech_mask(levels)
+    findings = (
+        _length(clip, float(is_speech.sum()) * FRAME_SECONDS),
+        _level(loud_level(levels)),
+        _clipping(clip),
+        _noise(speech_above_noise(clip) if speech_above_noise_db is None else speech_above_noise_db),
+        _bandwidth(clip),
+        _silence(is_speech),
+    )
+    return ClipReport(findings, refusal)
+
+
+def speech_above_noise(recording: Waveform) -> float:
+    """In decibels, how far the pauses of a recording lie below its speech.
+
+    Infinite for somebody who never pauses, unless even the weakest moments are so loud that it must be noise.
+    """
+    levels = frame_levels(recording.samples, recording.sample_rate)
+    if not len(levels):
+        return 0.0
+    pauses = levels[~speech_mask(levels)]
+    if len(pauses) * FRAME_SECONDS >= _LEAST_PAUSES_SECONDS:
+        return loud_level(levels) - float(np.median(pauses))
+    distance_db = loud_level(levels) - float(np.quantile(levels, _FLOOR_QUANTILE))
+    return distance_db if distance_db < _MUCH_NOISE_DB else float("inf")
+
+
+def _finding(subject: Aspect, kind: str, **values: float) -> ClipIssue:
+    return ClipIssue(subject, VERDICTS[subject, kind], values)
+
+
+def _length(clip: Waveform, speech_seconds: float) -> ClipIssue:
+    if speech_seconds < _LEAST_SPEECH_SECONDS:
+        return _finding(Aspect.LENGTH, "none")
+    if clip.seconds > LONGEST_SECONDS:
+        return _finding(Aspect.LENGTH, "too long", total=clip.seconds)
+    if clip.seconds > 1.25 * LONGEST_GOOD_SECONDS:
+        return _finding(Aspect.LENGTH, "long", total=clip.seconds)
+    kind = "good" if clip.seconds >= SHORTEST_GOOD_SECONDS and speech_seconds > 0.7 * SHORTEST_GOOD_SECONDS else "short"
+    return _finding(Aspect.LENGTH, kind, seconds=speech_seconds)
+
+
+def _level(loud_dbfs: float) -> ClipIssue:
+    if loud_dbfs < _VERY_LOW_DBFS:
+        return _finding(Aspect.LEVEL, "very low")
+    return _finding(Aspect.LEVEL, "low" if loud_dbfs < _LOW_DBFS else "good")
+
+
+def _clipping(clip: Waveform) -> ClipIssue:
+    share = float(clipped_samples(clip).mean())
+    if share > _MUCH_CLIPPED_SHARE:
+        return _finding(Aspect.CLIPPING, "much")
+    return _finding(Aspect.CLIPPING, "some" if share > _SOME_CLIPPED_SHARE else "good")
+
+
+def _noise(distance_db: float) -> ClipIssue:
+    if distance_db < _MUCH_NOISE_DB:
+        return _finding(Aspect.NOISE, "much")
+    return _finding(Aspect.NOISE, "some" if distance_db < _SOME_NOISE_DB else "good")
+
+
+def _bandwidth(clip: Waveform) -> ClipIssue:
+    if clip.sample_rate < LOWEST_SAMPLE_RATE:
+        return _finding(Aspect.BANDWIDTH, "rate", rate=clip.sample_rate)
+    if sounds_like_a_telephone(clip):
+        return _finding(Aspect.BANDWIDTH, "telephone")
+    edge_hertz = _upper_edge_hertz(clip)
+    if edge_hertz < _DULL_BELOW_HZ:
+        return _finding(Aspect.BANDWIDTH, "dull", kilohertz=edge_hertz / 1000)
+    return _finding(Aspect.BANDWIDTH, "good")
+
+
+def _upper_edge_hertz(clip: Waveform) -> float:
+    """Up to where there is sound worth the name."""
+    hertz, power = mean_spectrum(clip)
+    if not len(power):
+        return clip.sample_rate / 2
+    low, high = _SPEECH_POWER_HZ
+    reference = float(power[(low < hertz) & (hertz < high)].mean())
+    (sounding,) = np.nonzero(power > reference * 10.0 ** (_EDGE_DB / 10.0))
+    return float(hertz[sounding[-1]]) if len(sounding) else 0.0
+
+
+def _silence(is_speech: np.ndarray) -> ClipIssue:
+    share = 1.0 - float(is_speech.mean())
+    if share > _MUCH_SILENCE_SHARE:
+        return _finding(Aspect.SILENCE, "much", percent=100 * share)
+    return _finding(Aspect.SILENCE, "some" if share > _SOME_SILENCE_SHARE else "good", percent=100 * share)

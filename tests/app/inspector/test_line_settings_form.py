@@ -1,0 +1,247 @@
+"""The inspector's fields, typed into with real keys, for one line and for many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from window_bench import Bench
+
+from studio.app.inspector.line_settings_form import LineSettingsForm
+from studio.app.preferences.editors import editor_for
+from studio.app.widgets.number_field import NumberField
+from studio.app.window import MainWindow
+from studio.model.config import SamplingOptions
+from studio.project.changes import EditLines
+from studio.project.lines import Line, LineStyle
+from studio.settings import EXPORT_PAUSE_SECONDS, IDLE_RELEASE_MINUTES
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    bench.add_voice("Anna")
+    bench.add_voice("Berta")
+    window = bench.open_window()
+    bench.live(0.05)
+    return window
+
+
+@pytest.fixture
+def form(window: MainWindow) -> LineSettingsForm:
+    return window.inspector.form
+
+
+def type_in(field: NumberField | QLineEdit, keys: str) -> None:
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, keys)
+
+
+def make_lines(bench: Bench, window: MainWindow, *lines: Line) -> None:
+    """As many lines as given; the last one is the current one, and all are selected."""
+    for _ in lines[1:]:
+        window.script.new_line()
+    edits = {
+        made.id: {"text": line.text, "voice": line.voice, "style": line.style, "speed": line.speed, "seed": line.seed}
+        for made, line in zip(bench.lines, lines, strict=True)
+    }
+    bench.session.editor.apply(EditLines(edits))
+    window.script.view.select_lines([line.id for line in bench.lines])
+
+
+LINE = Line(id="", text="Words.", voice="Anna")
+
+
+@pytest.mark.parametrize(("field", "name", "before", "keys", "value"), [
+    ("_speed", "speed", 1.5, "1.25", 1.25),
+    ("_speed", "speed", 1.0, "0.85", 0.85),
+    ("_pause", "pause_after_seconds", 0.3, "2.5", 2.5),
+])  # fmt: skip
+def test_a_typed_number_is_the_number_of_the_line(
+    bench: Bench,
+    window: MainWindow,
+    form: LineSettingsForm,
+    field: str,
+    name: str,
+    before: float,
+    keys: str,
+    value: float,
+) -> None:
+    window.script.set_field(name, before, "Change")
+    type_in(getattr(form, field), keys)
+    QTest.keyClick(getattr(form, field), Qt.Key.Key_Return)
+    assert getattr(bench.lines[0], name) == value
+    assert getattr(form, field).value() == value
+
+
+@pytest.mark.parametrize(("field", "name", "keys", "value"), [
+    ("_top_p", "top_p", "0.95", 0.95),
+    ("_top_k", "top_k", "50", 50),
+    ("_window", "window_tokens", "12", 12),
+    ("_ratio", "repetition_ratio", "0.25", 0.25),
+])  # fmt: skip
+def test_a_typed_sampling_option_is_that_of_the_line(
+    bench: Bench, form: LineSettingsForm, field: str, name: str, keys: str, value: float
+) -> None:
+    form._sampling._has_own.click()
+    type_in(getattr(form._sampling, field), keys)
+    form._speed.setFocus()  # leaving the field
+    assert bench.lines[0].sampling == replace(SamplingOptions(), **{name: value})
+
+
+def test_digits_are_left_alone_while_a_take_arrives(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    type_in(form._speed, "1.2")
+    bench.session.editor.all_lines_changed()
+    QTest.keyClicks(form._speed, "5")
+    QTest.keyClick(form._speed, Qt.Key.Key_Return)
+    assert bench.lines[0].speed == 1.25
+
+
+@pytest.mark.parametrize(("action", "owner", "method"), [
+    ("speak.line", "session", "speak"),
+    ("file.save", "documents", "save_as"),
+    ("file.export", "pages", "open_export"),
+])  # fmt: skip
+def test_an_action_takes_over_the_number_that_is_being_typed(
+    bench: Bench,
+    window: MainWindow,
+    form: LineSettingsForm,
+    action: str,
+    owner: str,
+    method: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    speeds: list[float] = []
+    monkeypatch.setattr(getattr(window, owner), method, lambda *_, **__: speeds.append(bench.lines[0].speed))
+    type_in(form._speed, "1.25")
+    bench.trigger(action)
+    assert speeds == [1.25]
+
+
+def test_closing_takes_over_the_number_that_is_being_typed(
+    bench: Bench, window: MainWindow, form: LineSettingsForm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(window._closing, "begin", lambda: None)
+    type_in(form._speed, "1.25")
+    window.close()
+    assert bench.lines[0].speed == 1.25
+
+
+def test_a_number_being_typed_is_of_the_line_it_was_typed_for(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
+    make_lines(bench, window, LINE, LINE)
+    first, second = bench.lines
+    window.script.view.go_to(first.id)
+    type_in(form._speed, "1.25")
+    window.script.view.go_to(second.id)
+    assert [line.speed for line in bench.lines] == [1.25, 1.0]
+    assert form._speed.value() == 1.0
+
+
+def test_file_name_and_seed_are_taken_over_as_they_are_typed(bench: Bench, form: LineSettingsForm) -> None:
+    type_in(form._file_name, "my file ")
+    assert bench.lines[0].file_name == "my file"
+    assert form._file_name.text() == "my file "
+    QTest.keyClicks(form._file_name, "2")
+    assert bench.lines[0].file_name == "my file 2"
+    form._has_own_seed.click()
+    type_in(form._seed, "007")
+    assert bench.lines[0].seed == 7
+    assert form._seed.text() == "007"
+    assert bench.session.editor.undo_stack.count() == 3
+
+
+@pytest.mark.parametrize(("setting", "keys"), [(EXPORT_PAUSE_SECONDS, "1.5"), (IDLE_RELEASE_MINUTES, "15")])
+def test_numbers_of_settings_are_those_that_were_typed(qtbot: Any, setting: Any, keys: str) -> None:
+    editor = editor_for(setting)
+    qtbot.addWidget(editor.control)
+    editor.control.show()
+    type_in(editor.control, keys)  # type: ignore[arg-type]
+    assert editor.value() == float(keys)
+
+
+# Several lines.
+
+
+def test_a_bulk_edit_counts_though_the_current_line_has_the_value(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
+    happy = replace(LINE, style=LineStyle(instruct="happily"))
+    make_lines(bench, window, LINE, happy, happy)
+    plain = form._style.findData("")
+    form._style.setCurrentIndex(plain)
+    form._style.activated.emit(plain)
+    assert [line.style for line in bench.lines] == [LineStyle()] * 3
+    assert bench.session.editor.undo_stack.undoText() == "Change style"
+    bench.trigger("edit.undo")
+    assert [line.style.instruct for line in bench.lines] == [None, "happily", "happily"]
+
+
+def test_a_typed_number_that_the_current_line_has_is_for_the_others(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
+    make_lines(bench, window, LINE, replace(LINE, speed=1.5), replace(LINE, speed=1.5))
+    assert bench.lines[0].id == window.script.view.current_line_id
+    assert form._speed.text() == ""
+    assert form._speed.lineEdit().placeholderText() == "(mixed)"
+    type_in(form._speed, "1.00")
+    QTest.keyClick(form._speed, Qt.Key.Key_Return)
+    assert [line.speed for line in bench.lines] == [1.0, 1.0, 1.0]
+    assert form._speed.text() == "1.00"
+
+
+def test_the_form_says_what_differs_and_how_many_lines_an_edit_changes(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
+    make_lines(bench, window, replace(LINE, seed=1), replace(LINE, voice="Berta"), LINE)
+    assert form._scope.isVisibleTo(form)
+    assert form._scope.text() == "Edits change 3 lines"
+    assert form._voice.currentIndex() == -1
+    assert form._voice.placeholderText() == "(mixed)"
+    assert form._has_own_seed.checkState() == Qt.CheckState.PartiallyChecked
+    assert form._speed.text() == "1.00"
+    window.script.view.go_to(bench.lines[1].id)
+    assert not form._scope.isVisibleTo(form)
+    assert form._voice.currentText() == "Berta"
+    assert form._has_own_seed.checkState() == Qt.CheckState.Unchecked
+
+
+def test_locked_lines_are_left_out_of_a_bulk_edit(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    make_lines(bench, window, LINE, LINE, LINE)
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"is_locked": True}}))
+    assert form.isEnabled()
+    assert form._scope.text() == "Edits change 2 lines"
+    type_in(form._speed, "1.25")
+    QTest.keyClick(form._speed, Qt.Key.Key_Return)
+    assert [line.speed for line in bench.lines] == [1.0, 1.25, 1.25]
+    window.script.assign_voice("Berta")
+    assert [line.voice for line in bench.lines] == ["Anna", "Berta", "Berta"]
+
+
+def test_a_locked_line_keeps_its_voice_and_says_why(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    make_lines(bench, window, LINE)
+    told: list[str] = []
+    window.script.message.connect(told.append)
+    window.script.toggle_lock()
+    window.script.assign_voice("Berta")
+    assert bench.lines[0].voice == "Anna"
+    assert "Ctrl+L" in told[-1]
+    assert not form.isEnabled()
+    window.script.toggle_lock()
+    assert not bench.lines[0].is_locked
+
+
+def test_a_voice_is_found_whatever_the_case_of_its_letters(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
+    window.script.assign_voice("anna")
+    assert form._voice.currentText() == "Anna"
+    assert "Zero-shot" in form._mode.text()
+    assert not window.script.view._voice_delegate._is_missing(bench.lines[0])
+    window._voice_following.on_renamed("Anna", "Clara")
+    assert bench.lines[0].voice == "Clara"

@@ -1,0 +1,70 @@
+"""Who writes what the model cannot read is told before they hear it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication
+from window_bench import Bench
+
+from studio.app.inspector import script_support
+from studio.app.inspector.script_support import is_script_supported, unsupported_script_hint
+from studio.app.translation import use_language
+from studio.catalog.known import known_models
+
+ENGLISH, MANY = frozenset({"en"}), frozenset({"zh", "en", "ja", "ko"})
+
+
+@pytest.mark.parametrize(
+    ("languages", "text", "is_read"),
+    [
+        (ENGLISH, "Ten naïve cafés, 😀 and a [breath].", True),
+        (ENGLISH, "今天天气很好。", False),
+        (ENGLISH, "He said 你好 to me.", False),
+        (ENGLISH, "[j][ǐ] <strong>well</strong>", True),
+        (MANY, "今天 is ソウル 서울.", True),
+        (MANY, "Привет.", False),
+        (MANY, "مرحبا", False),
+        (ENGLISH, "", True),
+    ],
+)
+def test_what_can_be_read(languages: frozenset[str], text: str, is_read: bool) -> None:
+    assert is_script_supported(languages, text) is is_read
+
+
+def test_the_model_that_comes_with_the_program_is_told_of() -> None:
+    assert unsupported_script_hint("studio-mini", "Good morning.") == ""
+    assert "studio-mini knows English only" in unsupported_script_hint("studio-mini", "今天天气很好。")
+    assert unsupported_script_hint("CosyVoice2-0.5B", "今天天气很好。") == ""
+    assert unsupported_script_hint("a model of my own", "今天天气很好。") == ""
+
+
+def test_nobody_is_sent_to_another_model_that_cannot_read_it_either() -> None:
+    assert "Other models" in unsupported_script_hint("studio-mini", "Привет.")
+    for model in ("studio-mini", "Fun-CosyVoice3-0.5B-2512"):
+        told = unsupported_script_hint(model, "مرحبا")
+        assert told.endswith("sounds without words.")
+
+
+@pytest.mark.slow
+def test_the_inspector_shows_it_in_the_language_of_the_window(
+    bench: Bench, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = bench.open_window()
+    shown = window.inspector._doubt
+    bench.until(lambda: bench.session.is_ready)
+    engine = bench.session.bridge.engine.description
+    assert engine is not None
+    known = {engine.model_name: known_models()["studio-mini"]}
+    monkeypatch.setattr("studio.catalog.known.known_models", lambda: known)
+    assert script_support.unsupported_script_hint(engine.model_name, "今天")
+    window.script.set_field("text", "今天天气很好。", "Edit")
+    bench.until(lambda: not shown.isHidden())
+    assert "English only" in shown.text()
+    try:
+        use_language(qapp, QLocale("zh_CN"))
+        assert "英语" in shown.text()
+    finally:
+        use_language(qapp, QLocale("en_US"))
+    window.script.set_field("text", "Good morning.", "Edit")
+    bench.until(shown.isHidden)

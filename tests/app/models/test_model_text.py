@@ -1,0 +1,28 @@
+"""Work on models in words: what waits says why, and nothing a person would have to do."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication
+
+from studio.app.models.model_text import ability_text, progress_text
+from studio.app.translation import use_language
+from studio.catalog.known import KnownModel, known_models
+from studio.catalog.network_errors import unreachable
+from studio.catalog.progress import Phase, Progress
+
+
+def test_what_waits_says_why_and_when_it_goes_on(qapp: QApplication) -> None:
+    use_language(qapp, QLocale("en_US"))
+    waiting = Progress(Phase.WAITING, wait_seconds=15.7, trouble=unreachable("hf-mirror.com", None))
+    assert progress_text(waiting) == "hf-mirror.com broke off the connection. Trying again in 16 s."
+    assert progress_text(Progress(Phase.WAITING, wait_seconds=2.0)) == "trying again in 2 s"
+
+
+@pytest.mark.parametrize("known", known_models().values(), ids=lambda known: known.name)
+def test_what_a_model_can_begins_like_a_sentence_and_goes_on_like_one(qapp: QApplication, known: KnownModel) -> None:
+    use_language(qapp, QLocale("en_US"))
+    first, *others = ability_text(known).split("\n")[1].split(", ")
+    assert first[0].isupper()
+    assert all(words[0].islower() for words in others)

@@ -1,0 +1,121 @@
+"""Several readings, one of them heard: switching keeps the place, makes no gap and no click."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from studio.app.speaking.ab_source import ABSource, ABTrack
+from studio.audio.resampling import Samples
+
+RATE = 8_000
+FADE = round(0.02 * RATE)
+
+
+def tone(seconds: float, *, level: float = 0.5, silence_seconds: float = 0.0) -> Samples:
+    times = np.arange(round(seconds * RATE)) / RATE
+    sound = level * np.sin(2 * np.pi * 200 * times)
+    return np.concatenate([np.zeros(round(silence_seconds * RATE)), sound]).astype(np.float32)
+
+
+def heard(sound: ABSource, num_samples: int, block_samples: int = 64) -> Samples:
+    blocks = []
+    for _ in range(num_samples // block_samples):
+        block = np.full(block_samples, np.nan, np.float32)
+        sound.fill(block, False)
+        blocks.append(block)
+    return np.concatenate(blocks)
+
+
+def loaded(*samples: Samples) -> ABSource:
+    sound = ABSource()
+    sound.load(tuple(ABTrack.of(each) for each in samples), RATE)
+    return sound
+
+
+def levels(samples: Samples, part_samples: int = 160) -> Samples:
+    parts = samples[: len(samples) // part_samples * part_samples].reshape(-1, part_samples)
+    return np.sqrt((parts**2).mean(axis=1))
+
+
+def test_what_is_heard_are_the_samples_of_the_reading_after_a_short_fade() -> None:
+    reading = tone(1.0)
+    sound = loaded(reading, tone(1.0))
+    assert not heard(sound, 640).any(), "nothing before play"
+    sound.play()
+    output = heard(sound, 6400)
+    np.testing.assert_array_equal(output[FADE:], reading[FADE : len(output)])
+    assert abs(output[0]) < 0.01
+
+
+@pytest.mark.parametrize("block_samples", [32, 64, 480])
+def test_a_switch_makes_no_gap(block_samples: int) -> None:
+    """Two readings with nothing in common: noise of one loudness."""
+    draw = np.random.default_rng(1)
+    first, second = (draw.standard_normal(RATE).astype(np.float32) * 0.2 for _ in range(2))
+    sound = loaded(first, second)
+    sound.play()
+    before = heard(sound, 2880, block_samples)
+    sound.switch(1)
+    after = heard(sound, 2880, block_samples)
+    loudness = levels(np.concatenate([before, after])[FADE:])
+    assert loudness.min() > 0.15
+    assert loudness.max() < 0.26
+    np.testing.assert_array_equal(after[FADE:], second[2880 + FADE : 5760])
+
+
+def test_the_same_place_is_the_same_share_of_what_is_spoken() -> None:
+    """The second is twice as slow and begins half a second later: at its middle is the middle of the first."""
+    first, second = ABTrack.of(tone(1.0)), ABTrack.of(tone(2.0, silence_seconds=0.5))
+    middle = second.place_like(first, RATE // 2)
+    assert middle == pytest.approx(0.5 * RATE + RATE, abs=0.01 * RATE)
+    assert first.place_like(second, middle) == pytest.approx(RATE // 2, abs=0.01 * RATE)
+    assert first.place_like(second, 0) == 0
+    assert first.place_like(second, second.last + 40) == first.last + 40
+
+
+def test_a_pause_fades_and_play_goes_on_from_there() -> None:
+    sound = loaded(tone(1.0), tone(1.0))
+    sound.play()
+    heard(sound, 1600)
+    sound.pause()
+    output = heard(sound, 1600)
+    assert output[:16].any()
+    assert not output[FADE + 64 :].any()
+    assert sound.is_silent
+    share = sound.share
+    assert 0.15 < share < 0.3
+    sound.play()
+    heard(sound, 640)
+    assert share < sound.share < 0.35
+
+
+def test_it_repeats_after_half_a_second() -> None:
+    reading = tone(0.5)
+    sound = loaded(reading, tone(0.5))
+    sound.play()
+    output = heard(sound, 12_800)
+    assert not output[4100:7900].any()
+    np.testing.assert_array_equal(output[8000:12_000], reading)
+
+
+def test_in_turn_each_is_heard_once_and_then_there_is_silence() -> None:
+    first, second = tone(0.25, level=0.2), tone(0.25, level=0.6)
+    sound = loaded(first, second)
+    sound.play_in_turn()
+    assert sound.is_in_turn
+    output = heard(sound, 16_000)
+    np.testing.assert_array_equal(output[FADE:2000], first[FADE:])
+    np.testing.assert_array_equal(output[6000:8000], second)
+    assert not output[8000:].any()
+    assert sound.is_silent
+    assert not sound.is_in_turn
+
+
+def test_silence_is_a_reading_too() -> None:
+    sound = loaded(np.zeros(RATE, np.float32), tone(1.0))
+    sound.play()
+    assert not heard(sound, 800).any()
+    sound.switch(1)
+    assert sound.index == 1
+    assert heard(sound, 800).any()

@@ -1,0 +1,58 @@
+"""Closed dialogs are destroyed on the window's thread, whichever thread needs memory meanwhile."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from typing import Any
+
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from studio.app.garbage_collection import gui_thread_collection
+
+
+class Dialog(QObject):
+    def __init__(self) -> None:
+        super().__init__()
+        self.itself = self  # as its slots and closures do
+
+
+def leave_dialog() -> list[bool]:
+    """What is left of a closed one; tells whether the window's thread destroyed it."""
+    ends: list[bool] = []
+    weakref.finalize(Dialog(), lambda: ends.append(threading.current_thread() is threading.main_thread()))
+    return ends
+
+
+def need_memory_elsewhere() -> list[Any]:
+    """Enough for a collection to be due."""
+    kept: list[Any] = []
+    other = threading.Thread(target=lambda: kept.extend([number] for number in range(5000)))
+    other.start()
+    other.join(60)
+    assert len(kept) == 5000
+    return kept
+
+
+def test_another_thread_that_needs_memory_destroys_no_dialog(qtbot: QtBot) -> None:
+    gc.collect()
+    gc.enable()
+    with gui_thread_collection():
+        ends = leave_dialog()
+        kept = need_memory_elsewhere()
+        assert ends == []
+        qtbot.waitUntil(lambda: ends == [True])
+    assert kept
+    assert gc.isenabled()
+
+
+def test_without_that_it_would(qtbot: QtBot) -> None:
+    """So the test above can fail."""
+    gc.collect()
+    gc.enable()
+    ends = leave_dialog()
+    kept = need_memory_elsewhere()
+    assert ends == [False]
+    assert kept

@@ -1,0 +1,205 @@
+"""Voices are prepared one after the other, new ones first, and never while somebody is speaking."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+from thread_worker import ThreadWorker
+
+from studio.app.voices.preload_queue import Preparation, PreparationState, VoicePreloadQueue
+from studio.errors import ClipTooShort
+from studio.pipeline.request import VoiceReference, VoiceSummary
+from studio.voices.library import Voice
+from studio.worker.client import WorkerClient
+
+
+def voice(name: str, generation: str | None = None) -> Voice:
+    return Voice(name, Path(f"{name}.wav"), None, 4.0, generation=generation)
+
+
+class Preparer:
+    """Prepares a voice when it is let."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.cancelled: list[str] = []
+        self.gate = asyncio.Event()
+
+    async def prepare_voice(
+        self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
+    ) -> VoiceSummary:
+        self.asked.append(voice.name)
+        if on_progress:
+            on_progress("voice", 0.5)
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled.append(voice.name)
+            raise
+        if voice.name == "bug":
+            raise ZeroDivisionError
+        if voice.name == "broken":
+            raise ClipTooShort("Too short.", remedy="Another.")
+        return VoiceSummary(voice.name, 4.0, 100, 10, 1000)
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def run(scenario: Callable[[VoicePreloadQueue, Preparer], Coroutine[Any, Any, None]]) -> None:
+    async def play() -> None:
+        await scenario(VoicePreloadQueue(), Preparer())
+
+    asyncio.run(play())
+
+
+@pytest.fixture(autouse=True)
+def application(qtbot: QtBot) -> None:
+    """Signals need one."""
+
+
+def test_one_after_the_other_with_progress() -> None:
+    async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
+        told: list[tuple[str, PreparationState]] = []
+        queue.changed.connect(lambda name, preparation: told.append((name, preparation.state)))
+        queue.use(preparer)
+        for name in ("a", "b"):
+            queue.request(voice(name), is_urgent=False)
+        await settle()
+        assert queue.of("a") == Preparation(PreparationState.RUNNING, 0.5)
+        assert queue.of("b").state is PreparationState.WAITING
+        preparer.gate.set()
+        await settle()
+        assert [queue.of(name).state for name in "ab"] == [PreparationState.READY] * 2
+        assert told[-1] == ("b", PreparationState.READY)
+
+    run(scenario)
+
+
+def test_a_new_voice_comes_first() -> None:
+    async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
+        queue.use(preparer)
+        for name in ("a", "b", "c"):
+            queue.request(voice(name), is_urgent=False)
+        queue.request(voice("new"))
+        preparer.gate.set()
+        await settle()
+        assert preparer.asked == ["a", "new", "b", "c"]
+
+    run(scenario)
+
+
+def test_failures_stop_nothing() -> None:
+    async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
+        queue.use(preparer)
+        queue.request(voice("broken"), is_urgent=False)
+        queue.request(voice("bug"), is_urgent=False)
+        queue.request(voice("fine"), is_urgent=False)
+        preparer.gate.set()
+        await settle()
+        assert queue.of("broken").state is PreparationState.FAILED
+        assert str(queue.of("broken").error) == "Too short. Another."
+        assert queue.of("bug").state is PreparationState.FAILED
+        assert queue.of("fine").state is PreparationState.READY
+
+    run(scenario)
+
+
+def test_speaking_comes_before_preparing() -> None:
+    async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
+        queue.use(preparer)
+        queue.request(voice("a"))
+        await settle()
+        queue.pause()
+        await settle()
+        assert preparer.cancelled == ["a"]
+        assert queue.of("a").state is PreparationState.WAITING
+        preparer.gate.set()
+        await settle()
+        assert queue.of("a").state is PreparationState.WAITING
+        queue.resume()
+        await settle()
+        assert queue.of("a").state is PreparationState.READY
+
+    run(scenario)
+
+
+def test_a_voice_that_goes_is_not_prepared() -> None:
+    async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
+        queue.use(preparer)
+        for name in ("a", "b", "c"):
+            queue.request(voice(name), is_urgent=False)
+        await settle()
+        queue.forget("a")
+        queue.forget("b")
+        preparer.gate.set()
+        await settle()
+        assert preparer.asked == ["a", "c"]
+        assert queue.of("a").state is PreparationState.UNKNOWN
+
+    run(scenario)
+
+
+def test_another_model_begins_anew() -> None:
+    async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
+        queue.use(preparer, "CosyVoice3")
+        queue.request(voice("stored", generation="cosyvoice2"))
+        queue.request(voice("own", generation="cosyvoice3"))
+        await settle()
+        assert queue.of("stored").state is PreparationState.OTHER_MODEL
+        assert queue.of("own").state is PreparationState.RUNNING
+        queue.use(None)
+        await settle()
+        assert queue.of("own").state is PreparationState.UNKNOWN
+        assert preparer.cancelled == ["own"]
+        queue.request(voice("x"))
+        assert queue.of("x").state is PreparationState.UNKNOWN
+
+    run(scenario)
+
+
+def test_a_new_name_changes_nothing() -> None:
+    async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
+        queue.use(preparer)
+        preparer.gate.set()
+        queue.request(voice("a"))
+        await settle()
+        queue.rename("a", "b")
+        assert queue.of("b").state is PreparationState.READY
+        assert preparer.asked == ["a"]
+        preparer.gate.clear()
+        queue.request(voice("c"))
+        await settle()
+        queue.rename("c", "d")
+        preparer.gate.set()
+        await settle()
+        assert preparer.asked == ["a", "c", "d"]
+        assert queue.of("d").state is PreparationState.READY
+        assert queue.of("c").state is PreparationState.UNKNOWN
+
+    run(scenario)
+
+
+def test_the_worker_prepares_it() -> None:
+    """Through the real client, to a worker with a fake model."""
+
+    async def play() -> None:
+        async with WorkerClient(Path("fake"), start_worker=ThreadWorker) as client:
+            queue = VoicePreloadQueue()
+            shares: list[float] = []
+            queue.changed.connect(lambda _name, preparation: shares.append(preparation.share))
+            queue.use(client, "CosyVoice3")
+            queue.request(voice("Anna"))
+            async with asyncio.timeout(20):
+                while queue.of("Anna").state is not PreparationState.READY:
+                    await asyncio.sleep(0.01)
+            assert 0.5 in shares
+
+    asyncio.run(play())

@@ -1,0 +1,84 @@
+"""What was spoken once is kept, exactly, and makes room when it becomes too much."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from speech_fakes import TEXTS, Hums, items_of
+
+from studio.errors import DiskFull
+from studio.export.cached_source import CachedSource
+
+ITEMS = items_of(TEXTS)
+
+
+def test_the_second_time_nothing_is_spoken_and_the_samples_are_the_same(tmp_path: Path) -> None:
+    source = Hums()
+    kept = CachedSource(source, folder=tmp_path)
+    assert kept.needs_speaking(ITEMS[0])
+    first = kept.waveform_of(ITEMS[0])
+    assert not kept.needs_speaking(ITEMS[0])
+    second = CachedSource(source, folder=tmp_path).waveform_of(ITEMS[0])
+    np.testing.assert_array_equal(first.samples, second.samples)
+    assert first.sample_rate == second.sample_rate
+    assert source.asked == [TEXTS[0]]
+    kept.waveform_of(replace(ITEMS[0], key="another seed"))
+    assert len(source.asked) == 2
+
+
+def test_what_is_kept_is_not_asked_for_ahead(tmp_path: Path) -> None:
+    source = Hums()
+    kept = CachedSource(source, folder=tmp_path)
+    kept.waveform_of(ITEMS[1])
+    kept.expect(ITEMS)
+    assert source.expected == [TEXTS[0], TEXTS[2], TEXTS[3]]
+
+
+def test_a_damaged_file_is_spoken_again(tmp_path: Path) -> None:
+    source = Hums()
+    kept = CachedSource(source, folder=tmp_path)
+    kept.waveform_of(ITEMS[0])
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:1000])
+    kept.waveform_of(ITEMS[0])
+    assert len(source.asked) == 2
+
+
+def test_what_the_source_has_at_hand_is_not_kept_twice(tmp_path: Path) -> None:
+    CachedSource(Hums(is_spoken=False), folder=tmp_path).waveform_of(ITEMS[0])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    kept = CachedSource(Hums(), folder=tmp_path)
+    monkeypatch.setattr("studio.audio.files.FileIO", full)
+    with pytest.raises(DiskFull, match="cannot be kept in") as caught:
+        kept.waveform_of(ITEMS[0])
+    assert str(tmp_path) in caught.value.message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_oldest_make_room(tmp_path: Path) -> None:
+    source = Hums()
+    kept = CachedSource(source, folder=tmp_path)
+    for age, item in zip((300, 200, 100, 0), ITEMS, strict=True):
+        known = set(tmp_path.iterdir())
+        kept.waveform_of(item)
+        (new,) = set(tmp_path.iterdir()) - known
+        os.utime(new, (time.time() - age, time.time() - age))
+    left_over = tmp_path / ".timbre-123.part"
+    left_over.write_bytes(b"x")
+    os.utime(left_over, (time.time() - 10 * 24 * 3600,) * 2)
+    size = sum(path.stat().st_size for path in tmp_path.glob("*.wav"))
+    kept = CachedSource(source, folder=tmp_path, most_bytes=size - 1)
+    assert [kept.needs_speaking(item) for item in ITEMS] == [True, False, False, False]
+    assert not left_over.exists()

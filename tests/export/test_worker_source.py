@@ -1,0 +1,229 @@
+"""Lines that the worker speaks for an export: many at once where that pays, and each in its turn."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_model import FakeModel, open_fake
+from speech_fakes import items_of
+from thread_worker import ThreadWorker
+
+from studio.audio.waveform import Waveform
+from studio.errors import NothingToSpeak, OutOfMemory, StudioError, WorkerDied
+from studio.export.worker_source import WorkerSource
+from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import AudioChunk, EngineOptions, Mode, SynthesisRequest, VoiceReference
+from studio.worker.client import WorkerClient
+
+pytestmark = pytest.mark.timeout(60)
+VOICE = VoiceReference(Path("anna.wav"))
+Chunks = Iterator[AudioChunk]
+
+
+class Choir(FakeModel):
+    """Speaks up to three lines at once; "crowded" lines have no room in company. ``most``: lines seen at once."""
+
+    def __init__(self, folder: Path, options: EngineOptions) -> None:
+        super().__init__(folder, options)
+        self.most = 0
+        self._at_work = 0
+        self._lock = threading.Lock()
+        self._meeting = threading.Barrier(3)
+        self.has_met = False
+
+    def _say(self, pieces: Iterator[str], mode: Mode, control: RequestControl) -> Iterator[AudioChunk]:
+        (text,) = pieces
+        with self._lock:
+            self._at_work += 1
+            self.most = max(self.most, self._at_work)
+        try:
+            if "meet" in text and not self.has_met:
+                self._meeting.wait(60)
+                self.has_met = True
+            if "crowded" in text and self._at_work > 1:
+                raise MemoryError
+            yield from super()._say(iter([text]), mode, control)
+        finally:
+            with self._lock:
+                self._at_work -= 1
+
+
+class Bench:
+    def __init__(self, folder: str, texts: list[str], open_model: Callable[..., FakeModel] = Choir) -> None:
+        self.models: list[FakeModel] = []
+        self.workers: list[ThreadWorker] = []
+        self.control = RequestControl()
+        self.told: list[float] = []
+        self.items = items_of(texts)
+        self._requests = {item.key: SynthesisRequest(item.text, VOICE) for item in self.items}
+        self._folder = Path(folder)
+        self._open_model = open_model
+
+    def open_model(self, folder: Path, options: EngineOptions) -> FakeModel:
+        model = self._open_model(folder, options)
+        if isinstance(model, Choir):
+            model.has_met = bool(self.models)  # that was before the worker died
+        self.models.append(model)
+        return model
+
+    def start_worker(self) -> ThreadWorker:
+        self.workers.append(ThreadWorker(self.open_model))
+        return self.workers[-1]
+
+    @asynccontextmanager
+    async def source(self) -> AsyncIterator[WorkerSource]:
+        async with WorkerClient(self._folder, start_worker=self.start_worker) as client:
+            loop = asyncio.get_running_loop()
+            source = WorkerSource(client, loop, self._requests, self.control, on_spoken=self.told.append)
+            source.expect(self.items)
+            yield source
+
+    def all_in_turn(self) -> list[Waveform | StudioError]:
+        """As an export asks."""
+
+        def ask(source: WorkerSource) -> list[Waveform | StudioError]:
+            answers: list[Waveform | StudioError] = []
+            for item in self.items:
+                try:
+                    answers.append(source.waveform_of(item))
+                except StudioError as error:
+                    answers.append(error)
+            return answers
+
+        async def run() -> list[Waveform | StudioError]:
+            async with self.source() as source:
+                return await asyncio.to_thread(ask, source)
+
+        return asyncio.run(run())
+
+
+def num_words(answer: Waveform | StudioError) -> int:
+    assert isinstance(answer, Waveform), answer
+    return round(answer.seconds * 10)
+
+
+def test_lines_are_spoken_together_and_come_in_their_turn() -> None:
+    bench = Bench("three-at-once", ["meet", "meet two", "meet two three", "one two three four"])
+    assert [num_words(answer) for answer in bench.all_in_turn()] == [1, 2, 3, 4]
+    (model,) = bench.models
+    assert isinstance(model, Choir)
+    assert model.most == 3
+
+
+def test_where_nothing_is_gained_they_are_spoken_one_by_one() -> None:
+    bench = Bench("fake", ["one", "one two", "one two three"])
+    assert [num_words(answer) for answer in bench.all_in_turn()] == [1, 2, 3]
+    (model,) = bench.models
+    assert isinstance(model, Choir)
+    assert model.most == 1
+    assert [request.text for request in model.requests if isinstance(request, SynthesisRequest)] == [
+        "one", "one two", "one two three",
+    ]  # fmt: skip
+
+
+def test_a_line_that_cannot_be_spoken_fails_in_its_turn_alone() -> None:
+    answers = Bench("three-at-once", ["one", "nothing", "one two"]).all_in_turn()
+    assert num_words(answers[0]) == 1
+    assert isinstance(answers[1], NothingToSpeak)
+    assert num_words(answers[2]) == 2
+
+
+def test_what_fails_for_want_of_memory_in_company_is_spoken_alone() -> None:
+    bench = Bench("three-at-once", ["meet", "meet crowded", "meet two", "one"])
+    assert [num_words(answer) for answer in bench.all_in_turn()] == [1, 2, 2, 1]
+
+
+def test_what_fails_for_want_of_memory_alone_too_is_a_failure() -> None:
+    answers = Bench("three-at-once", ["one", "memory", "one two"]).all_in_turn()
+    assert isinstance(answers[1], OutOfMemory)
+    assert (num_words(answers[0]), num_words(answers[2])) == (1, 2)
+
+
+def test_a_line_that_kills_the_worker_takes_no_other_with_it() -> None:
+    class Deadly(Choir):
+        def _obey(self, word: str, control: RequestControl) -> None:
+            if word == "poison":
+                bench.workers[-1].kill()
+                word = "wait"
+            super()._obey(word, control)
+
+    bench = Bench("three-at-once", ["meet wait-no", "meet poison", "meet", "one two", "one"], Deadly)
+    answers = bench.all_in_turn()
+    assert isinstance(answers[1], WorkerDied)
+    assert [num_words(answer) for answer in (answers[0], *answers[2:])] == [2, 1, 2, 1]
+
+
+def test_cancelling_ends_what_is_spoken_and_what_was_asked_ahead() -> None:
+    bench = Bench("three-at-once", ["meet wait", "meet a wait", "meet b wait", "c wait", "d wait"])
+
+    async def run() -> None:
+        async with bench.source() as source:
+            asking = asyncio.create_task(asyncio.to_thread(source.waveform_of, bench.items[0]))
+            while not bench.told:
+                await asyncio.sleep(0.01)
+            bench.control.cancel()
+            with pytest.raises(Cancelled):
+                await asking
+            await asyncio.to_thread(_wait_until_silent, bench.models[0])
+
+    asyncio.run(run())
+
+
+def _wait_until_silent(model: FakeModel) -> None:
+    assert isinstance(model, Choir)
+    while model._at_work:
+        threading.Event().wait(0.01)
+
+
+def test_only_the_line_whose_turn_it_is_tells_how_far_it_is() -> None:
+    bench = Bench("three-at-once", ["meet", "meet two three four", "meet two"])
+    bench.all_in_turn()
+    assert max(bench.told) <= 0.4 + 1e-6
+    assert bench.told[0] == pytest.approx(0.1)
+
+
+def test_lines_nobody_told_of_are_spoken_as_well() -> None:
+    bench = Bench("three-at-once", ["one", "one two"])
+
+    async def run() -> list[int]:
+        async with bench.source() as source:
+            source.expect([])
+            return [len((await asyncio.to_thread(source.waveform_of, item)).samples) for item in bench.items]
+
+    assert np.diff(asyncio.run(run())) > 0
+
+
+def test_a_model_that_cannot_be_loaded_is_tried_once() -> None:
+    bench = Bench("missing", ["one", "one two"], open_fake)
+    answers = bench.all_in_turn()
+    assert all(isinstance(answer, StudioError) for answer in answers)
+    assert len({id(answer) for answer in answers}) == 1
+
+
+def killed_while_loading(num_kills: int) -> Bench:
+    def open_model(folder: Path, options: EngineOptions) -> FakeModel:
+        if len(bench.workers) <= num_kills:
+            bench.workers[-1].kill()
+        return open_fake(folder, options)
+
+    bench = Bench("fake", ["one", "one two"], open_model)
+    return bench
+
+
+def test_a_worker_killed_while_loading_is_started_once_more() -> None:
+    bench = killed_while_loading(1)
+    assert [num_words(answer) for answer in bench.all_in_turn()] == [1, 2]
+    assert len(bench.workers) == 2
+
+
+def test_a_model_whose_loading_kills_the_worker_is_tried_twice() -> None:
+    bench = killed_while_loading(100)
+    answers = bench.all_in_turn()
+    assert [type(answer) for answer in answers] == [WorkerDied, WorkerDied]
+    assert len(bench.workers) == 2

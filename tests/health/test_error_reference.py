@@ -1,0 +1,28 @@
+"""Whoever looks up the code of an error finds it, whatever it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from studio.errors import type_of_code
+from studio.health.error_reference import code_meanings
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_every_error_is_explained_once_with_cause_and_remedy() -> None:
+    meanings = code_meanings()
+    assert sorted(meaning.code for meaning in meanings) == sorted(type_of_code), (
+        "a new error wants its line in the guide"
+    )
+    for meaning in meanings:
+        for words in (str(meaning.cause), str(meaning.remedy)):
+            assert words[0].isupper() or words[0] == "`"
+            assert words.endswith(".")
+            assert "{" not in words, "a page for all of a kind knows no facts"
+        assert meaning.exit_status == type_of_code[meaning.code].exit_status
+
+
+def test_they_come_by_subject_as_the_statuses_of_commands_do() -> None:
+    statuses = [meaning.exit_status for meaning in code_meanings()]
+    assert statuses == sorted(statuses)

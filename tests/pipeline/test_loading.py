@@ -1,0 +1,55 @@
+"""How much of the machine a model takes when it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import psutil
+import pytest
+import torch
+
+from studio.pipeline.loading import _voice_memory_bytes
+from studio.pipeline.synthesizer import Synthesizer
+
+
+def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small card in a computer with much memory is not filled with voices."""
+    free = {torch.device("cuda", 1): 4 << 30}
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free[device], 8 << 30))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=10 << 30))
+    assert _voice_memory_bytes(torch.device("cuda:1")) == 1 << 30
+    assert _voice_memory_bytes(torch.device("cpu")) == 4 << 30
+
+
+@pytest.fixture
+def half_of_the_bits() -> Iterator[None]:
+    """As torch has it by itself, or worse."""
+    switches = (torch.backends.cuda.matmul, torch.backends.cudnn)
+    before = [switch.allow_tf32 for switch in switches]
+    for switch in switches:
+        switch.allow_tf32 = True
+    yield
+    for switch, value in zip(switches, before, strict=True):
+        switch.allow_tf32 = value
+
+
+@pytest.mark.usefixtures("half_of_the_bits", "synthesizer")  # in this order
+def test_a_card_speaks_with_the_bits_it_was_proven_with() -> None:
+    assert not torch.backends.cuda.matmul.allow_tf32
+    assert not torch.backends.cudnn.allow_tf32
+
+
+def test_a_language_model_that_lost_its_engine_is_called_by_what_it_is_now(synthesizer: Synthesizer) -> None:
+    """As vLLM's, with which PyTorch goes on. A later exchange of another stage does not hide it."""
+    lm = synthesizer.stages.speech_lm
+    at_first = synthesizer.description
+    synthesizer.use(speech_lm=lm, words={"speech_lm": "many at once"}, names={"speech_lm": "vllm"})
+    lm.max_concurrent_lines = 7
+    assert synthesizer.description.stages == {**at_first.stages, "speech_lm": "many at once"}
+    lm.engine, lm.max_concurrent_lines = "plain again", 1
+    for _ in range(2):
+        now = synthesizer.description
+        assert now.stages == {**at_first.stages, "speech_lm": "plain again"}
+        assert now.max_concurrent_lines == 1
+        synthesizer.use(words={}, names={})

@@ -1,0 +1,68 @@
+"""The choice of the language model's precision: what it is compared on, and what becomes of kept verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import noise_models
+import pytest
+
+from studio.model.checkpoint import open_checkpoint
+from studio.model.config import Precision
+from studio.model.speech_lm import QualityReport, SpeechLMNetwork, TorchSpeechLM
+from studio.model.stages import SpeechTokenRequest
+from studio.pipeline import precision_selection
+from studio.pipeline.precision_selection import open_speech_lm
+from studio.pipeline.request import EngineOptions
+
+GOOD = QualityReport(128, 0.005, 1e-4, 0.98, 2e-3)
+
+
+@pytest.fixture
+def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sequence[SpeechTokenRequest]]:
+    """The requests of each comparison made; the first precision passes."""
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    comparisons: list[Sequence[SpeechTokenRequest]] = []
+
+    def compare(
+        speech_lm: TorchSpeechLM, network: SpeechLMNetwork, *, requests: Sequence[SpeechTokenRequest]
+    ) -> QualityReport:
+        comparisons.append(requests)
+        return GOOD
+
+    monkeypatch.setattr(precision_selection, "compare_with_reference", compare)
+    monkeypatch.setattr(precision_selection, "_REDUCED", {"cpu": (Precision.BFLOAT16,)})
+    return comparisons
+
+
+def test_precisions_are_compared_on_real_sentences_after_real_clips(
+    compared: list[Sequence[SpeechTokenRequest]],
+) -> None:
+    checkpoint = open_checkpoint(noise_models.V3)
+    reason = open_speech_lm(checkpoint, EngineOptions()).reason
+    (requests,) = compared
+    tokenizer = checkpoint.load_text_tokenizer()
+    texts = [tokenizer.decode(request.text_tokens) for request in requests]
+    assert any("train" in text for text in texts)
+    assert any("公园" in text for text in texts)
+    assert all(len(request.prompt_speech_tokens) > 50 for request in requests)
+    assert "worst step 2.0e-03" in reason
+    assert "same likeliest token in 98% of 128 steps" in reason
+
+
+def test_a_kept_verdict_is_used_and_one_of_another_form_is_made_again(
+    compared: list[Sequence[SpeechTokenRequest]], tmp_path: Path
+) -> None:
+    checkpoint = open_checkpoint(noise_models.V3)
+    first = open_speech_lm(checkpoint, EngineOptions())
+    assert open_speech_lm(checkpoint, EngineOptions()).reason == first.reason
+    assert len(compared) == 1
+    (kept,) = (tmp_path / "engines").glob("*.json")
+    verdict = json.loads(kept.read_text("utf-8"))
+    del verdict["worst_divergence_nats"]
+    kept.write_text(json.dumps(verdict), "utf-8")
+    assert open_speech_lm(checkpoint, EngineOptions()).reason == first.reason
+    assert len(compared) == 2
+    assert "worst_divergence_nats" in json.loads(kept.read_text("utf-8"))

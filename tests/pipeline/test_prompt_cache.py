@@ -1,0 +1,338 @@
+"""Voices are kept in memory and on disk within their limits, and nothing stored is believed unseen."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from studio.model.stages import FlowPrompt, FlowPromptState
+from studio.pipeline import prompt_cache
+from studio.pipeline.prompt_cache import PreparedVoice, PromptCache
+from studio.voices.prompt import VoicePrompt
+
+STATE_VALUES = 1000
+
+
+class FakeState:
+    def __init__(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        self._tensors = dict(tensors)
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(tensor.nbytes for tensor in self._tensors.values())
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        return self._tensors
+
+
+class FakeFlow:
+    """Counts how often a voice had to be computed."""
+
+    chunk_tokens, lookahead_tokens, frames_per_token = 25, 3, 2
+
+    def __init__(self, key: str = "flow") -> None:
+        self.num_prepared = 0
+        self._key = key
+
+    def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
+        self.num_prepared += 1
+        return FakeState({"state": torch.full((STATE_VALUES,), float(len(prompt.speech_tokens)))})
+
+    def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
+        if tensors["state"].shape != (STATE_VALUES,):
+            raise ValueError("another layout")
+        return FakeState(tensors)
+
+    def prompt_key(self) -> str:
+        return self._key
+
+    open_stream = decode_whole = None
+
+
+def prompt(num_tokens: int) -> VoicePrompt:
+    return VoicePrompt(
+        key=f"{num_tokens:064x}",
+        name="n",
+        transcript=None,
+        clip_seconds=num_tokens / 25,
+        speech_tokens=tuple(range(num_tokens)),
+        mel=np.full((2 * num_tokens, 80), 0.5, np.float32),
+        embedding=np.ones(192, np.float32),
+        warnings=("A sentence.", "Another one: 太短"),
+    )
+
+
+def store(folder: Path, flow: FakeFlow, *, memory: int = 1 << 20, disk: int = 1 << 20) -> PromptCache:
+    return PromptCache(folder, flow, memory_bytes=memory, disk_bytes=disk)  # type: ignore[arg-type]
+
+
+def prepare_and_close(store: PromptCache, prompt: VoicePrompt) -> PreparedVoice:
+    prepared = store.prepared(prompt)
+    store.close()
+    return prepared
+
+
+def state_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.flow.safetensors"))
+
+
+def test_a_voice_is_prepared_once_per_memory_and_once_per_disk(tmp_path: Path) -> None:
+    flow = FakeFlow()
+    first = store(tmp_path, flow)
+    assert first.prepared(prompt(5)).flow_state is first.prepared(prompt(5)).flow_state
+    first.close()
+    restored = prepare_and_close(store(tmp_path, flow), prompt(5))
+    assert flow.num_prepared == 1
+    assert torch.equal(restored.flow_state.tensors()["state"], torch.full((STATE_VALUES,), 5.0))
+
+
+def test_another_flow_another_state(tmp_path: Path) -> None:
+    prepare_and_close(store(tmp_path, FakeFlow("weights A")), prompt(5))
+    other = FakeFlow("weights B")
+    prepare_and_close(store(tmp_path, other), prompt(5))
+    assert other.num_prepared == 1
+    assert len(state_files(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"\x08\0\0\0\0\0\0\0{}......", b"x" * 5000])
+def test_a_damaged_state_is_made_again(tmp_path: Path, content: bytes) -> None:
+    flow = FakeFlow()
+    prepare_and_close(store(tmp_path, flow), prompt(5))
+    state_files(tmp_path)[0].write_bytes(content)
+    prepare_and_close(store(tmp_path, flow), prompt(5))
+    assert flow.num_prepared == 2
+    prepare_and_close(store(tmp_path, flow), prompt(5))
+    assert flow.num_prepared == 2, "the damaged file was replaced"
+
+
+def test_a_foreign_state_under_the_right_name_is_made_again(tmp_path: Path) -> None:
+    flow = FakeFlow()
+    prepare_and_close(store(tmp_path, flow), prompt(5))
+    prompt_cache.save_tensors({"state": torch.zeros(3)}, state_files(tmp_path)[0])
+    prepare_and_close(store(tmp_path, flow), prompt(5))
+    assert flow.num_prepared == 2
+
+
+def test_features_are_kept_with_their_warnings(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def make() -> VoicePrompt:
+        made.append(1)
+        return prompt(7)
+
+    kept = store(tmp_path, FakeFlow())
+    kept.features("k" * 64, make)
+    again = kept.features("k" * 64, make)
+    assert made == [1]
+    assert again.speech_tokens == prompt(7).speech_tokens
+    assert again.warnings == prompt(7).warnings
+    np.testing.assert_array_equal(again.mel, prompt(7).mel)
+    (tmp_path / f"{'k' * 64}.features.safetensors").write_bytes(b"broken")
+    assert kept.features("k" * 64, make).num_tokens == 7
+    assert made == [1, 1]
+
+
+def test_a_voice_that_a_line_still_speaks_with_is_not_made_a_second_time(tmp_path: Path) -> None:
+    """Lines side by side in turns with two voices, and room for one: not every line has a state of its own."""
+    flow = FakeFlow()
+    small = store(tmp_path, flow, memory=4 * STATE_VALUES, disk=0)
+    lines = [small.prepared(prompt(tokens)) for tokens in (1, 2, 1, 2, 1)]
+    assert flow.num_prepared == 2
+    assert small.num_bytes == 4 * STATE_VALUES
+    del lines
+    small.prepared(prompt(2))
+    assert flow.num_prepared == 3, "nobody had it any more"
+
+
+def test_voices_on_demand_are_held_by_whoever_asked_and_no_longer(tmp_path: Path) -> None:
+    """Lines of many voices that stand in a row, and room for one voice."""
+    flow = FakeFlow()
+    small = store(tmp_path, flow, memory=4 * STATE_VALUES, disk=0)
+    lines = [small.on_demand(prompt(tokens)) for tokens in (1, 2, 3)]
+    assert flow.num_prepared == 0
+    held = []
+    for line in lines:
+        state = line.flow_state
+        assert state is line.flow_state
+        held.append(weakref.ref(state))
+    del state
+    assert [state() is None for state in held] == [True, True, False]
+    assert flow.num_prepared == 3
+
+
+def test_memory_keeps_the_last_used_voices_within_its_budget(tmp_path: Path) -> None:
+    flow = FakeFlow()
+    two_states = 2 * 4 * STATE_VALUES
+    small = store(tmp_path, flow, memory=two_states, disk=0)
+    for tokens in (1, 2, 1, 3):
+        small.prepared(prompt(tokens))
+    assert flow.num_prepared == 3
+    assert small.num_bytes == two_states
+    small.prepared(prompt(1))
+    assert flow.num_prepared == 3, "voice 1 was used after voice 2, so 2 had to go"
+    small.prepared(prompt(2))
+    assert flow.num_prepared == 4
+
+
+def test_the_voice_in_use_is_kept_however_large(tmp_path: Path) -> None:
+    flow = FakeFlow()
+    tiny = store(tmp_path, flow, memory=1, disk=0)
+    tiny.prepared(prompt(1))
+    tiny.prepared(prompt(1))
+    assert flow.num_prepared == 1
+
+
+def test_the_disk_limit_drops_the_least_recently_used(tmp_path: Path) -> None:
+    flow = FakeFlow()
+    room_for_two = 2 * (4 * STATE_VALUES + 200)
+    for age, tokens in enumerate((1, 2)):
+        prepare_and_close(store(tmp_path, flow, disk=room_for_two), prompt(tokens))
+        for path in state_files(tmp_path):
+            if path.stat().st_mtime > 1000:
+                os.utime(path, (age + 1, age + 1))
+    prepare_and_close(store(tmp_path, flow, disk=room_for_two), prompt(1))
+    prepare_and_close(store(tmp_path, flow, disk=room_for_two), prompt(3))
+    assert len(state_files(tmp_path)) == 2
+    assert flow.num_prepared == 3
+    prepare_and_close(store(tmp_path, flow, disk=room_for_two), prompt(1))
+    assert flow.num_prepared == 3, "voice 1 was read after voice 2 was written"
+
+
+def test_a_limit_of_zero_writes_nothing(tmp_path: Path) -> None:
+    prepare_and_close(store(tmp_path, FakeFlow(), disk=0), prompt(5))
+    assert state_files(tmp_path) == []
+
+
+def test_a_full_disk_costs_only_time_and_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(_tensors: object, path: str) -> None:
+        Path(path).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(prompt_cache, "save_tensors", no_room)
+    monkeypatch.setattr(prompt_cache, "save_arrays", no_room)
+    kept = store(tmp_path, FakeFlow())
+    assert kept.features("k" * 64, lambda: prompt(4)).num_tokens == 4
+    assert prepare_and_close(kept, prompt(4)).prompt.num_tokens == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+class SlowDisk:
+    """``save_tensors`` writes half a file, then waits until ``may_finish``."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.has_begun, self.may_finish = threading.Event(), threading.Event()
+        self.num_saved = 0
+        self._save = prompt_cache.save_tensors
+        monkeypatch.setattr(prompt_cache, "save_tensors", self.save)
+
+    def save(self, tensors: dict[str, torch.Tensor], path: str) -> None:
+        Path(path).write_bytes(b"half")
+        self.has_begun.set()
+        assert self.may_finish.wait(60)
+        self._save(tensors, path)
+        self.num_saved += 1
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowDisk]:
+    slow = SlowDisk(monkeypatch)
+    yield slow
+    slow.may_finish.set()
+
+
+def test_the_first_sound_of_a_new_voice_does_not_wait_for_the_disk(tmp_path: Path, disk: SlowDisk) -> None:
+    flow = FakeFlow()
+    kept = store(tmp_path, flow)
+    with kept.writes_afterwards():
+        first = kept.prepared(prompt(5))
+        assert not disk.has_begun.is_set(), "the request's sound comes first"
+    assert disk.has_begun.wait(60)
+    second = kept.prepared(prompt(5))
+    other = kept.features("k" * 64, lambda: prompt(7))
+    assert second.flow_state is first.flow_state
+    assert (flow.num_prepared, other.num_tokens) == (1, 7), "nothing waits for the write"
+    assert state_files(tmp_path) == []
+    disk.may_finish.set()
+    kept.close()
+    assert len(state_files(tmp_path)) == 1
+
+
+def test_a_request_that_fails_still_has_its_voice_written(tmp_path: Path) -> None:
+    kept = store(tmp_path, FakeFlow())
+
+    def fail() -> None:
+        with kept.writes_afterwards():
+            kept.prepared(prompt(5))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert kept._writer.wait(60)
+    assert len(state_files(tmp_path)) == 1
+
+
+def test_a_write_that_takes_too_long_is_abandoned_at_the_end(
+    tmp_path: Path, disk: SlowDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_cache, "_CLOSE_WAIT_SECONDS", 0.05)
+    kept = store(tmp_path, FakeFlow())
+    with kept.writes_afterwards():
+        kept.prepared(prompt(5))
+    assert disk.has_begun.wait(60)
+    kept.close()
+    assert list(tmp_path.iterdir()) == [], "no partial file"
+
+
+def test_of_many_new_voices_one_at_most_is_held_for_the_disk(tmp_path: Path) -> None:
+    kept = store(tmp_path, FakeFlow(), memory=1)
+    held = []
+    with kept.writes_afterwards():
+        for tokens in (1, 2, 3):
+            held.append(weakref.ref(kept.prepared(prompt(tokens)).flow_state))
+            assert len(state_files(tmp_path)) == tokens - 1
+        assert [state() is None for state in held] == [True, True, False]
+    kept.close()
+    assert len(state_files(tmp_path)) == 3
+
+
+def test_the_file_of_a_process_that_was_killed_while_it_wrote_is_deleted(tmp_path: Path) -> None:
+    for age, name in ((7200, ".writing-1-old.safetensors"), (0, ".writing-2-new.safetensors")):
+        (tmp_path / name).write_bytes(b"half")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    prepare_and_close(store(tmp_path, FakeFlow()), prompt(5))
+    assert [path.name for path in tmp_path.glob(".writing-*")] == [".writing-2-new.safetensors"]
+
+
+def test_another_flow_writes_after_the_one_before(tmp_path: Path, disk: SlowDisk) -> None:
+    first = store(tmp_path, FakeFlow("first"))
+    with first.writes_afterwards():
+        first.prepared(prompt(5))
+    second = first.for_flow(FakeFlow("second"))  # type: ignore[arg-type]
+    assert disk.has_begun.wait(60)
+    disk.may_finish.set()
+    prepare_and_close(second, prompt(5))
+    assert len(state_files(tmp_path)) == 2
+
+
+def test_a_voice_on_a_card_is_computed_before_a_line_on_another_stream_may_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished: list[str] = []
+    monkeypatch.setattr(prompt_cache, "synchronize", finished.append)
+    on_card = PromptCache(tmp_path, FakeFlow(), memory_bytes=1 << 20, disk_bytes=0, device="cuda:1")  # type: ignore[arg-type]
+    on_card.prepared(prompt(5))
+    assert finished == ["cuda:1"]
+    on_card.prepared(prompt(5))
+    on_card.for_flow(FakeFlow("another")).prepared(prompt(5))  # type: ignore[arg-type]
+    assert finished == ["cuda:1", "cuda:1"]

@@ -1,0 +1,333 @@
+"""A model that becomes faster while it is used: between two lines, and never in the middle of one."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import noise_models
+import numpy as np
+import pytest
+import torch
+
+from studio.engines.machine import processor
+from studio.engines.manager import OpenedStage
+from studio.engines.manifest import Timing, Verification
+from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status
+from studio.engines.stage import Stage
+from studio.model.checkpoint import open_checkpoint
+from studio.model.config import Precision
+from studio.model.stages import SourceNoise, Vocoder, VocoderStream
+from studio.pipeline.control import RequestControl
+from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.synthesizer import Synthesizer
+from studio.worker.model_host import ModelHost
+
+MODEL = noise_models.V3
+OPTIONS = EngineOptions(speech_lm_precision="float32", num_threads=1, engines="improve")
+
+
+class Mute:
+    """A vocoder that can be heard to be another one."""
+
+    def __init__(self, vocoder: Vocoder) -> None:
+        self._vocoder = vocoder
+        self.sample_rate = vocoder.sample_rate
+        self.samples_per_frame = vocoder.samples_per_frame
+
+    def noise(self, seed: int) -> SourceNoise:
+        return self._vocoder.noise(seed)
+
+    def open_stream(self, noise: SourceNoise) -> VocoderStream:
+        return MuteStream(self._vocoder.open_stream(noise))
+
+    def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
+        return 0 * self._vocoder.synthesize_whole(mel, noise)
+
+
+class MuteStream:
+    def __init__(self, stream: VocoderStream) -> None:
+        self._stream = stream
+
+    def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
+        return 0 * self._stream.synthesize(mel, is_last=is_last)
+
+
+def view(name: str, *, is_proven: bool = True) -> CandidateView:
+    return CandidateView(
+        stage=Stage.VOCODER,
+        name=name,
+        engine="a vocoder",
+        precision="float32",
+        key=name,
+        standing=Status.PROVEN if is_proven else Status.UNTRIED,
+        is_reference=name == "torch-float32",
+        verification=Verification(True, 0.0, 0.0, 1),
+        timing=Timing(0.1, 0.2, 0.1, 1),
+    )
+
+
+class FakeStore:
+    def __init__(self, *, has_manifests: bool) -> None:
+        self._has = has_manifests
+
+    def has_manifests(self) -> bool:
+        return self._has
+
+
+class FakeManager:
+    """Finds the mute vocoder when it is asked to improve, or knows it already."""
+
+    def __init__(self, hear: Callable[[EngineStatus], None], *, knows: bool = False, is_slow: bool = False) -> None:
+        self._hear = hear
+        self.knows = knows
+        self.has_improved = threading.Event()
+        self.asides: list[bool] = []
+        self.opened: list[Stage] = []
+        self.again: list[Collection[str]] = []
+        self.is_slow = is_slow
+        self.may_open = threading.Event()
+        self.store = FakeStore(has_manifests=knows)
+
+    def overview(self) -> EngineStatus:
+        plain = view("torch-float32", is_proven=self.knows)
+        stage = StageView(
+            Stage.VOCODER, "mute" if self.knows else "torch-float32", (plain, view("mute", is_proven=self.knows))
+        )
+        flow = StageView(Stage.FLOW, "torch-float32", (replace(plain, stage=Stage.FLOW),))
+        return EngineStatus("noise", processor(1), (flow, stage), 0, 1)
+
+    def improve(self, *, again: Collection[str] = ()) -> EngineStatus:
+        self.again.append(again)
+        self.knows = True
+        self._hear(self.overview())
+        self.has_improved.set()
+        return self.overview()
+
+    def open_choice(self, stage: Stage) -> OpenedStage | None:
+        self.opened.append(stage)
+        if stage is not Stage.VOCODER or not self.knows:
+            return None
+        if self.is_slow:
+            assert self.may_open.wait(30)
+        plain = open_checkpoint(MODEL).load_vocoder(Precision.FLOAT32, "cpu")
+        return OpenedStage(Mute(plain), view("mute"))
+
+    def opens_slowly(self, stage: Stage) -> bool:
+        return self.is_slow and stage is Stage.VOCODER
+
+    def step_aside(self) -> None:
+        self.asides.append(True)
+
+    def step_back(self) -> None:
+        self.asides.append(False)
+
+    def cancel(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def forget(self, keys: Collection[str] | None = None) -> int:
+        self.knows = False
+        return 7
+
+
+@pytest.fixture
+def open_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., tuple[ModelHost, FakeManager]]]:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    opened: list[ModelHost] = []
+
+    def open_one(
+        options: EngineOptions = OPTIONS, *, quiet_seconds: float = 0.0, knows: bool = False, is_slow: bool = False
+    ) -> tuple[ModelHost, FakeManager]:
+        managers: list[Any] = []
+
+        def make(hear: Callable[[EngineStatus], None]) -> Any:
+            managers.append(FakeManager(hear, knows=knows, is_slow=is_slow))
+            return managers[0]
+
+        model = ModelHost(MODEL, options, make, quiet_seconds=quiet_seconds)
+        opened.append(model)
+        return model, managers[0]
+
+    yield open_one
+    for model in opened:
+        model.close()
+
+
+@pytest.fixture
+def request_of(reference: Path) -> SynthesisRequest:
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", name="a")
+    return SynthesisRequest("A line.", voice, forced_tokens=30)
+
+
+def loudness(model: ModelHost, request: SynthesisRequest) -> list[float]:
+    return [float(np.abs(chunk.samples).max(initial=0.0)) for chunk in model.stream(request, control=RequestControl())]
+
+
+def wait_for(is_true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_it_speaks_plainly_at_first_and_faster_from_the_next_line_on(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
+) -> None:
+    model, manager = open_model(quiet_seconds=600.0)
+    heard: list[EngineStatus] = []
+    model.watch_engines(heard.append)
+    chunks = model.stream(request_of, control=RequestControl())
+    assert np.abs(next(chunks).samples).max() > 0
+    model._improve()  # what the helping thread does; here in the middle of a line
+    assert manager.opened == [Stage.VOCODER]
+    assert all(np.abs(chunk.samples).max() > 0 for chunk in chunks)
+    assert model.description.engines["vocoder"] == "torch-float32"
+    assert set(loudness(model, request_of)) == {0.0}
+    assert model.description.engines["vocoder"] == "mute"
+    assert model.description.stages["vocoder"] == "a vocoder float32"
+    in_use = {stage.stage: stage.in_use for stage in heard[-1].stages}
+    assert in_use == {Stage.FLOW: "torch-float32", Stage.VOCODER: "mute"}
+
+
+def test_looking_for_faster_ones_begins_by_itself_when_nobody_speaks(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
+) -> None:
+    model, manager = open_model(quiet_seconds=0.2)
+    assert manager.has_improved.wait(30)
+    wait_for(lambda: Stage.VOCODER in model._ready_stages)
+    assert set(loudness(model, request_of)) == {0.0}
+
+
+def test_trials_step_aside_while_a_line_is_spoken(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
+) -> None:
+    model, manager = open_model(quiet_seconds=600.0)
+    chunks = model.stream(request_of, control=RequestControl())
+    next(chunks)
+    assert manager.asides == [True]
+    chunks.close()
+    assert manager.asides == [True, False]
+
+
+def test_what_was_proven_before_speaks_from_the_first_line_on(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
+) -> None:
+    model, manager = open_model(replace(OPTIONS, engines="proven"), knows=True)
+    assert set(loudness(model, request_of)) == {0.0}
+    assert not manager.has_improved.wait(0.3)
+
+
+def test_what_opens_slowly_keeps_nobody_waiting(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
+) -> None:
+    model, manager = open_model(replace(OPTIONS, engines="proven"), knows=True, is_slow=True)
+    assert min(loudness(model, request_of)) > 0
+    assert model.description.engines["vocoder"] == "torch-float32"
+    manager.may_open.set()
+    wait_for(lambda: Stage.VOCODER in model._ready_stages)
+    assert set(loudness(model, request_of)) == {0.0}
+    assert model.description.engines["vocoder"] == "mute"
+
+
+@pytest.mark.parametrize("knows", [False, True])
+def test_plain_torch_is_plain_torch(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest, knows: bool
+) -> None:
+    model, manager = open_model(replace(OPTIONS, engines="plain"), knows=knows)
+    assert min(loudness(model, request_of)) > 0
+    assert manager.opened == []
+
+
+def test_what_a_person_asked_for_is_not_replaced(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]],
+) -> None:
+    model, manager = open_model(replace(OPTIONS, engines="proven", flow_steps=4), knows=True)
+    assert manager.opened == [Stage.VOCODER]  # neither the flow of 4 steps nor the language model in float32
+    assert model.description.engines["speech_lm"] == "torch-float32"
+
+
+def test_memory_goes_back_when_idle_and_the_model_returns_with_the_next_line(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
+) -> None:
+    model, _ = open_model(replace(OPTIONS, engines="plain", idle_release_seconds=0.1))
+    heard: list[EngineStatus] = []
+    model.watch_engines(heard.append)
+    wait_for(lambda: model._synthesizer is None)
+    assert {stage.in_use for stage in model.engines().stages} == {""}
+    wait_for(lambda: {stage.in_use for stage in heard[-1].stages} == {""})
+    chunks = model.stream(request_of, control=RequestControl())
+    assert np.abs(next(chunks).samples).max() > 0
+    assert model._synthesizer is not None
+    assert {stage.in_use for stage in heard[-1].stages} == {"torch-float32"}
+    chunks.close()
+
+
+def test_what_was_opened_is_computed_before_any_line_reads_it(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]],
+    request_of: SynthesisRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Lines on streams of their own do not wait for the one on which a card lays weights out."""
+    order: list[str] = []
+    stream = Synthesizer.stream
+
+    def heard(*arguments: Any, **options: Any) -> Any:
+        order.append("line")
+        return stream(*arguments, **options)
+
+    monkeypatch.setattr(Synthesizer, "stream", heard)
+    monkeypatch.setattr("studio.pipeline.synthesizer.synchronize", lambda device: order.append(f"finish {device}"))
+    model, manager = open_model()
+    loudness(model, request_of)
+    assert manager.has_improved.wait(60)
+    wait_for(lambda: bool(model._ready_stages))
+    loudness(model, request_of)
+    assert order == ["finish cpu", "line"] * 2
+
+
+def test_a_card_has_the_memory_back_that_nobody_uses(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]],
+    request_of: SynthesisRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """When faster engines have taken over, and when the model goes: at a time when torch can give it back."""
+    gone_by_then: list[list[bool]] = []
+    watched: list[weakref.ref[object]] = []
+
+    def give_back(device: str) -> None:
+        assert device == "cpu"
+        gone_by_then.append([what() is None for what in watched])
+
+    monkeypatch.setattr("studio.worker.model_host.empty_cache", give_back)
+    model, manager = open_model()
+    assert model._synthesizer is not None
+    watched.append(weakref.ref(model._synthesizer.stages.vocoder))
+    assert manager.has_improved.wait(60)
+    wait_for(lambda: bool(model._ready_stages))
+    loudness(model, request_of)
+    assert gone_by_then == [[True]]
+    watched.append(weakref.ref(model._synthesizer))
+    model.close()
+    assert gone_by_then == [[True], [True, True]]
+
+
+def test_a_person_may_ask_for_it_and_clear_it(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]],
+) -> None:
+    model, manager = open_model(replace(OPTIONS, engines="proven"), quiet_seconds=600.0)
+    heard: list[EngineStatus] = []
+    model.watch_engines(heard.append)
+    assert len(heard) == 1
+    assert model.manage_engines(EngineAction.IMPROVE, ("a",)) == 0
+    assert manager.has_improved.wait(30)
+    assert manager.again == [{"a"}]
+    wait_for(lambda: len(heard) > 1)
+    assert model.manage_engines(EngineAction.CLEAR, ()) == 7
