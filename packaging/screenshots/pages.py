@@ -32,13 +32,13 @@ from studio.app.guide_dialog import GuideDialog
 from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
+from studio.app.playback.playback_stats import PlaybackStats
+from studio.app.playback.streaming_audio import Samples
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
 from studio.app.services import Services
 from studio.app.session import Session
 from studio.app.shortcuts_dialog import ShortcutsDialog
-from studio.app.speaking.playback_stats import PlaybackStats
-from studio.app.speaking.streaming_audio import Samples
 from studio.app.theme.application import Appearance, apply_theme
 from studio.app.translation import use_language
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDoctorDialog

@@ -18,8 +18,8 @@ from studio.app.drop_handler import DropHandler
 from studio.app.engines.engines_controller import EnginesController
 from studio.app.models.models_controller import ModelsController
 from studio.app.panel_stack import PanelStack
-from studio.app.speaking.length_notices import LengthNotices
-from studio.app.speaking.voice_conversion import VoiceConversionController
+from studio.app.synthesis.length_notices import LengthNotices
+from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
 from studio.project.requests import library_versions
 

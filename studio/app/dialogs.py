@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QMenu, QMessageBox, QWidget
 
 import studio
 from studio.app.actions import Actions
+from studio.app.inspector.takes_controller import TakesController
 from studio.app.session import Session
-from studio.app.speaking.takes_controller import TakesController
 from studio.app.theme.icons import icon
 from studio.setting_kinds import Page
 from studio.settings import COMPARES_BLINDLY, OUTPUT_DEVICE
 
 if TYPE_CHECKING:
-    from studio.app.speaking.comparison import Comparison
+    from studio.app.playback.comparison import Comparison
 
 _MOST_REMOVED_SHOWN = 20
 
@@ -59,7 +59,7 @@ class Dialogs(QObject):
     def open_comparison(self, desk: TakesController, selected: list[str]) -> None:
         """Of the takes on the desk those ``selected``, or all."""
         from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415
-        from studio.app.speaking.comparison import Comparison  # noqa: PLC0415
+        from studio.app.playback.comparison import Comparison  # noqa: PLC0415
 
         session, takes = self._session, desk.to_compare(selected)
         if len(takes) < 2:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.documents import PROJECT_SUFFIX, Documents
 from studio.app.script.script_page import ScriptPage
-from studio.app.speaking.voice_conversion import VoiceConversionController
+from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.voices.dropped_paths import SOUND_SUFFIXES, may_hold_voices
 from studio.app.voices.voice_importer import VoiceImporter
 from studio.app.widgets.drop_overlay import DraggedFiles, DropOverlay, DropPrompt

@@ -13,16 +13,16 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState, WorkerBridge
 from studio.app.inspector.waveform_thumbnails import WaveformThumbnails
+from studio.app.playback.playback_stats import PlaybackStats
+from studio.app.playback.script_player import ScriptPlayer
+from studio.app.playback.streaming_audio import Samples, StreamingAudio
+from studio.app.playback.transport import NowPlaying, Transport
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.style_list import StyleList
 from studio.app.services import Services
-from studio.app.speaking.playback_stats import PlaybackStats
-from studio.app.speaking.queue import SynthesisJob, SynthesisQueue
-from studio.app.speaking.script_player import ScriptPlayer
-from studio.app.speaking.streaming_audio import Samples, StreamingAudio
-from studio.app.speaking.take_synthesis import ResolvedVoice, TakeSynthesis
-from studio.app.speaking.transport import NowPlaying, Transport
+from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
+from studio.app.synthesis.take_synthesis import ResolvedVoice, TakeSynthesis
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.voice_importer import VoiceImportServices
 from studio.audio.portaudio import device_names

@@ -16,19 +16,19 @@ from studio.app.dialogs import Dialogs
 from studio.app.documents import Documents
 from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
+from studio.app.inspector.takes_controller import TakesController
 from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, make_toolbar, restore_layout, save_layout
 from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar
+from studio.app.playback.audio_device_notifier import AudioDeviceNotifier
+from studio.app.playback.streaming_audio import StreamingAudio
+from studio.app.playback.waveform_panel import WaveformPanel
 from studio.app.script.script_page import ScriptPage
 from studio.app.script.voice_rename_tracker import VoiceRenameTracker
 from studio.app.session import Session
-from studio.app.speaking.audio_device_notifier import AudioDeviceNotifier
-from studio.app.speaking.queue_panel import QueuePanel
-from studio.app.speaking.streaming_audio import StreamingAudio
-from studio.app.speaking.takes_controller import TakesController
-from studio.app.speaking.task_reporter import TaskReporter
-from studio.app.speaking.waveform_panel import WaveformPanel
 from studio.app.status_bar import StatusBar
+from studio.app.synthesis.queue_panel import QueuePanel
+from studio.app.synthesis.task_reporter import TaskReporter
 from studio.app.theme.icons import icon
 from studio.app.undo_actions import UndoActions
 from studio.app.unwritten_bar import UnwrittenBar
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from studio.app.drop_handler import DropHandler
     from studio.app.engines.engines_controller import EnginesController
     from studio.app.models.models_controller import ModelsController
-    from studio.app.speaking.voice_conversion import VoiceConversionController
+    from studio.app.synthesis.voice_conversion import VoiceConversionController
 
 
 class MainWindow(QMainWindow):

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 Kind = Literal["output", "input"]
 
 # What a device itself calls "high" was 35 ms with ALSA on PulseAudio: too little beside a busy window, as
-# tests/app/speaking/test_long_play.py showed on a crowded machine of two cores.
+# tests/app/playback/test_long_play.py showed on a crowded machine of two cores.
 LATENCY_SECONDS = 0.15
 
 # Held while PortAudio restarts and while its devices are listed: a query meanwhile reads freed memory.

@@ -130,7 +130,7 @@ def test_what_an_error_says_has_a_report_beside_it_wherever_it_is_said() -> None
         "models/first_run.py": "handed to the panel, with the error",
         "models/model_text.py": "why a download waits; it goes on by itself",
         "script/line_model.py": "the tip of a line; the notice came before",
-        "speaking/device_notices.py": "a device that is gone is a hint: play goes on by itself",
+        "playback/audio_device_notifier.py": "a device that is gone is a hint: play goes on by itself",
         "status_bar.py": "the tip of the engine; the notice came before",
         "voices/voice_model.py": "the tip of a card; its menu tells it in a notice",
     }

@@ -7,9 +7,9 @@ import asyncio
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.bridge import WorkerBridge
-from studio.app.speaking.streaming_audio import StreamingAudio
-from studio.app.speaking.take_synthesis import FindVoice
-from studio.app.speaking.transport import NowPlaying, Transport
+from studio.app.playback.streaming_audio import StreamingAudio
+from studio.app.playback.transport import NowPlaying, Transport
+from studio.app.synthesis.take_synthesis import FindVoice
 from studio.errors import StudioError
 from studio.pipeline.request import AudioChunk
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary

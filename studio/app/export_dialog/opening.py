@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.script.project_editor import ProjectEditor
-from studio.app.speaking.queue import JobState, SynthesisJob, SynthesisQueue
+from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.export.provenance import Provenance, licence_of_model
 from studio.settings_store import Settings
 

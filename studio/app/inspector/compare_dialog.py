@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.speaking.comparison import Comparison, ComparisonEntry
+from studio.app.playback.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
 from studio.app.translation import mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel

@@ -12,7 +12,7 @@ from studio.app.models.model_text import task_text
 from studio.app.models.models_page import ModelsPage
 from studio.app.notifications import NotificationBar
 from studio.app.session import Session
-from studio.app.speaking.task_reporter import TaskReporter
+from studio.app.synthesis.task_reporter import TaskReporter
 from studio.errors import StudioError
 from studio.setting_kinds import Page
 

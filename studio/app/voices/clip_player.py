@@ -7,9 +7,9 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.speaking.audio_outputs import AudioOutputs, PortAudioOutputs
-from studio.app.speaking.playback import Playback, PlaybackEnd
-from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.playback.audio_outputs import AudioOutputs, PortAudioOutputs
+from studio.app.playback.playback import Playback, PlaybackEnd
+from studio.app.playback.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 

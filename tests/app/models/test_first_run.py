@@ -15,7 +15,7 @@ from window_bench import MODEL, Bench
 from studio.app.models.first_run import FirstRun
 from studio.app.models.first_run_panel import FirstRunPanel, PanelPage, SetupSuggestion
 from studio.app.models.model_preview import ModelPreview, compare, highest_hertz
-from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.translation import use_language
 from studio.catalog.advice import Reason, recommend_model
 from studio.catalog.installation import Installation

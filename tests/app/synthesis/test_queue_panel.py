@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtWidgets import QProgressBar, QWidget
 from window_bench import Bench
 
-from studio.app.speaking.queue import JobState, SynthesisJob, SynthesisQueue
-from studio.app.speaking.queue_panel import QueuePanel
-from studio.app.speaking.take_synthesis import SpeechRateEstimator
+from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
+from studio.app.synthesis.queue_panel import QueuePanel
+from studio.app.synthesis.take_synthesis import SpeechRateEstimator
 from studio.app.window import MainWindow
 from studio.errors import NoSpeechMade, VoiceNotFound
 from studio.pipeline.request import Mode, SynthesisReport

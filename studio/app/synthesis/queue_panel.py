@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.error_text import format_error
-from studio.app.speaking.queue import JobState, SynthesisJob, SynthesisQueue
+from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
 from studio.app.translation import language, mark_user_text
 from studio.app.widgets.copy_report import CopyReportButton

@@ -17,7 +17,7 @@ from window_bench import Bench
 
 from studio.app.bridge import EngineState
 from studio.app.export_dialog.opening import open_export_dialog
-from studio.app.speaking.queue import JobState
+from studio.app.synthesis.queue import JobState
 from studio.errors import WorkerDied
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import EngineOptions

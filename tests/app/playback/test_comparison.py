@@ -10,7 +10,7 @@ import pytest
 from sound_card import SoundCard
 from window_bench import Bench, CardOutputs
 
-from studio.app.speaking.comparison import Comparison, matching_gains
+from studio.app.playback.comparison import Comparison, matching_gains
 from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice, StudioError

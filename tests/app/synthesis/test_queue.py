@@ -10,7 +10,7 @@ from fake_model import FakeModel
 from thread_worker import ThreadWorker
 from window_bench import Bench
 
-from studio.app.speaking.queue import JobState
+from studio.app.synthesis.queue import JobState
 from studio.errors import InternalError, StudioError
 from studio.pipeline.request import SynthesisRequest
 from studio.settings import KEEPS_LEADING_SILENCE

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState
 from studio.app.session import Session
-from studio.app.speaking.queue import SynthesisJob
+from studio.app.synthesis.queue import SynthesisJob
 from studio.app.translation import language
 
 _MESSAGE_MILLISECONDS = 6_000

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.speaking.audio_outputs import AudioOutputs
-from studio.app.speaking.playback import Playback, PlaybackEnd
-from studio.app.speaking.streaming_audio import StreamingAudio
-from studio.app.speaking.take_synthesis import TakeSynthesis, start_in_seconds
+from studio.app.playback.audio_outputs import AudioOutputs
+from studio.app.playback.playback import Playback, PlaybackEnd
+from studio.app.playback.streaming_audio import StreamingAudio
+from studio.app.synthesis.take_synthesis import TakeSynthesis, start_in_seconds
 from studio.audio.output_device import LatencyPolicy
 from studio.errors import StudioError
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 
-from studio.app.speaking.audio_outputs import AudioOutputs
-from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.playback.audio_outputs import AudioOutputs
+from studio.app.playback.streaming_audio import StreamingAudio
 from studio.audio.output_device import LatencyPolicy
 from studio.audio.playback import Player
 from studio.errors import NoAudioDevice, StudioError

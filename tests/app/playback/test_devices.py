@@ -14,9 +14,9 @@ from heart import robbed_seconds
 from sound_card import SoundCard
 from window_bench import Bench, CardOutputs
 
-from studio.app.speaking.playback import Playback, PlaybackEnd
-from studio.app.speaking.streaming_audio import StreamingAudio
-from studio.app.speaking.transport import NowPlaying
+from studio.app.playback.playback import Playback, PlaybackEnd
+from studio.app.playback.streaming_audio import StreamingAudio
+from studio.app.playback.transport import NowPlaying
 from studio.app.voices.clip_player import ClipPlayer
 from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.waveform import Waveform

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from studio.app.speaking.ab_source import ABSource, ABTrack
+from studio.app.playback.ab_source import ABSource, ABTrack
 from studio.audio.resampling import Samples
 
 RATE = 8_000

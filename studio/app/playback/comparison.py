@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.speaking.ab_source import ABSource, ABTrack
-from studio.app.speaking.audio_outputs import AudioOutputs
+from studio.app.playback.ab_source import ABSource, ABTrack
+from studio.app.playback.audio_outputs import AudioOutputs
 from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.waveform import Waveform

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from studio.app.speaking.streaming_audio import StreamingAudio
+from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.theme.icons import icon
 from studio.app.translation import language, mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel

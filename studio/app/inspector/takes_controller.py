@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.inspector.take_trash import TakeTrash
+from studio.app.playback.comparison import MOST_TAKES
+from studio.app.playback.streaming_audio import StreamingAudio
+from studio.app.playback.transport import NowPlaying
 from studio.app.session import Session
-from studio.app.speaking.comparison import MOST_TAKES
-from studio.app.speaking.streaming_audio import StreamingAudio
-from studio.app.speaking.take_trash import TakeTrash
-from studio.app.speaking.transport import NowPlaying
 from studio.errors import StudioError
 from studio.project.changes import Change, ChooseTake, CompositeChange, RemoveTakes, RestoreTakes, SetTakesKept
 from studio.project.lines import Line

@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.bridge import WorkerBridge
 from studio.app.script.line_statuses import LineStatus, LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
-from studio.app.speaking.take_synthesis import FindVoice, SpeechRateEstimator, TakeSynthesis
+from studio.app.synthesis.take_synthesis import FindVoice, SpeechRateEstimator, TakeSynthesis
 from studio.errors import InternalError, OutOfMemory, StudioError, WorkerDied
 from studio.project.lines import LineState
 from studio.project.takes import Take

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 from studio.app.notifications import NotificationBar
 from studio.app.script.odd_length_words import odd_length_words
 from studio.app.session import Session
-from studio.app.speaking.queue import SynthesisJob
+from studio.app.synthesis.queue import SynthesisJob
 
 
 class LengthNotices(QObject):

@@ -1,1 +1,0 @@
-"""Lines becoming sound: the queue, takes being made, and what is heard of them."""

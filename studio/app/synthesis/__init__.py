@@ -1,0 +1,1 @@
+"""The synthesis queue, and the takes it makes."""
