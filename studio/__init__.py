@@ -10,7 +10,7 @@ program imports them. import-linter holds both rules (``pyproject.toml``).
 
 import os
 
-from studio import telemetry
+from studio.system import telemetry
 
 __version__ = "0.1.0"
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from studio import paths
-from studio.atomic_file import atomic_write
 from studio.errors import UnusableSetting
-from studio.json_input import read_json
 from studio.setting_kinds import Setting
 from studio.settings import SETTINGS
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import read_json
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from studio.app.screen import require_screen
 from studio.errors import IncompleteInstallation, StudioError
-from studio.installation import how_to_show_window
+from studio.system.installation import how_to_show_window
 from studio.wording import printable, wording
 
 _USAGE_ERROR = 2

@@ -17,7 +17,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from studio.json_input import read_json
+from studio.storage.json_input import read_json
 
 _IR_VERSION, _OPERATOR_SET = 8, 13
 _WIDTH = 64

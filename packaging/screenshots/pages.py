@@ -47,7 +47,6 @@ from studio.audio.files import AudioWriter
 from studio.audio.output_device import FillCallback
 from studio.health.check import Check, Verdict
 from studio.health.report import HealthReport
-from studio.installation import how_to_read_media
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
 from studio.project.changes import AddTake, EditDictionary, EditLines, InsertLines, RemoveLines
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
@@ -57,6 +56,7 @@ from studio.project.project import Project
 from studio.project.takes import TakeParameters
 from studio.setting_kinds import Page
 from studio.settings_store import Settings
+from studio.system.installation import how_to_read_media
 from studio.voices.library import VoiceLibrary
 from studio.wording import wording
 from studio.worker.connection import Worker

@@ -20,8 +20,8 @@ from studio.audio.media import read_media_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
 from studio.errors import BrokenClip, CannotWrite, ClipTooLong, DiskFull, StudioError, UnreadableClip
-from studio.part_files import part_name as unique_part_name
-from studio.part_files import sweep_parts
+from studio.storage.part_files import part_name as unique_part_name
+from studio.storage.part_files import sweep_parts
 from studio.wording import wording
 
 # Recorders have no more; files with more are resampled while they are read.

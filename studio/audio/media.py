@@ -15,7 +15,7 @@ import numpy as np
 from studio.audio.ffmpeg import CONTAINERS, find_ffmpeg, no_sound_track, not_a_sound_file, read_with_ffmpeg
 from studio.audio.resampling import Samples
 from studio.errors import UnreadableClip
-from studio.installation import how_to_read_media
+from studio.system.installation import how_to_read_media
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame

@@ -10,7 +10,7 @@ import sys
 import psutil
 import torch
 
-from studio.processor import cpu_name
+from studio.system.processor import cpu_name
 
 
 def describe_machine() -> dict[str, str]:

@@ -7,8 +7,8 @@ import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from studio import disk
 from studio.errors import DiskFull
+from studio.storage import disk
 from studio.wording import Message, wording
 
 _SPARE_BYTES = 256 << 20  # the rest of the system wants to go on, too

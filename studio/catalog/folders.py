@@ -16,9 +16,9 @@ from studio import paths
 from studio.catalog.disk import sync_folder, writing
 from studio.catalog.file_names import check_model_name
 from studio.errors import ModelBusy
-from studio.file_lock import FileLock
 from studio.settings import MODELS_FOLDER
 from studio.settings_store import Settings
+from studio.storage.file_lock import FileLock
 
 _INCOMING = ".incoming"
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from studio import paths
 from studio.errors import IncompleteInstallation
-from studio.json_input import read_json
 from studio.model.generations import GENERATIONS
+from studio.storage.json_input import read_json
 
 
 class Ability(Enum):

@@ -10,7 +10,7 @@ import psutil
 
 from studio.catalog.disk import free_bytes
 from studio.catalog.folders import models_folder
-from studio.processor import cpu_name
+from studio.system.processor import cpu_name
 
 _ASK_SECONDS = 10.0
 _MEBIBYTE = 1 << 20

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from studio.catalog.connection import open_client
 from studio.catalog.known import SourceKind
 from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile, not_a_listing
-from studio.json_input import parse_json
+from studio.storage.json_input import parse_json
 
 _MASTER = "master"
 

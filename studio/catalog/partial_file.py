@@ -16,10 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from studio.atomic_file import atomic_write
 from studio.catalog.cancellation import CancelToken
 from studio.catalog.disk import writing
-from studio.json_input import read_json
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import read_json
 
 _SYNC_SECONDS = 3.0
 _READ_BYTES = 1 << 20

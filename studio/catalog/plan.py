@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from studio.atomic_file import atomic_write
 from studio.catalog.file_names import is_safe_path
 from studio.catalog.known import KnownModel, ModelFile
 from studio.catalog.sources import Listing, ModelSource, RemoteFile
 from studio.errors import SourceRefused, WrongDownload
-from studio.json_input import read_json
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import read_json
 
 _PLAN_NAME = "timbre-plan.json"
 _ARRIVED_NAME = "timbre-arrived.json"

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from studio.atomic_file import atomic_write
 from studio.catalog.file_names import is_safe_path
-from studio.json_input import parse_json, read_json
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import parse_json, read_json
 
 RECORD_NAME = "timbre-model.json"
 _FORMAT = 1

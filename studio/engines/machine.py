@@ -11,7 +11,7 @@ import torch
 
 from studio.engines.stage import Device, DeviceKind
 from studio.errors import UnusableSetting
-from studio.processor import cpu_name
+from studio.system.processor import cpu_name
 
 _ASK_SECONDS = 10.0
 # Left alone at a place: the desktop's own needs, and what grows while a line is spoken.

@@ -11,8 +11,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from studio.atomic_file import atomic_write
-from studio.json_input import read_json
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import read_json
 from studio.wording import Message
 
 FILE_NAME = "manifest.json"

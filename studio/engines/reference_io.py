@@ -18,7 +18,6 @@ import torch
 from safetensors.numpy import load_file, save
 
 from studio import paths
-from studio.atomic_file import atomic_write
 from studio.audio.files import read_audio
 from studio.engines.candidate import AnyStage, EngineBackend, EngineTarget
 from studio.engines.keys import PROOF_VERSION, device_facts
@@ -38,6 +37,7 @@ from studio.model.stages import (
     TokenSampler,
     Vocoder,
 )
+from studio.storage.atomic_file import atomic_write
 from studio.text.segmentation import Sentence, prepare_text
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 

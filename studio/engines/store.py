@@ -25,11 +25,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from studio import paths
-from studio.disk import require_regular_file
 from studio.engines.manifest import FILE_NAME as MANIFEST_NAME
 from studio.engines.manifest import BuiltFile, FailureKind, FailureRecord, Manifest, read_attempts, read_manifest
 from studio.errors import CannotWrite, StudioError
-from studio.file_lock import FileLock
+from studio.storage.disk import require_regular_file
+from studio.storage.file_lock import FileLock
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)

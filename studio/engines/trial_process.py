@@ -21,7 +21,6 @@ from pathlib import Path
 
 import psutil
 
-from studio.child_process import describe_exit, init_child, new_log_path
 from studio.engines.manifest import FailureKind
 from studio.engines.task import (
     LISTENING,
@@ -37,6 +36,7 @@ from studio.engines.task import (
     TrialTask,
     WasCancelled,
 )
+from studio.system.child_process import describe_exit, init_child, new_log_path
 from studio.wording import wording
 
 _LOOK_SECONDS = 0.5

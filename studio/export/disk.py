@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from studio import disk
+from studio.storage import disk
 from studio.wording import wording
 
 

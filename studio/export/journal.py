@@ -19,8 +19,8 @@ from typing import Self
 from studio import paths
 from studio.errors import FolderBusy
 from studio.export.disk import writing
-from studio.file_lock import FileLock
-from studio.json_input import parse_json
+from studio.storage.file_lock import FileLock
+from studio.storage.json_input import parse_json
 
 # A memory stick counts in steps of two seconds, which shows only once it has been taken out and put back.
 _COARSEST_TIME_NS = 2_000_000_000

@@ -9,8 +9,8 @@ import regex
 
 import studio
 from studio.catalog.known import known_models
-from studio.disk import require_regular_file
 from studio.export.speech_source import ExportItem
+from studio.storage.disk import require_regular_file
 
 _LONGEST_TAG = 200
 # Cards of published models open with a few lines of YAML between two rows of hyphens; one line is all we want of it.

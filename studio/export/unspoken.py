@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 
-from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
 from studio.pipeline.request import EngineOptions, SynthesisRequest
+from studio.storage.disk import require_regular_file
 
 # What only says how the model is run, not what it says.
 _UNHEARD_OPTIONS = ("loads_speech_lm", "num_threads", "voice_memory_bytes", "voice_disk_bytes")

@@ -12,7 +12,7 @@ from studio.errors import StudioError
 from studio.health.log_file import recent_errors
 from studio.health.machine_checks import in_gibibytes
 from studio.health.redaction import without_facts
-from studio.installation import origin_text
+from studio.system.installation import origin_text
 
 _LIBRARIES = ("torch", "onnxruntime", "onnxruntime-gpu", "PySide6-Essentials", "numpy")
 

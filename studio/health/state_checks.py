@@ -15,8 +15,8 @@ from studio.errors import StudioError
 from studio.health.check import Check, Verdict
 from studio.health.log_file import recent_errors
 from studio.health.machine_checks import in_gibibytes
-from studio.installation import repair_hint
 from studio.model.detection import detect_generation
+from studio.system.installation import repair_hint
 from studio.voices.library import VoiceLibrary
 from studio.wording import Message, wording
 

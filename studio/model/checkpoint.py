@@ -6,9 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.disk import require_regular_file
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile
-from studio.json_input import read_json
 from studio.model.config import (
     FlowConfig,
     Precision,
@@ -25,6 +23,8 @@ from studio.model.speech_lm import TorchSpeechLM, load_speech_lm
 from studio.model.speech_tokenizer import SpeechTokenizer
 from studio.model.stages import FlowDecoder, Vocoder
 from studio.model.vocoder import load_vocoder
+from studio.storage.disk import require_regular_file
+from studio.storage.json_input import read_json
 from studio.text.tokenizer import TextTokenizer
 
 _TEXT_FOLDER = "CosyVoice-BlankEN"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import yaml
 
-from studio.disk import require_regular_file
 from studio.errors import BadModelSettings, MissingModelFile
+from studio.storage.disk import require_regular_file
 from studio.wording import Message, wording
 
 _REFERENCE = re.compile(r"<([\w]+)>")

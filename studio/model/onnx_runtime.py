@@ -7,5 +7,5 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 __all__ = ["onnxruntime", "ort_errors"]
 
-# Builds for Windows that record events by its tracing do not read ORT_DISABLE_TELEMETRY (see ``studio.telemetry``).
+# Builds for Windows that record events by its tracing do not read ORT_DISABLE_TELEMETRY (see ``studio.system.telemetry``).
 onnxruntime.disable_telemetry_events()

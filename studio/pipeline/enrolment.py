@@ -17,11 +17,11 @@ import safetensors.numpy
 
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
-from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
 from studio.model.config import PromptMelConfig
 from studio.model.stages import SpeakerEncoder, SpeechTokenizer
 from studio.pipeline.request import VoiceReference
+from studio.storage.disk import require_regular_file
 from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip, trailing_silence_seconds
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 from studio.voices.prompt import VoicePrompt

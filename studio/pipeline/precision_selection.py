@@ -20,7 +20,6 @@ import torch
 from studio import paths
 from studio.audio.files import read_audio
 from studio.errors import UnsupportedPrecision
-from studio.json_input import read_json
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import QualityReport, TorchSpeechLM, compare_with_reference, open_network
@@ -28,6 +27,7 @@ from studio.model.stages import SpeechTokenRequest
 from studio.model.weights import release_pages
 from studio.pipeline.enrolment import source_tokens
 from studio.pipeline.request import EngineOptions
+from studio.storage.json_input import read_json
 from studio.text.segmentation import Sentence, prepare_text
 
 _log = logging.getLogger(__name__)

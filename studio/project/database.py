@@ -14,9 +14,9 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from studio.disk import require_regular_file
 from studio.errors import CannotWrite, DiskFull, StudioError, UnreadableProject
 from studio.project import schema
+from studio.storage.disk import require_regular_file
 from studio.wording import wording
 
 _APPLICATION_ID_OFFSET = 68

@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from studio.errors import ProjectInUse, StudioError, UnreadableProject
-from studio.file_lock import FileLock
 from studio.project import database
 from studio.project.script import Script
 from studio.project.storage import Storage
+from studio.storage.file_lock import FileLock
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".draft"

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from studio.json_input import parse_json
 from studio.project.lines import sanitize
+from studio.storage.json_input import parse_json
 
 _Default = TypeVar("_Default")
 # Times are shown in the computer's time zone, which systems convert only for years like these.

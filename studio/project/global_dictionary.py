@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from studio import paths
-from studio.atomic_file import atomic_write
 from studio.errors import BadPronunciation, UnreadableText
-from studio.json_input import read_json
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import read_json
 
 _VERSION = 1
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite
-from studio.part_files import part_name, sweep_parts
 from studio.project import database, schema
 from studio.project.script import Script
 from studio.project.storage import contains_script, write_script
+from studio.storage.part_files import part_name, sweep_parts
 
 _PART_SUFFIX = ".part"
 # For files named by an earlier version, or written from another computer.

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import regex
 
-from studio.disk import require_regular_file
 from studio.errors import DamagedModelFile
+from studio.storage.disk import require_regular_file
 
 RESPELLINGS_FILE = "respellings.txt"  # beside the vocabulary
 

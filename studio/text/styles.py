@@ -16,7 +16,7 @@ import regex
 
 from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
-from studio.json_input import read_json
+from studio.storage.json_input import read_json
 from studio.text.tags import TagSupport
 from studio.wording import Message, did_you_mean, wording
 

@@ -16,7 +16,7 @@ from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 from tokenizers.models import BPE
 
 from studio.errors import DamagedModelFile, MissingModelFile
-from studio.json_input import parse_json
+from studio.storage.json_input import parse_json
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 
 # Qwen2 cuts text into words with this pattern before merging bytes (specification B4).

@@ -11,8 +11,8 @@ import safetensors.numpy
 import soundfile
 
 from studio.audio.files import read_audio
-from studio.disk import require_regular_file
 from studio.errors import UnreadableClip
+from studio.storage.disk import require_regular_file
 from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip
 from studio.voices.clip_report import assess_clip
 from studio.voices.grades import Grade

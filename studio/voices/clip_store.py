@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from studio.disk import require_regular_file, write_error
 from studio.errors import CannotWrite, DiskFull, UnreadableClip
+from studio.storage.disk import require_regular_file, write_error
 from studio.wording import wording
 
 _BLOCK_BYTES = 1 << 20

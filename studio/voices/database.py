@@ -15,8 +15,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from studio.disk import require_regular_file
 from studio.errors import CannotWrite, DamagedLibrary, DiskFull, StudioError
+from studio.storage.disk import require_regular_file
 
 _BUSY_SECONDS = 10.0
 # SQLite reports some failures on a full disk as a general I/O error. Less free space than this counts as full.

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from studio import paths
 from studio.audio.waveform import Waveform
-from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
+from studio.storage.disk import require_regular_file
 from studio.voices import voice_rows
 from studio.voices.clip_store import ClipStore, StoredClip
 from studio.voices.database import reading, transaction

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile
-from studio.json_input import parse_json
+from studio.storage.disk import require_regular_file
+from studio.storage.json_input import parse_json
 from studio.voices.clip_store import sentence, writing
 from studio.voices.voice import NO_CONSENT, Consent
 from studio.wording import Message, wording

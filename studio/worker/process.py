@@ -20,7 +20,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from studio.child_process import describe_exit, init_child, new_log_path
+from studio.system.child_process import describe_exit, init_child, new_log_path
 from studio.wording import Message
 from studio.worker.protocol import Command, Event
 

@@ -22,7 +22,6 @@ from studio.engines.lost_device import is_device_lost
 from studio.engines.memory import is_out_of_memory
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, StudioError, WorkerBusy
-from studio.installation import repair_hint
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import (
     AudioChunk,
@@ -34,6 +33,7 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.system.installation import repair_hint
 from studio.worker import protocol
 from studio.worker.jobs import Job, JobQueue, Work
 from studio.worker.protocol import Command, Event

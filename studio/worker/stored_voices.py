@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from safetensors.numpy import save
 
-from studio.disk import require_regular_file
 from studio.errors import BadVoiceFile, CannotWrite
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.weights import LOAD_ERRORS, is_ordinary
 from studio.pipeline.enrolment import feature_arrays
+from studio.storage.disk import require_regular_file
 from studio.voices.prompt import VoicePrompt
 from studio.wording import Message, wording
 from studio.worker.protocol import StoredVoice

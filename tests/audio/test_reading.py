@@ -16,7 +16,7 @@ from studio.audio import files
 from studio.audio.files import read_audio
 from studio.audio.resampling import resample_steeply
 from studio.errors import BrokenClip, ClipTooLong, UnreadableClip
-from studio.installation import how_to_read_media
+from studio.system.installation import how_to_read_media
 from studio.voices.clip_intake import validate_clip
 
 RATE = 24_000

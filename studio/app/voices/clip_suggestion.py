@@ -9,8 +9,8 @@ from pathlib import Path
 from studio.app.widgets.peaks import Peaks
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
-from studio.disk import require_regular_file
 from studio.errors import LowSampleRate
+from studio.storage.disk import require_regular_file
 from studio.voices.best_segment import PromptWindow, best_segment, cut_prompt
 from studio.voices.clip_check import require_sound
 from studio.voices.clip_report import ClipReport, assess_clip, speech_above_noise

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from studio.errors import DamagedModelFile
-from studio.json_input import parse_json
+from studio.storage.json_input import parse_json
 
 
 @dataclass(frozen=True, slots=True)

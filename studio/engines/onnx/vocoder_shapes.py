@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from studio.errors import DamagedModelFile
-from studio.json_input import parse_json
+from studio.storage.json_input import parse_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from typing import Any
 
 import onnx
 
-from studio.atomic_file import atomic_write
 from studio.engines.candidate import BuildCancelled
 from studio.engines.tensorrt.library import Library
 from studio.errors import DamagedModelFile, OutOfMemory, UnsupportedPrecision
+from studio.storage.atomic_file import atomic_write
 
 _log = logging.getLogger(__name__)
 _MOST_WORDS = 300

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from studio import paths
-from studio.atomic_file import atomic_write
 from studio.engines.tensorrt.library import Library
 from studio.errors import StudioError
+from studio.storage.atomic_file import atomic_write
 
 _log = logging.getLogger(__name__)
 # After so many runs what is needed all the time has been made, and then what is needed now and then.

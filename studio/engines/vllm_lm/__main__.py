@@ -11,7 +11,7 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from studio.child_process import init_child
+from studio.system.child_process import init_child
 
 
 def main() -> None:

@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 import studio
-from studio.child_process import describe_exit, new_log_path
 from studio.engines.vllm_lm.messages import (
     Command,
     Ended,
@@ -39,6 +38,7 @@ from studio.engines.vllm_lm.messages import (
 )
 from studio.errors import EngineDied, OutOfMemory, StudioError
 from studio.model.config import SamplingOptions
+from studio.system.child_process import describe_exit, new_log_path
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)

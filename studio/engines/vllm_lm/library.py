@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from studio.json_input import parse_json
+from studio.storage.json_input import parse_json
 from studio.wording import Message, wording
 
 # For developers: another Python, whose vLLM it is.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import regex
 
-from studio.disk import require_regular_file
 from studio.errors import UnreadableScript
+from studio.storage.disk import require_regular_file
 
 _MOST_BYTES = 64 << 20
 _BYTE_ORDER_MARKS = (

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.json_input import parse_json, read_json
+import studio
+from studio.storage.json_input import parse_json, read_json
 
 HOSTILE = [
     b"",
@@ -67,7 +68,7 @@ def test_what_was_written_is_read_as_it_was(value: object) -> None:
 
 
 def test_no_module_reads_json_in_another_way() -> None:
-    folder = Path(parse_json.__code__.co_filename).parent
+    folder = Path(studio.__file__).parent
     others = [
         path.name
         for path in folder.rglob("*.py")

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, NoReturn
 
-from studio.disk import require_regular_file
+from studio.storage.disk import require_regular_file
 
 _MAX_DEPTH = 64
 _MAX_BYTES = 64 << 20

@@ -12,7 +12,7 @@ import pytest
 _BEGIN = """
 import logging, sys
 from pathlib import Path
-from studio.child_process import init_child
+from studio.system.child_process import init_child
 init_child(Path(sys.argv[1]))
 logging.debug("a detail")
 logging.info("a fact")

@@ -68,7 +68,7 @@ def how_to_show_window() -> Message:
 
 def _is_package() -> bool:
     """Of pip or uv, which put the resources inside; a checkout has them beside."""
-    return paths.resources().parent == Path(__file__).resolve().parent
+    return paths.resources().parent == Path(paths.__file__).resolve().parent
 
 
 def _is_frozen() -> bool:

@@ -11,7 +11,6 @@ import pytest
 
 from studio.app.voices.clip_suggestion import _words_beside
 from studio.audio.files import read_audio
-from studio.disk import NotRegularFile, require_regular_file
 from studio.errors import (
     BadVoiceFile,
     DamagedModelFile,
@@ -28,6 +27,7 @@ from studio.project.global_dictionary import load_global_dictionary, save_global
 from studio.project.importing.script_file import read_script
 from studio.project.project import Project
 from studio.settings_store import Settings
+from studio.storage.disk import NotRegularFile, require_regular_file
 from studio.text.respellings import Respellings
 from studio.text.styles import load_styles
 from studio.voices.clip_intake import clip_seconds, validate_clip

@@ -12,9 +12,9 @@ import noise_models
 import pytest
 from contact_watch import Contacts, watched
 
-from studio import telemetry
+from studio.system import telemetry
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 CLIP = str(CHECKOUT / "tests" / "reference" / "inputs" / "prompt_a.wav")
 WINDOW = """
 from studio.app.main import run_app

@@ -7,7 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
-from studio.disk import disk_errors
+from studio.storage.disk import disk_errors
 from studio.wording import wording
 
 

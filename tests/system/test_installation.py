@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio import installation, paths
+from studio import paths
+from studio.system import installation
 
 
 def test_a_checkout_is_set_up_again() -> None:
@@ -25,7 +26,7 @@ def test_an_installed_program_is_installed_again(monkeypatch: pytest.MonkeyPatch
 def test_what_pip_installed_is_installed_again_by_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its resources are inside the package; a checkout has them beside."""
     assert str(installation.origin_text()) == "run from its source"
-    package = Path(installation.__file__).resolve().parent
+    package = Path(paths.__file__).resolve().parent
     monkeypatch.setattr(paths, "resources", lambda: package / "resources")
     assert str(installation.origin_text()) == "installed by pip or uv"
     assert "pip install --force-reinstall" in str(installation.repair_hint())

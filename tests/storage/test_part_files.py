@@ -9,18 +9,16 @@ from pathlib import Path
 import pytest
 
 from studio.audio.files import AudioWriter
-from studio.part_files import part_name, sweep_parts
 from studio.project.project import Project
+from studio.storage.part_files import part_name, sweep_parts
 
-_LEAVE_PART = (
-    "import sys, pathlib; from studio.part_files import part_name; pathlib.Path(sys.argv[1], part_name('a')).touch()"
-)
+_LEAVE_PART = "import sys, pathlib; from studio.storage.part_files import part_name; pathlib.Path(sys.argv[1], part_name('a')).touch()"
 
 
 @pytest.fixture
 def left_over(tmp_path: Path) -> Path:
     """Of a process that died; with others that must stay."""
-    subprocess.run([sys.executable, "-c", _LEAVE_PART, str(tmp_path)], check=True, cwd=Path(__file__).parents[1])
+    subprocess.run([sys.executable, "-c", _LEAVE_PART, str(tmp_path)], check=True, cwd=Path(__file__).parents[2])
     (path,) = tmp_path.iterdir()
     (tmp_path / part_name("mine")).touch()
     (tmp_path / ".of.another.program.part").touch()
