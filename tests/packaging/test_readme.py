@@ -18,15 +18,6 @@ def section(title: str) -> str:
     return re.split(r"^## ", README.partition(f"## {title}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def test_every_name_on_the_way_of_a_sentence_exists() -> None:
-    way = README.partition("The way of a sentence")[2].partition("Arguments after `test`")[0]
-    source = "\n".join(path.read_text("utf-8") for path in (HOUSE / "studio").rglob("*.py"))
-    for name in re.findall(r"`([A-Z]\w+)`", way):
-        assert re.search(rf"^class {name}\b", source, re.MULTILINE), name
-    for room in re.findall(r"`([a-z_/]+/)`", way):
-        assert (HOUSE / "studio" / room).is_dir(), room
-
-
 def test_every_script_it_tells_of_is_there() -> None:
     for name in set(re.findall(r"packaging/[\w/]+\.py", README)):
         assert (HOUSE / name).is_file(), name
