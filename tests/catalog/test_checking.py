@@ -107,7 +107,7 @@ def test_what_ships_with_the_program_stays(place: Any) -> None:
 
 def test_an_abandoned_download_is_cleaned_up(place: Any) -> None:
     installation = place.installation()
-    place.on_progress = lambda p: installation.stop.throw() if p.file == "llm.pt" else None
+    place.on_progress = lambda p: installation.stop.cancel() if p.file == "llm.pt" else None
     with pytest.raises(DownloadCancelled):
         installation.run()
     discard_download(place.model.name)

@@ -100,7 +100,7 @@ def stop_at(place: Any, num_bytes: int, **options: Any) -> None:
 
     def stop(progress: Any) -> None:
         if progress.file == "llm.pt" and progress.file_bytes >= num_bytes:
-            threading.Thread(target=installation.stop.throw).start()
+            threading.Thread(target=installation.stop.cancel).start()
 
     place.on_progress = stop
     with pytest.raises(DownloadCancelled):
@@ -125,7 +125,7 @@ def test_a_pause_keeps_every_byte_that_came(place: Any) -> None:
 def test_a_pause_takes_effect_while_a_server_is_silent(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=5_000)]
     installation = place.installation()
-    threading.Timer(0.5, installation.stop.throw).start()
+    threading.Timer(0.5, installation.stop.cancel).start()
     begun = time.monotonic()
     with pytest.raises(DownloadCancelled):
         installation.run()
@@ -135,7 +135,7 @@ def test_a_pause_takes_effect_while_a_server_is_silent(place: Any) -> None:
 def test_a_pause_takes_effect_while_waiting_for_another_attempt(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(503, {"Retry-After": "200"})]
     installation = place.installation()
-    threading.Timer(0.3, installation.stop.throw).start()
+    threading.Timer(0.3, installation.stop.cancel).start()
     begun = time.monotonic()
     with pytest.raises(DownloadCancelled):
         installation.run()
@@ -241,7 +241,7 @@ def test_an_absurd_wish_to_wait_is_cut_short(place: Any) -> None:
 
     def stop_waiting(progress: Progress) -> None:
         if progress.phase is Phase.WAITING:
-            installation.stop.throw()
+            installation.stop.cancel()
 
     place.on_progress = stop_waiting
     with pytest.raises(DownloadCancelled):

@@ -26,7 +26,7 @@ def written(bench: Any, *texts: str) -> Any:
     window = bench.open_window()
     bench.add_voice()
     lines = tuple(Line(str(number), text, "Anna") for number, text in enumerate(texts))
-    bench.session.editor.do(InsertLines(0, lines), "write")
+    bench.session.editor.push(InsertLines(0, lines), "write")
     bench.settings[declared.EXPORT_FOLDER] = str(bench.folder / "target")
     bench.settings[declared.EXPORT_ENCODING] = "wav32f"
     return window
