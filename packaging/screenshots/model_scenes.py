@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from studio.app.models.model_preview import ModelPreview
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind, ModelTasks
 from studio.app.models.models_controller import ModelsController
-from studio.app.playback.streaming_audio import StreamingAudio
+from studio.audio.streaming_audio import StreamingAudio
 from studio.catalog.advice import recommend_model
 from studio.catalog.installed import ModelState, model_statuses
 from studio.catalog.known import known_models

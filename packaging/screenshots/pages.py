@@ -33,7 +33,6 @@ from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
 from studio.app.playback.playback_stats import PlaybackStats
-from studio.app.playback.streaming_audio import Samples
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
 from studio.app.services import Services
@@ -45,6 +44,7 @@ from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDocto
 from studio.app.window import MainWindow
 from studio.audio.files import AudioWriter
 from studio.audio.output_device import FillCallback
+from studio.audio.streaming_audio import Samples
 from studio.health.check import Check, Verdict
 from studio.health.report import HealthReport
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
@@ -137,7 +137,7 @@ class _Silence:
     def names(self) -> tuple[str, ...]:
         return ()
 
-    def look_again(self) -> None:
+    def rescan(self) -> None:
         """There is nothing to be found."""
 
     def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> _Silence:  # noqa: ARG002

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio import paths
-from studio.app.playback.audio_outputs import AudioOutputs, PortAudioOutputs
+from studio.audio.output_device import AudioOutputs, PortAudioOutputs
 from studio.catalog.installed import installed_models
 
 if TYPE_CHECKING:

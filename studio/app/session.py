@@ -15,7 +15,6 @@ from studio.app.bridge import EngineState, WorkerBridge
 from studio.app.inspector.waveform_thumbnails import WaveformThumbnails
 from studio.app.playback.playback_stats import PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
-from studio.app.playback.streaming_audio import Samples, StreamingAudio
 from studio.app.playback.transport import NowPlaying, Transport
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
@@ -26,6 +25,7 @@ from studio.app.synthesis.take_synthesis import ResolvedVoice, TakeSynthesis
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.voice_importer import VoiceImportServices
 from studio.audio.portaudio import device_names
+from studio.audio.streaming_audio import Samples, StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.catalog.installed import DEFAULT_MODEL
 from studio.errors import ModelNotFound
@@ -163,7 +163,7 @@ class Session(QObject):
 
     def device_names(self, kind: str) -> tuple[str, ...]:
         """Looks for what was plugged in; takes a moment, may be called from any thread."""
-        self.services.outputs.look_again()
+        self.services.outputs.rescan()
         return self.services.outputs.names() if kind == "output" else device_names("input")
 
     def examine(self) -> HealthReport:

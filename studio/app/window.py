@@ -21,7 +21,6 @@ from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, make_toolbar, 
 from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar
 from studio.app.playback.audio_device_notifier import AudioDeviceNotifier
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.playback.waveform_panel import WaveformPanel
 from studio.app.script.script_page import ScriptPage
 from studio.app.script.voice_rename_tracker import VoiceRenameTracker
@@ -33,6 +32,7 @@ from studio.app.theme.icons import icon
 from studio.app.undo_actions import UndoActions
 from studio.app.unwritten_bar import UnwrittenBar
 from studio.app.voices.panel import VoicesPanel
+from studio.audio.streaming_audio import StreamingAudio
 from studio.project.splitting import SplitMode, split_text
 from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 from studio.voices.voice import name_key

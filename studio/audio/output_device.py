@@ -10,7 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from studio.audio.portaudio import LATENCY_SECONDS, RunningStream, device_index, load_portaudio
+from studio.audio.portaudio import (
+    LATENCY_SECONDS,
+    RunningStream,
+    device_index,
+    device_names,
+    load_portaudio,
+    rescan_devices,
+)
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
 
@@ -135,3 +142,32 @@ def _settings(sounddevice: Any, device: int | None, sample_rate: int) -> tuple[i
         else:
             return rate, num_channels
     return sample_rate, 1  # opening it tells why not
+
+
+class AudioOutputs(Protocol):
+    """The output devices of a computer. Thread-safe; tests pass simulated devices."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the devices, besides the system default."""
+        ...
+
+    def rescan(self) -> None:
+        """Update the list of devices; may take half a second."""
+        ...
+
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
+        """Open ``device``, or the system default for None. Raises ``NoAudioDevice``."""
+        ...
+
+
+class PortAudioOutputs:
+    """``AudioOutputs`` of PortAudio."""
+
+    def names(self) -> tuple[str, ...]:
+        return device_names("output")
+
+    def rescan(self) -> None:
+        rescan_devices()
+
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
+        return open_output_on(device, sample_rate, fill, buffer_seconds)

@@ -7,8 +7,8 @@ import threading
 import time
 from queue import SimpleQueue
 
+from studio.audio.buffered_output import BufferedOutput
 from studio.audio.output_device import OpenOutput
-from studio.audio.playback import Player
 from studio.pipeline.request import AudioChunk
 
 
@@ -21,7 +21,7 @@ class Loudspeaker:
         self._chunks: SimpleQueue[AudioChunk | None] = SimpleQueue()
         self._may_start = threading.Event()
         self._is_stopped = threading.Event()
-        self._player: Player | None = None
+        self._player: BufferedOutput | None = None
         self.started: float | None = None
         self.num_underruns = 0
 
@@ -54,7 +54,7 @@ class Loudspeaker:
 
     def _play(self) -> None:
         # Opening takes up to 300 ms: it happens while the first sound is being made.
-        with Player(self._sample_rate, open_output=self._open_output) as player:
+        with BufferedOutput(self._sample_rate, open_output=self._open_output) as player:
             self._player = player
             self._may_start.wait()
             if self._is_stopped.is_set():

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from studio.audio.output_device import FillCallback
+from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
 
@@ -71,6 +71,41 @@ class SoundCard:
                 self.first_sound = time.monotonic()
             self._blocks.append(block)
             time.sleep(_BLOCK_SAMPLES / self.sample_rate)
+
+
+class CardOutputs:
+    """Devices by name, each a sound card without sound; the default one is ``card``."""
+
+    def __init__(self, card: SoundCard, **others: SoundCard) -> None:
+        self.card = card
+        self.others = others
+        self.num_rescans = 0
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.others)
+
+    def rescan(self) -> None:
+        self.num_rescans += 1
+
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
+        card = self.card if device is None else self.others[device]
+        return card.open(sample_rate, fill, buffer_seconds)
+
+
+class DefaultOnlyOutputs(CardOutputs):
+    """Only the system default exists."""
+
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
+        if device is not None:
+            raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
+        return super().open(device, sample_rate, fill, buffer_seconds)
+
+
+class NoOutputs(CardOutputs):
+    """No device can be opened."""
+
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
+        raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
 
 
 def no_sound_card(sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> SoundCard:

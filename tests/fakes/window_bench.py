@@ -14,7 +14,7 @@ import soundfile
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from sound_card import SoundCard
+from sound_card import CardOutputs, SoundCard
 from thread_worker import ThreadWorker
 
 from studio.app.documents import new_project
@@ -24,7 +24,6 @@ from studio.app.services import Services
 from studio.app.session import Session
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
-from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.resampling import Samples
 from studio.pipeline.request import Mode, SynthesisReport
 from studio.project.changes import AddTake
@@ -37,25 +36,6 @@ from studio.voices.library import VoiceLibrary
 from studio.worker.connection import Worker
 
 MODEL = noise_models.V3
-
-
-class CardOutputs:
-    """Devices by name, each a sound card without sound; the default one is ``card``."""
-
-    def __init__(self, card: SoundCard, **others: SoundCard) -> None:
-        self.card = card
-        self.others = others
-        self.num_looks = 0
-
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.others)
-
-    def look_again(self) -> None:
-        self.num_looks += 1
-
-    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
-        card = self.card if device is None else self.others[device]
-        return card.open(sample_rate, fill, buffer_seconds)
 
 
 class Bench:

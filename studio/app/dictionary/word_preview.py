@@ -7,9 +7,9 @@ import asyncio
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.bridge import WorkerBridge
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.playback.transport import NowPlaying, Transport
 from studio.app.synthesis.take_synthesis import FindVoice
+from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError
 from studio.pipeline.request import AudioChunk
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary

@@ -6,9 +6,9 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.app.inspector.take_trash import TakeTrash
 from studio.app.playback.comparison import MOST_TAKES
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.playback.transport import NowPlaying
 from studio.app.session import Session
+from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError
 from studio.project.changes import Change, ChooseTake, CompositeChange, RemoveTakes, RestoreTakes, SetTakesKept
 from studio.project.lines import Line

@@ -18,9 +18,9 @@ from studio.app.models.first_run_panel import FirstRunPanel, PanelPage, SetupSug
 from studio.app.models.model_preview import ModelPreview, Trials, compare
 from studio.app.models.model_tasks import ModelTaskKind, ModelTasks
 from studio.app.models.model_text import ability_text, download_text, memory_text, progress_text, size_text
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.session import Session
 from studio.app.translation import language
+from studio.audio.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.catalog.advice import Advice, Reason, recommend_model
 from studio.catalog.installed import ModelState

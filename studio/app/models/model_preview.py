@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.bridge import WorkerBridge
-from studio.app.playback.streaming_audio import Samples, StreamingAudio
+from studio.audio.streaming_audio import Samples, StreamingAudio
 from studio.errors import StudioError
 from studio.pipeline.request import AudioChunk, SynthesisRequest, VoiceReference
 from studio.worker.request_handle import Callbacks

@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject
 
 from studio.app.error_text import error_message
 from studio.app.notifications import NotificationBar
-from studio.app.playback.playback import PlaybackEnd
 from studio.app.playback.transport import Transport
+from studio.audio.player import PlaybackEnd
 from studio.errors import StudioError
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.playback.ab_source import ABSource, ABTrack
-from studio.app.playback.audio_outputs import AudioOutputs
-from studio.audio.output_device import FillCallback, OutputStream
+from studio.audio.output_device import AudioOutputs, FillCallback, OutputStream
 from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.waveform import Waveform
 from studio.errors import NoAudioDevice, StudioError
@@ -234,7 +233,7 @@ class Comparison(QObject):
         try:
             return self._outputs.open(self._device, rate, fill, LATENCY_SECONDS)
         except NoAudioDevice:
-            self._outputs.look_again()
+            self._outputs.rescan()
             return self._outputs.open(None, rate, fill, LATENCY_SECONDS)
 
     def _readings(self, rate: int) -> tuple[ABTrack, ...]:

@@ -8,12 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.playback.playback import PlaybackEnd
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.playback.transport import NowPlaying, Transport
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import TakeSynthesis
+from studio.audio.player import PlaybackEnd
+from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.playback.audio_outputs import AudioOutputs
-from studio.app.playback.playback import Playback, PlaybackEnd
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.synthesis.take_synthesis import TakeSynthesis, start_in_seconds
-from studio.audio.output_device import LatencyPolicy
+from studio.audio.output_device import AudioOutputs, LatencyPolicy
+from studio.audio.player import PlaybackEnd, Player
+from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -51,9 +50,9 @@ class Transport(QObject):
         self._buffer = LatencyPolicy()
         self._least_buffer_seconds = self._buffer.seconds
         self._heard: NowPlaying | None = None
-        self._playback: Playback | None = None
+        self._player: Player | None = None
         self._making: TakeSynthesis | None = None
-        self._ahead: Playback | None = None  # of ``_making`` until its first sound: its device is open already
+        self._ahead: Player | None = None  # of ``_making`` until its first sound: its device is open already
         self._start_at: float | None = None
         self._underruns_before = 0
         self._start_timer = QTimer(self)
@@ -79,37 +78,37 @@ class Transport(QObject):
     @property
     def is_playing(self) -> bool:
         """Also while play waits for its moment."""
-        return self._playback is not None
+        return self._player is not None
 
     @property
     def position_seconds(self) -> float:
-        return self._playback.position_seconds if self._playback else 0.0
+        return self._player.position_seconds if self._player else 0.0
 
     @property
     def buffered_seconds(self) -> float | None:
         """How much of a sound that is being made has not been heard yet; None where nothing is being made."""
-        if self._playback is None or self._playback.sound.is_complete:
+        if self._player is None or self._player.sound.is_complete:
             return None
-        return self._playback.buffered_seconds
+        return self._player.buffered_seconds
 
     @property
     def starts_in_seconds(self) -> float | None:
         """None once it is heard, or while nobody knows."""
-        if self._playback is None or self._playback.is_heard or self._start_at is None:
+        if self._player is None or self._player.is_heard or self._start_at is None:
             return None
         return max(0.0, self._start_at - asyncio.get_event_loop().time())
 
     @property
     def num_underruns(self) -> int:
         """Of this session."""
-        return self._underruns_before + (self._playback.num_underruns if self._playback else 0)
+        return self._underruns_before + (self._player.num_underruns if self._player else 0)
 
     @property
     def level(self) -> float:
         """The loudest sample around what is heard now, 0..1."""
-        if self._playback is None or not self._playback.is_heard:
+        if self._player is None or not self._player.is_heard:
             return 0.0
-        sound, end = self._playback.sound, round(self._playback.position_seconds * self._playback.sound.sample_rate)
+        sound, end = self._player.sound, round(self._player.position_seconds * self._player.sound.sample_rate)
         samples = sound.between(end - round(_LEVEL_SECONDS * sound.sample_rate), end)
         return float(np.abs(samples).max()) if len(samples) else 0.0
 
@@ -122,12 +121,12 @@ class Transport(QObject):
         self._device = device
         if self._ahead is not None:
             self._ahead.use_device(device)
-        if self._heard is None or self._playback is None:
+        if self._heard is None or self._player is None:
             return
-        if not self._playback.is_heard:
-            self._playback.use_device(device)
+        if not self._player.is_heard:
+            self._player.use_device(device)
         else:
-            self.play(self._heard, start_seconds=self._playback.position_seconds)
+            self.play(self._heard, start_seconds=self._player.position_seconds)
 
     def play(self, heard: NowPlaying, *, start_seconds: float = 0.0) -> None:
         """A sound that is there, from ``start_seconds`` on."""
@@ -158,18 +157,18 @@ class Transport(QObject):
         self._close_ahead()
         self._start_timer.stop()
         self._start_at = None
-        if self._playback is not None:
-            self._playback.stop()
+        if self._player is not None:
+            self._player.stop()
             self._close(PlaybackEnd.STOPPED)
 
     # Inside.
 
     def _open(self, heard: NowPlaying, *, start_sample: int = 0) -> None:
         self.stop()
-        self._show(heard, self._new_playback(heard.sound, start_sample))
+        self._show(heard, self._new_player(heard.sound, start_sample))
 
-    def _new_playback(self, sound: StreamingAudio, start_sample: int = 0) -> Playback:
-        return Playback(
+    def _new_player(self, sound: StreamingAudio, start_sample: int = 0) -> Player:
+        return Player(
             sound,
             self.outputs,
             device=self._device,
@@ -179,8 +178,8 @@ class Transport(QObject):
             on_end=self._over.emit,
         )
 
-    def _show(self, heard: NowPlaying, playback: Playback) -> None:
-        self._heard, self._playback = heard, playback
+    def _show(self, heard: NowPlaying, player: Player) -> None:
+        self._heard, self._player = heard, player
         self.started.emit(heard)
         self._tick.start()
 
@@ -191,13 +190,13 @@ class Transport(QObject):
 
     def _begin(self) -> None:
         self._start_timer.stop()
-        if self._playback is not None:
-            self._playback.allow_start()
+        if self._player is not None:
+            self._player.allow_start()
 
     def _on_making_prepared(self, making: TakeSynthesis) -> None:
         """Open the device while the first sound is being made."""
         if making is self._making and making.sound is not None and self._ahead is None:
-            self._ahead = self._new_playback(making.sound)
+            self._ahead = self._new_player(making.sound)
 
     def _on_synthesis_begun(self, making: TakeSynthesis) -> None:
         if making is not self._making or making.take_id is None or self._ahead is None:
@@ -210,36 +209,36 @@ class Transport(QObject):
 
     def _on_start_known(self, making: TakeSynthesis, start: StartTime) -> None:
         """The last word counts, until play has begun."""
-        if making is self._making and self._playback is not None and not self._playback.is_heard:
+        if making is self._making and self._player is not None and not self._player.is_heard:
             self._start_at = start.loop_time
             self._start_timer.start(round(1000 * start_in_seconds(start)))
 
     def _playback_underruns(self) -> int | None:
-        return self._playback.num_underruns if self._playback else None
+        return self._player.num_underruns if self._player else None
 
     def _on_tick(self) -> None:
         self._look_at_buffer()
-        if self._playback is not None and self._playback.is_heard:
-            self.moved.emit(self._playback.position_seconds)
+        if self._player is not None and self._player.is_heard:
+            self.moved.emit(self._player.position_seconds)
 
     def _look_at_buffer(self) -> None:
         if self._least_buffer_seconds < self._buffer.seconds:
             self._least_buffer_seconds = float("inf")
             self.buffer_grown.emit()
 
-    def _on_device_lost(self, playback: Playback, error: StudioError) -> None:
-        if playback is self._playback:
+    def _on_device_lost(self, player: Player, error: StudioError) -> None:
+        if player is self._player:
             self.device_lost.emit(error)
 
-    def _on_over(self, playback: Playback, end: PlaybackEnd) -> None:
-        if playback is self._playback:
+    def _on_over(self, player: Player, end: PlaybackEnd) -> None:
+        if player is self._player:
             self._close(end)
 
     def _close(self, end: PlaybackEnd) -> None:
-        playback, self._playback = self._playback, None
+        player, self._player = self._player, None
         self._tick.stop()
         self._start_at = None
         self._look_at_buffer()
-        if playback is not None:
-            self._underruns_before += playback.num_underruns
+        if player is not None:
+            self._underruns_before += player.num_underruns
             self.ended.emit(end)

@@ -8,12 +8,12 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.theme.icons import icon
 from studio.app.translation import language, mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.waveform import Waveform
+from studio.audio.streaming_audio import StreamingAudio
 
 # Sound arrives in chunks of half a second and more.
 _GROW_MILLISECONDS = 120

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.bridge import WorkerBridge
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.script.project_editor import ProjectEditor
+from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import NothingToSpeak, VoiceNotFound, WorkerDied
 from studio.pipeline.request import (
     AudioChunk,

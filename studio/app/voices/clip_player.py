@@ -7,9 +7,9 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.playback.audio_outputs import AudioOutputs, PortAudioOutputs
-from studio.app.playback.playback import Playback, PlaybackEnd
-from studio.app.playback.streaming_audio import StreamingAudio
+from studio.audio.output_device import AudioOutputs, PortAudioOutputs
+from studio.audio.player import PlaybackEnd, Player
+from studio.audio.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 
@@ -35,7 +35,7 @@ class ClipPlayer(QObject):
         super().__init__(parent)
         self._outputs = outputs or PortAudioOutputs()
         self._device = device
-        self._playback: Playback | None = None
+        self._player: Player | None = None
         self._error: StudioError | None = None
         self._start_seconds = 0.0
         self._tick = QTimer(self)
@@ -46,7 +46,7 @@ class ClipPlayer(QObject):
 
     @property
     def is_playing(self) -> bool:
-        return self._playback is not None
+        return self._player is not None
 
     def play(self, waveform: Waveform, start_seconds: float = 0.0, end_seconds: float | None = None) -> None:
         """From ``start_seconds`` to ``end_seconds``; what was being played stops."""
@@ -55,44 +55,44 @@ class ClipPlayer(QObject):
         rate = waveform.sample_rate
         end = None if end_seconds is None else round(end_seconds * rate)
         self._start_seconds = start_seconds
-        self._playback = Playback(
+        self._player = Player(
             StreamingAudio.of(waveform.samples[round(start_seconds * rate) : end], rate),
             self._outputs,
             device=self._device(),
             on_device_lost=partial(_tell, self._lost),
             on_end=partial(_tell, self._over),
         )
-        self._playback.allow_start()
+        self._player.allow_start()
         self._tick.start()
 
     def stop(self) -> None:
         """Silence at once."""
-        if self._playback is not None:
-            playback, self._playback = self._playback, None
+        if self._player is not None:
+            player, self._player = self._player, None
             self._tick.stop()
-            playback.stop()
+            player.stop()
             self.ended.emit()
 
     def _on_tick(self) -> None:
-        if self._playback is not None:
-            self.moved.emit(self._start_seconds + self._playback.position_seconds)
+        if self._player is not None:
+            self.moved.emit(self._start_seconds + self._player.position_seconds)
 
-    def _on_lost(self, playback: Playback, error: StudioError) -> None:
-        if playback is self._playback:
+    def _on_lost(self, player: Player, error: StudioError) -> None:
+        if player is self._player:
             self._error = error
 
-    def _on_over(self, playback: Playback, end: PlaybackEnd) -> None:
-        if playback is self._playback:
-            self._playback = None
+    def _on_over(self, player: Player, end: PlaybackEnd) -> None:
+        if player is self._player:
+            self._player = None
             self._tick.stop()
             if end is PlaybackEnd.NO_DEVICE and self._error is not None:
                 self.failed.emit(self._error)
             self.ended.emit()
 
 
-def _tell(signal: object, playback: Playback, what: object) -> None:
+def _tell(signal: object, player: Player, what: object) -> None:
     """On the thread that plays; the dialog may be gone by now."""
     try:
-        signal.emit(playback, what)  # type: ignore[attr-defined]
+        signal.emit(player, what)  # type: ignore[attr-defined]
     except RuntimeError:
         return

@@ -15,8 +15,8 @@ from window_bench import MODEL, Bench
 from studio.app.models.first_run import FirstRun
 from studio.app.models.first_run_panel import FirstRunPanel, PanelPage, SetupSuggestion
 from studio.app.models.model_preview import ModelPreview, compare, highest_hertz
-from studio.app.playback.streaming_audio import StreamingAudio
 from studio.app.translation import use_language
+from studio.audio.streaming_audio import StreamingAudio
 from studio.catalog.advice import Reason, recommend_model
 from studio.catalog.installation import Installation
 from studio.catalog.installed import installed_models

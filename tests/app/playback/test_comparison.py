@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sound_card import SoundCard
-from window_bench import Bench, CardOutputs
+from sound_card import CardOutputs, SoundCard
+from window_bench import Bench
 
 from studio.app.playback.comparison import Comparison, matching_gains
 from studio.audio.output_device import FillCallback, OutputStream

@@ -30,7 +30,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from window_bench import Bench
-from studio.app.playback.audio_outputs import PortAudioOutputs
+from studio.audio.output_device import PortAudioOutputs
 
 seconds = float(sys.argv[2])
 outputs = PortAudioOutputs()

@@ -68,7 +68,7 @@ class SilentOutputs:
     def names(self) -> tuple[str, ...]:
         return ()
 
-    def look_again(self) -> None: ...
+    def rescan(self) -> None: ...
 
     def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
         return self.card.open(sample_rate, fill)

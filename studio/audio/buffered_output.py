@@ -43,7 +43,7 @@ class _State(Enum):
     SILENT = "silent"
 
 
-class Player:
+class BufferedOutput:
     """Plays one stream of mono sound on the default device; lasts as long as the stream.
 
     Play begins when ``start_after_seconds`` of sound have been collected, so that slow synthesis can be
@@ -156,7 +156,7 @@ class Player:
         self._consumed.set()
         self._close()
 
-    def __enter__(self) -> Player:
+    def __enter__(self) -> BufferedOutput:
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""Playback of one sound on a thread of its own, independent of a busy event loop.
+"""Player of one sound on a thread of its own, independent of a busy event loop.
 
 The device is opened at once, while the sound is still being made. If it vanishes, playback pauses, the
 devices are listed again, and it continues on the default device where it was.
@@ -13,10 +13,9 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 
-from studio.app.playback.audio_outputs import AudioOutputs
-from studio.app.playback.streaming_audio import StreamingAudio
-from studio.audio.output_device import LatencyPolicy
-from studio.audio.playback import Player
+from studio.audio.buffered_output import BufferedOutput
+from studio.audio.output_device import AudioOutputs, LatencyPolicy
+from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import NoAudioDevice, StudioError
 
 _log = logging.getLogger(__name__)
@@ -35,7 +34,7 @@ class PlaybackEnd(Enum):
     NO_DEVICE = "no device"
 
 
-class Playback:
+class Player:
     """Plays ``sound`` from ``start_sample`` on, once ``allow_start`` was called.
 
     ``on_device_lost`` and ``on_end`` are called on the thread that plays, not before ``allow_start`` or ``stop``.
@@ -49,21 +48,21 @@ class Playback:
         device: str | None = None,
         start_sample: int = 0,
         buffer: LatencyPolicy | None = None,
-        on_device_lost: Callable[[Playback, StudioError], None],
-        on_end: Callable[[Playback, PlaybackEnd], None],
+        on_device_lost: Callable[[Player, StudioError], None],
+        on_end: Callable[[Player, PlaybackEnd], None],
     ) -> None:
         self.sound = sound
         self.started: float | None = None
         self._outputs = outputs
         self._device = device
-        self._player_device: str | None = None
+        self._output_device: str | None = None
         self._buffer = buffer or LatencyPolicy()
         self._on_device_lost = on_device_lost
         self._on_end = on_end
         self._next_sample = start_sample
         self._heard_before = start_sample
         self._underruns_before = 0
-        self._player: Player | None = None
+        self._output: BufferedOutput | None = None
         self._may_start = threading.Event()
         self._is_stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="playback", daemon=True)
@@ -81,8 +80,8 @@ class Playback:
         """Silence at once. Returns at once too: the fade of a hundredth second is waited for elsewhere."""
         self._is_stopped.set()
         self._may_start.set()
-        if self._player is not None:
-            threading.Thread(target=self._player.stop, name="playback-stop", daemon=True).start()
+        if self._output is not None:
+            threading.Thread(target=self._output.stop, name="playback-stop", daemon=True).start()
 
     def wait(self, timeout_seconds: float | None = None) -> None:
         """Until it is over; for tests and for the program's end."""
@@ -105,11 +104,11 @@ class Playback:
 
     @property
     def num_underruns(self) -> int:
-        return self._underruns_before + (self._player.num_underruns if self._player else 0)
+        return self._underruns_before + (self._output.num_underruns if self._output else 0)
 
     @property
     def _heard_now_seconds(self) -> float:
-        return self._player.heard_seconds if self._player else 0.0
+        return self._output.heard_seconds if self._output else 0.0
 
     # On the thread that plays.
 
@@ -121,34 +120,34 @@ class Playback:
         except Exception:  # noqa: BLE001 - the border of a thread
             _log.exception("play ended unexpectedly")
             end = PlaybackEnd.NO_DEVICE
-        if self._player is not None:
-            self._player.stop()  # without effect after the end of the sound
+        if self._output is not None:
+            self._output.stop()  # without effect after the end of the sound
         self._on_end(self, end)
 
     def _open_ahead(self) -> None:
         """Open the device before playback may start: that takes up to 300 ms."""
         try:
-            self._open_player(self._device)
+            self._open_output(self._device)
         except NoAudioDevice as error:
             _log.info("the device is tried again when playback starts: %s", error)
         except Exception:  # noqa: BLE001 - happens again when playback starts, and is reported then
             _log.exception("the device cannot be opened ahead")
 
-    def _open_player(self, device: str | None) -> Player:
+    def _open_output(self, device: str | None) -> BufferedOutput:
         open_output = partial(self._outputs.open, device)
-        self._player = Player(self.sound.sample_rate, open_output=open_output, buffer=self._buffer)
-        self._player_device = device
-        return self._player
+        self._output = BufferedOutput(self.sound.sample_rate, open_output=open_output, buffer=self._buffer)
+        self._output_device = device
+        return self._output
 
-    def _player_on(self, device: str | None) -> Player:
-        """The player opened ahead, unless another device is wanted by now or the device is gone."""
-        ahead, self._player = self._player, None
-        if ahead is not None and self._player_device == device and ahead.has_device:
-            self._player = ahead
+    def _output_on(self, device: str | None) -> BufferedOutput:
+        """The output opened ahead, unless another device is wanted by now or the device is gone."""
+        ahead, self._output = self._output, None
+        if ahead is not None and self._output_device == device and ahead.has_device:
+            self._output = ahead
             return ahead
         if ahead is not None:
             ahead.stop()
-        return self._open_player(device)
+        return self._open_output(device)
 
     def _play_somewhere(self) -> PlaybackEnd:
         device = self._device
@@ -166,30 +165,30 @@ class Playback:
                     return PlaybackEnd.NO_DEVICE
                 device = None
                 self._is_stopped.wait(_BEFORE_NEXT_DEVICE_SECONDS)
-                self._outputs.look_again()
+                self._outputs.rescan()
             else:
                 return PlaybackEnd.STOPPED if self._is_stopped.is_set() else PlaybackEnd.FINISHED
         return PlaybackEnd.STOPPED
 
     def _play_on(self, device: str | None) -> None:
-        with self._player_on(device) as player:
+        with self._output_on(device) as output:
             self.started = self.started or time.monotonic()
             while not self._is_stopped.is_set():
                 if self.sound.wait_beyond(self._next_sample, _WAIT_SECONDS):
                     piece = self.sound.piece_from(self._next_sample)
-                    player.play(piece)
+                    output.play(piece)
                     self._next_sample += len(piece)
                 elif self.sound.is_complete:
                     break
                 else:
-                    player.service()
+                    output.service()
             if self._is_stopped.is_set():
-                player.stop()
+                output.stop()
 
     def _remember_place(self) -> None:
         """The next device begins with what the last one had not been given."""
-        if self._player is not None:
-            self._underruns_before += self._player.num_underruns
+        if self._output is not None:
+            self._underruns_before += self._output.num_underruns
             self._heard_before += round(self._heard_now_seconds * self.sound.sample_rate)
-            self._player = None
+            self._output = None
         self._next_sample = self._heard_before

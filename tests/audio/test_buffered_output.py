@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.audio import output_device, playback
+from studio.audio import buffered_output, output_device
+from studio.audio.buffered_output import BufferedOutput
 from studio.audio.output_device import FillCallback, LatencyPolicy, open_default_output
-from studio.audio.playback import Player
 from studio.audio.sample_ring import SampleRing
 from studio.errors import NoAudioDevice
 
@@ -85,7 +85,7 @@ def sound(num_samples: int, seed: int = 0) -> Samples:
 
 
 def test_all_is_heard_in_order(card: SoundCard) -> None:
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     card.keep_asking()
     pieces = [sound(num_samples, seed) for seed, num_samples in enumerate((100, 4800, 1, 24_000, 777))]
     player.play(np.concatenate(pieces))
@@ -98,7 +98,7 @@ def test_all_is_heard_in_order(card: SoundCard) -> None:
 
 def test_the_end_is_followed_by_enough_silence_for_the_device(card: SoundCard) -> None:
     """Devices drop up to their latency of queued sound when they close."""
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(1000))
     finishing = threading.Thread(target=player.finish)
     finishing.start()
@@ -114,7 +114,7 @@ def test_the_end_is_followed_by_enough_silence_for_the_device(card: SoundCard) -
 
 
 def test_play_begins_when_enough_is_collected(card: SoundCard) -> None:
-    player = Player(RATE, start_after_seconds=0.5, open_output=card.open)
+    player = BufferedOutput(RATE, start_after_seconds=0.5, open_output=card.open)
     player.play(sound(11_999))
     assert not card.ask(480).any()
     assert player.buffered_seconds == pytest.approx(0.5, abs=1e-3)
@@ -124,7 +124,7 @@ def test_play_begins_when_enough_is_collected(card: SoundCard) -> None:
 
 
 def test_less_than_enough_is_played_when_it_is_all(card: SoundCard) -> None:
-    player = Player(RATE, start_after_seconds=0.5, open_output=card.open)
+    player = BufferedOutput(RATE, start_after_seconds=0.5, open_output=card.open)
     player.play(sound(300))
     card.keep_asking()
     player.finish()
@@ -133,7 +133,7 @@ def test_less_than_enough_is_played_when_it_is_all(card: SoundCard) -> None:
 
 
 def test_a_gap_is_counted_faded_and_refilled(card: SoundCard) -> None:
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(np.ones(1000, np.float32))
     assert card.ask(900).all()
     end = card.ask(500)
@@ -158,7 +158,7 @@ def test_a_gap_is_counted_faded_and_refilled(card: SoundCard) -> None:
 
 
 def test_silence_before_a_late_finish_is_no_gap(card: SoundCard) -> None:
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(480))
     for _ in range(3):
         card.ask(480)
@@ -168,7 +168,7 @@ def test_silence_before_a_late_finish_is_no_gap(card: SoundCard) -> None:
 
 
 def test_a_device_that_ran_dry_is_counted(card: SoundCard) -> None:
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     card.ask(480, has_run_dry=True)
     assert player.num_underruns == 0  # nothing was playing yet
     player.play(sound(4800))
@@ -216,7 +216,7 @@ class DryingCard(SoundCard):
 
 def test_a_device_that_runs_dry_again_and_again_gets_a_longer_buffer_and_nothing_is_lost() -> None:
     card, said, buffer = DryingCard(needs=0.5), sound(3 * RATE), LatencyPolicy()
-    player = Player(RATE, open_output=card.open, buffer=buffer)
+    player = BufferedOutput(RATE, open_output=card.open, buffer=buffer)
     player.play(said)
     player.finish()
     assert card.buffers == [0.15, 0.3, 0.6]
@@ -227,7 +227,7 @@ def test_a_device_that_runs_dry_again_and_again_gets_a_longer_buffer_and_nothing
 
 def test_a_device_that_runs_dry_once_in_a_while_is_left_alone() -> None:
     card = SoundCard()
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     for _ in range(3):
         player.play(sound(35 * RATE))
         card.ask(35 * RATE - 480)
@@ -240,7 +240,7 @@ def test_a_device_that_runs_dry_once_in_a_while_is_left_alone() -> None:
 
 def test_a_device_that_runs_dry_whatever_it_holds_ends_play_with_a_sentence() -> None:
     card = DryingCard(needs=float("inf"))
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(20 * RATE))
     with pytest.raises(NoAudioDevice, match="runs dry again and again"):
         player.finish()
@@ -251,8 +251,8 @@ def test_a_device_that_runs_dry_whatever_it_holds_ends_play_with_a_sentence() ->
 def test_a_device_that_takes_sound_far_too_slowly_ends_play_with_a_sentence(
     card: SoundCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(playback, "_LEAST_PATIENCE_SECONDS", 0.2)
-    player = Player(RATE, open_output=card.open)
+    monkeypatch.setattr(buffered_output, "_LEAST_PATIENCE_SECONDS", 0.2)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(480))
     card.keep_asking(1)
     with pytest.raises(NoAudioDevice, match="far too slowly"):
@@ -271,12 +271,12 @@ def test_what_was_read_can_be_read_again() -> None:
 
 
 def test_stop_is_immediate_with_a_short_fade(card: SoundCard) -> None:
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(np.ones(10 * RATE, np.float32))
     card.ask(480)
     stopping = threading.Thread(target=player.stop)
     stopping.start()
-    while player._state is playback._State.PLAYING:
+    while player._state is buffered_output._State.PLAYING:
         time.sleep(0.001)
     faded = card.ask(480)
     assert np.array_equal(faded[:240], np.linspace(1.0, 0.0, 240, dtype=np.float32))
@@ -290,7 +290,7 @@ def test_stop_is_immediate_with_a_short_fade(card: SoundCard) -> None:
 
 
 def test_stop_does_not_wait_for_a_device_that_hangs(card: SoundCard) -> None:
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(4800))
     card.ask(480)
     started = time.monotonic()
@@ -300,7 +300,7 @@ def test_stop_does_not_wait_for_a_device_that_hangs(card: SoundCard) -> None:
 
 
 def test_play_waits_while_the_player_is_full_and_stop_frees_it(card: SoundCard) -> None:
-    player = Player(RATE, capacity_seconds=0.1, start_after_seconds=5.0, open_output=card.open)
+    player = BufferedOutput(RATE, capacity_seconds=0.1, start_after_seconds=5.0, open_output=card.open)
     playing = threading.Thread(target=player.play, args=(sound(10_000),))
     playing.start()
     playing.join(0.05)
@@ -317,7 +317,7 @@ def test_play_waits_while_the_player_is_full_and_stop_frees_it(card: SoundCard) 
 
 
 def test_a_longer_text_than_the_player_holds_is_heard_whole(card: SoundCard) -> None:
-    player = Player(RATE, capacity_seconds=0.1, open_output=card.open)
+    player = BufferedOutput(RATE, capacity_seconds=0.1, open_output=card.open)
     card.keep_asking(1000)
     player.play(sound(20_000))
     player.finish()
@@ -328,7 +328,7 @@ def test_a_longer_text_than_the_player_holds_is_heard_whole(card: SoundCard) -> 
 
 def test_the_device_may_have_its_own_rate() -> None:
     card = SoundCard(own_rate=48_000)
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     tone = (0.5 * np.sin(2 * np.pi * 440 * np.arange(RATE) / RATE)).astype(np.float32)
     for piece in np.array_split(tone, 9):
         player.play(piece)
@@ -340,14 +340,14 @@ def test_the_device_may_have_its_own_rate() -> None:
 
 
 def test_a_device_that_vanishes_is_a_sentence(card: SoundCard) -> None:
-    player = Player(RATE, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(10))
     card.is_running = False
     with pytest.raises(NoAudioDevice, match="vanished while it was playing") as caught:
         player.play(sound(10))
     assert caught.value.code == "no-audio-device"
 
-    finishing = Player(RATE, open_output=(other := SoundCard()).open)
+    finishing = BufferedOutput(RATE, open_output=(other := SoundCard()).open)
     finishing.play(sound(10))
     threading.Timer(0.15, other.close).start()
     with pytest.raises(NoAudioDevice, match="vanished"):
@@ -355,8 +355,8 @@ def test_a_device_that_vanishes_is_a_sentence(card: SoundCard) -> None:
 
 
 def test_a_device_that_stops_asking_is_a_sentence(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playback, "_TICK_SECONDS", 0.001)
-    player = Player(RATE, open_output=card.open)
+    monkeypatch.setattr(buffered_output, "_TICK_SECONDS", 0.001)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(10))
     with pytest.raises(NoAudioDevice, match="does not answer any more"):
         player.finish()
@@ -365,7 +365,7 @@ def test_a_device_that_stops_asking_is_a_sentence(card: SoundCard, monkeypatch: 
 
 def test_as_a_context_it_finishes_or_stops() -> None:
     card = SoundCard()
-    with Player(RATE, open_output=card.open) as player:
+    with BufferedOutput(RATE, open_output=card.open) as player:
         card.keep_asking()
         player.play(sound(2000))
     assert np.array_equal(card.heard, sound(2000))
@@ -373,7 +373,7 @@ def test_as_a_context_it_finishes_or_stops() -> None:
     card = SoundCard()
 
     def speak() -> None:
-        with Player(RATE, open_output=card.open) as player:
+        with BufferedOutput(RATE, open_output=card.open) as player:
             player.play(sound(100 * RATE))
             raise InterruptedError
 
@@ -384,7 +384,7 @@ def test_as_a_context_it_finishes_or_stops() -> None:
 
 
 def test_nothing_to_play_ends_at_once(card: SoundCard) -> None:
-    Player(RATE, open_output=card.open).finish()
+    BufferedOutput(RATE, open_output=card.open).finish()
     assert not card.is_running
 
 
@@ -482,10 +482,10 @@ def test_a_chosen_device_that_cannot_be_opened_is_named(monkeypatch: pytest.Monk
 def test_no_device_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio())
     with pytest.raises(NoAudioDevice, match=r"No sound card can be used here \(Error querying device -1\)"):
-        Player(RATE)
+        BufferedOutput(RATE)
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
     with pytest.raises(NoAudioDevice, match="Invalid sample rate"):
-        Player(RATE)
+        BufferedOutput(RATE)
 
 
 def test_a_missing_library_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -497,5 +497,5 @@ def test_a_missing_library_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delitem(sys.modules, "sounddevice", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
     with pytest.raises(NoAudioDevice, match="PortAudio library is missing") as caught:
-        Player(RATE)
+        BufferedOutput(RATE)
     assert "libportaudio2" in caught.value.remedy

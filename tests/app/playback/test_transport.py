@@ -1,0 +1,155 @@
+"""Output devices of the window: chosen, lost, and opened ahead of the first audio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from sound_card import CardOutputs, DefaultOnlyOutputs, NoOutputs, SoundCard
+from window_bench import Bench
+
+from studio.app.playback.transport import NowPlaying
+from studio.app.voices.clip_player import ClipPlayer
+from studio.audio.player import PlaybackEnd
+from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.waveform import Waveform
+from studio.errors import StudioError
+from studio.settings import OUTPUT_DEVICE
+
+RATE = 24_000
+SOUND = np.linspace(0.1, 0.9, RATE, dtype=np.float32)  # every sample is another: what is heard tells where it was
+
+
+def test_the_window_tells_once_that_the_device_is_given_more_sound_ahead(
+    make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = SoundCard(runs_dry_below=0.5)
+    bench: Bench = make_bench(outputs=CardOutputs(card))
+    bench.add_voice()
+    window = bench.open_window()
+    hints: list[str] = []
+    monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
+    for _ in range(2):
+        window.script.set_field("text", " ".join(["word"] * 12), "Edit")
+        bench.trigger("speak.line")
+        bench.until(lambda: bench.session.transport.is_playing)
+        bench.until(lambda: not bench.session.transport.is_playing)
+    assert card.buffers == [0.15, 0.3, 0.6, 0.6], "the second sound begins with what the first one needed"
+    assert hints == ["The sound device ran dry several times. It is given more sound ahead now."]
+
+
+def test_the_window_tells_and_the_take_is_kept_where_nothing_can_be_heard(make_bench: Callable[..., Any]) -> None:
+    bench: Bench = make_bench(outputs=NoOutputs(SoundCard()))
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", "one two three", "Edit")
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    bench.until(lambda: "sound" in window.notices.words)
+    (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
+    assert take.is_complete
+
+
+def test_another_device_is_taken_up_while_it_plays(make_bench: Callable[..., Any]) -> None:
+    default, headset = SoundCard(), SoundCard()
+    bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", " ".join(["word"] * 15), "Edit")
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.session.transport.position_seconds > 0.2)
+    bench.settings[OUTPUT_DEVICE] = "headset"
+    bench.until(lambda: len(headset.heard) > 0)
+    bench.until(lambda: not bench.session.transport.is_playing)
+    assert len(default.heard) < 15 * 2_400
+
+
+def test_the_window_tells_once_that_another_device_is_played_on(
+    make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = DefaultOnlyOutputs(SoundCard())
+    bench: Bench = make_bench(outputs=outputs)
+    bench.add_voice()
+    take = bench.add_take(SOUND[:2400], sample_rate=RATE)
+    window = bench.open_window()
+    bench.settings[OUTPUT_DEVICE] = "headset"
+    bench.until(lambda: bench.session.transport.device == "headset")
+    hints: list[str] = []
+    monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
+    monkeypatch.setattr(window.notices, "show_error", lambda error: hints.append(str(error)))
+    ends: list[PlaybackEnd] = []
+    bench.session.transport.ended.connect(ends.append)
+
+    def play_once() -> None:
+        num_ends = len(ends)
+        bench.session.play_take(take.id)
+        bench.until(lambda: len(ends) > num_ends)
+
+    play_once()
+    play_once()
+    told = "The sound device headset cannot be used now. Play goes on with the one the system chooses."
+    assert hints == [told]
+    outputs.others["headset"] = SoundCard()
+    monkeypatch.setattr(outputs, "open", partial(CardOutputs.open, outputs))  # it is connected again
+    play_once()
+    monkeypatch.undo()
+    monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
+    play_once()
+    assert hints == [told, told]
+    assert set(ends) == {PlaybackEnd.FINISHED}
+
+
+def test_what_waits_for_its_moment_is_heard_on_the_device_that_is_chosen_meanwhile(
+    make_bench: Callable[..., Any],
+) -> None:
+    default, headset = SoundCard(), SoundCard()
+    bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
+    transport = bench.session.transport
+    transport._open(NowPlaying("line", "take", StreamingAudio.of(SOUND[:2400], RATE)))
+    bench.until(lambda: default.num_opened)
+    transport.use_device("headset")
+    transport._begin()
+    bench.until(lambda: not transport.is_playing)
+    assert len(default.heard) == 0
+    bench.until(lambda: not default.is_running)
+    np.testing.assert_array_equal(headset.heard, SOUND[:2400])
+
+
+def test_the_device_is_open_before_a_line_has_its_first_sound(make_bench: Callable[..., Any]) -> None:
+    card = SoundCard()
+    bench: Bench = make_bench(outputs=CardOutputs(card))
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", "wait", "Edit")
+    bench.trigger("speak.line")
+    bench.until(lambda: card.is_running)
+    assert not bench.session.transport.is_playing, "there is no sound yet"
+    bench.session.stop()
+    bench.until(lambda: bench.session.queue.current is None)
+    bench.until(lambda: not card.is_running)
+    assert bench.session.transport.heard is None
+
+
+def test_a_clip_is_heard_on_the_device_that_is_chosen_now(make_bench: Callable[..., Any]) -> None:
+    default, headset = SoundCard(), SoundCard()
+    bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
+    player = bench.session.voice_sources().make_player(bench.session)
+    bench.settings[OUTPUT_DEVICE] = "headset"
+    player.play(Waveform(SOUND[:2400], RATE))
+    bench.until(lambda: not player.is_playing)
+    assert default.num_opened == 0
+    np.testing.assert_array_equal(headset.heard, SOUND[:2400])
+
+
+def test_a_clip_that_is_heard_on_another_device_is_no_failure(make_bench: Callable[..., Any]) -> None:
+    bench: Bench = make_bench()
+    errors: list[StudioError] = []
+    for outputs, num_errors in ((DefaultOnlyOutputs(SoundCard()), 0), (NoOutputs(SoundCard()), 1)):
+        player = ClipPlayer(outputs, device=lambda: "headset", parent=bench.session)
+        player.failed.connect(errors.append)
+        player.play(Waveform(SOUND[:2400], RATE))
+        bench.until(lambda player=player: not player.is_playing)
+        assert len(errors) == num_errors
