@@ -42,6 +42,7 @@ from studio.app.theme.application import Appearance, apply_theme
 from studio.app.translation import use_language
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDoctorDialog
 from studio.app.window import MainWindow
+from studio.app.window_manager import WindowManager
 from studio.audio.files import AudioWriter
 from studio.audio.output_device import FillCallback
 from studio.audio.streaming_audio import Samples
@@ -164,10 +165,13 @@ class Stage:
         )
         self.session = Session(_project(services.drafts, settings, language), settings, services)
         log = LogHandler()
-        self.window = MainWindow(self.session, log)
+        windows = WindowManager(self.session, log)
+        self.window = windows.window
         self.window.resize(*_SIZE)
         self.window.show()
-        self.window.create_deferred_parts()
+        windows.build_parts()
+        assert windows.parts is not None
+        self.parts = windows.parts
         self.session.wake()
         self._scratch = scratch
         self._wait_for(lambda: self.window.voices.is_loaded)
@@ -196,8 +200,8 @@ class Stage:
         window.actions_by_id["edit.replace"].trigger()
         yield "replace", window
         window.script._find_bar.close_bar()
-        yield from model_scenes(window.models, self.session.models, window)
-        yield from engine_scenes(window.engines, window)
+        yield from model_scenes(self.parts.models, self.session.models, window)
+        yield from engine_scenes(self.parts.engines, window)
         yield from self._drops()
         window.actions_by_id["file.export"].trigger()
         yield "export", _top_dialog(window)
@@ -242,7 +246,7 @@ class Stage:
             event = QDragEnterEvent(place, action, mime, button, Qt.KeyboardModifier.NoModifier)
             QApplication.sendEvent(window, event)
             yield name, window
-            QApplication.sendEvent(window.drops.overlay, QDragLeaveEvent())
+            QApplication.sendEvent(self.parts.drops.overlay, QDragLeaveEvent())
 
     def _pronunciation(self) -> QWidget:
         words = (
@@ -250,7 +254,7 @@ class Stage:
             DictionaryEntry("重庆", alias="虫庆", pronunciation="chóng qìng"),
         )
         self.session.editor.apply(EditDictionary(PronunciationDictionary(words)))
-        return self.window.pronunciation.open(None)
+        return self.parts.pronunciation.open(None)
 
     @staticmethod
     def _wait_for(condition: Callable[[], object]) -> None:

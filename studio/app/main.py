@@ -26,7 +26,7 @@ from studio.app.session import Session
 from studio.app.theme.application import Appearance, apply_theme
 from studio.app.translation import use_language
 from studio.app.widgets.copy_report import CopyReportButton
-from studio.app.window import MainWindow
+from studio.app.window_manager import WindowManager
 from studio.errors import StudioError
 from studio.health.log_file import note_shown, write_log
 from studio.settings import COLOUR_SCHEME, LANGUAGE
@@ -52,23 +52,23 @@ def run_app(file: str | None = None, *, services: Services | None = None) -> int
             show_fatal_error(error)
             return error.exit_status
         session = Session(project, settings, services)
-        window = MainWindow(session, log)
+        windows = WindowManager(session, log)
         follow_settings(application, settings)
         QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: apply_appearance(application, settings))
         closed = loop.create_future()
-        window.closed.connect(lambda: closed.done() or closed.set_result(None))
+        windows.closed.connect(lambda: closed.done() or closed.set_result(None))
 
         def start_working() -> None:
-            window.start_working(Path(file).absolute() if file else None)
+            windows.start_working(Path(file).absolute() if file else None)
             for complaint in settings.complaints:
-                window.notices.show_error(complaint)
+                session.failed.emit(complaint)
             if isinstance(application, Application):
-                application.hand_files_to(window.drops.open)
+                application.hand_files_to(windows.open_file)
 
-        after_first_paint(window, start_working)
-        window.show()
+        after_first_paint(windows.window, start_working)
+        windows.window.show()
         unexpected = ExceptionHook()
-        unexpected.failed.connect(window.notices.show_error)
+        unexpected.failed.connect(session.failed)
         loop.set_exception_handler(unexpected.on_loop_error)
         with unexpected.caught(), gui_thread_collection():
             loop.run_until_complete(closed)

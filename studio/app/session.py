@@ -69,6 +69,7 @@ class Session(QObject):
     failed = Signal(object)  # StudioError
     meters_changed = Signal(object)  # Meters
     sound_shown = Signal(object, str)  # StreamingAudio or None, line id
+    settings_changed = Signal(object)  # the settings that changed; emitted on the thread that changed them
 
     def __init__(self, project: Project, settings: Settings, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -93,9 +94,11 @@ class Session(QObject):
         self._meter_timer.setInterval(_METER_MILLISECONDS)
         self._meter_timer.timeout.connect(self._measure)
         self.transport.use_device(settings[OUTPUT_DEVICE] or None)
+        self._unwatch = settings.watch(self.settings_changed.emit)
         self._connect()
 
     def _connect(self) -> None:
+        self.settings_changed.connect(self._apply_settings)
         # lines being spoken
         self.queue.making_started.connect(self._on_synthesis_started)
         self.queue.job_finished.connect(self._on_job_finished)
@@ -154,8 +157,7 @@ class Session(QObject):
 
     # Settings.
 
-    def apply_settings(self, changed: Container[object]) -> None:
-        """What was ``changed`` counts from now on."""
+    def _apply_settings(self, changed: Container[object]) -> None:
         if OUTPUT_DEVICE in changed:
             self.transport.use_device(self.settings[OUTPUT_DEVICE] or None)
         if any(setting in changed for setting in _OF_THE_ENGINE):
@@ -281,6 +283,7 @@ class Session(QObject):
             if "models" in self.__dict__:
                 steps.push_async_callback(self.models.close)
             steps.push_async_callback(self.queue.finished)
+            self._unwatch()
             self.editor.undo_stack.blockSignals(True)
             self._meter_timer.stop()
             self.stop()

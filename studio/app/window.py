@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
@@ -32,29 +29,17 @@ from studio.app.theme.icons import icon
 from studio.app.undo_actions import UndoActions
 from studio.app.unwritten_bar import UnwrittenBar
 from studio.app.voices.panel import VoicesPanel
+from studio.app.widgets.collapsible_panel import CollapsiblePanel
 from studio.audio.streaming_audio import StreamingAudio
 from studio.project.splitting import SplitMode, split_text
 from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 from studio.voices.voice import name_key
-
-if TYPE_CHECKING:
-    from studio.app.dictionary.pronunciation import Pronunciation
-    from studio.app.drop_handler import DropHandler
-    from studio.app.engines.engines_controller import EnginesController
-    from studio.app.models.models_controller import ModelsController
-    from studio.app.synthesis.voice_conversion import VoiceConversionController
 
 
 class MainWindow(QMainWindow):
     """Shows a session. ``closed`` when everything has ended and the program may."""
 
     closed = Signal()
-    pronunciation: Pronunciation
-    models: ModelsController
-    engines: EnginesController
-    recordings: VoiceConversionController
-    drops: DropHandler
-    _settings_changed = Signal(object)  # they may be changed on any thread
 
     def __init__(self, session: Session, log: LogHandler) -> None:
         super().__init__()
@@ -81,7 +66,6 @@ class MainWindow(QMainWindow):
         self._voice_following = VoiceRenameTracker(session.editor, self)
         self._closing = Closing(session, self.documents, self)
         self._may_close = False
-        self._unwatch = session.settings.watch(self._settings_changed.emit)
         self._assemble(log)
         self._connect_signals()
         self._show_title()
@@ -89,36 +73,27 @@ class MainWindow(QMainWindow):
         self.script.view.go_to(session.editor.script.lines[0].id)
         self._show_line()
 
-    def create_deferred_parts(self) -> None:
-        """After the first paint: all that it does without."""
-        from studio.app.deferred_parts import DeferredParts  # noqa: PLC0415 - see there
+    def add_panels(self, *panels: CollapsiblePanel) -> None:
+        """Put ``panels`` above the script, in this order."""
+        from studio.app.panel_stack import PanelStack  # noqa: PLC0415 - after the first paint
 
-        made = DeferredParts(self)
-        self.models, self.engines, self.drops = made.models, made.engines, made.drops
-        self.pronunciation, self.recordings = made.pronunciation, made.recordings
-
-    def start_working(self, path: Path | None) -> None:
-        """After the first paint: the model, what was left behind, and the file that was asked for."""
-        self.create_deferred_parts()
-        self.session.wake()
-        self.pronunciation.load()
-        self.session.bridge.load()
-        self.models.begin()
-        if path is not None:
-            self.drops.open(path)
-        self.session.bridge.run(self.documents.offer_recovery())
+        centre = self.centralWidget()
+        assert centre is not None, "it was set when the window was built"
+        self._column.insertWidget(self._column.indexOf(self.script), PanelStack(panels, self.script, centre))
+        for panel in panels:
+            panel.focus_left.connect(self.script.view.setFocus)
 
     # Put together once.
 
     def _assemble(self, log: LogHandler) -> None:
         self.setWindowIcon(icon("timbre"))
         centre = QWidget()
-        column = QVBoxLayout(centre)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._unwritten)
-        column.addWidget(self.notices)
-        column.addWidget(self.script, 1)
+        self._column = QVBoxLayout(centre)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self._unwritten)
+        self._column.addWidget(self.notices)
+        self._column.addWidget(self.script, 1)
         self.setCentralWidget(centre)
         menus = fill_menu_bar(self, self.actions_by_id)
         toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
@@ -219,8 +194,7 @@ class MainWindow(QMainWindow):
         self.voices.failed.connect(self.notices.show_error)
         self.notices.focus_left.connect(script.view.setFocus)
         # the window and its status
-        self._settings_changed.connect(session.apply_settings)
-        self._settings_changed.connect(lambda _: self.documents.apply_settings())
+        session.settings_changed.connect(self.documents.apply_settings)
         actions["view.reset"].triggered.connect(self.docks.reset)
         actions["help.guide"].triggered.connect(self.pages.open_guide)
         actions["help.shortcuts"].triggered.connect(self.pages.open_shortcuts)
@@ -387,7 +361,6 @@ class MainWindow(QMainWindow):
     def _leave(self) -> None:
         save_layout(self, self.session.settings)
         self.hide()
-        self._unwatch()
         self.voices.use_model(None)
         self.normalized_text.stop()
 

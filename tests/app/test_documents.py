@@ -14,11 +14,9 @@ from window_bench import Bench
 
 from studio.app.bridge import EngineState
 from studio.app.documents import UnsavedChangesChoice
-from studio.app.log_panel import LogHandler
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_model import Column
 from studio.app.widgets.drop_overlay import DraggedFiles
-from studio.app.window import MainWindow
 from studio.errors import ProjectChangedElsewhere
 from studio.project.changes import EditLines, InsertLines
 from studio.project.drafts import recoverable_drafts
@@ -112,9 +110,9 @@ def test_a_file_that_is_no_script_is_a_sentence(bench: Bench, tmp_path: Path) ->
 
 
 def test_a_text_becomes_lines_and_one_undo_takes_them_back(bench: Bench, tmp_path: Path) -> None:
-    window = bench.open_window()
+    bench.open_window()
     (tmp_path / "story.txt").write_text("The first paragraph.\n\nThe second paragraph.\n", "utf-8")
-    window.drops._take(DraggedFiles((tmp_path / "story.txt",)))
+    bench.parts.drops._take(DraggedFiles((tmp_path / "story.txt",)))
     bench.until(lambda: len(bench.lines) >= 2)
     assert "The second paragraph." in bench.texts
     bench.trigger("edit.undo")
@@ -143,9 +141,8 @@ def test_it_is_offered_to_whoever_starts_with_the_old_file_too(make_bench: Calla
     died.apply(InsertLines(1, (Line(id="y", text="What came after."),)))
     died.close(keeps_draft=True)
     bench = make_bench()
-    bench.window = MainWindow(bench.session, LogHandler())
-    bench.window.show()
-    bench.window.start_working(script)
+    bench.show_window()
+    bench.manager.start_working(script)
     dialog = dialog_of(bench, RecoveryDialog)
     assert bench.texts == ["As it was saved."], "it is open by then"
     press(dialog, "Recover")

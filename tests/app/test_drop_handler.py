@@ -48,9 +48,9 @@ def held(*paths: Path) -> QMimeData:
     return mime
 
 
-def hold(window: MainWindow, mime: QMimeData, place: QPoint, keys: Qt.KeyboardModifier = PLAIN) -> str:
+def hold(bench: Bench, window: MainWindow, mime: QMimeData, place: QPoint, keys: Qt.KeyboardModifier = PLAIN) -> str:
     """What is told while it is held there."""
-    overlay = window.drops.overlay
+    overlay = bench.parts.drops.overlay
     for target in [window, overlay] if overlay.isHidden() else []:
         enter = QDragEnterEvent(place, COPY, mime, LEFT, keys)
         enter.ignore()
@@ -62,8 +62,8 @@ def hold(window: MainWindow, mime: QMimeData, place: QPoint, keys: Qt.KeyboardMo
 
 def drop(bench: Bench, window: MainWindow, mime: QMimeData, row: int, keys: Qt.KeyboardModifier = PLAIN) -> None:
     place = place_of(window, row)
-    hold(window, mime, place, keys)
-    QApplication.sendEvent(window.drops.overlay, QDropEvent(QPointF(place), COPY, mime, LEFT, keys))
+    hold(bench, window, mime, place, keys)
+    QApplication.sendEvent(bench.parts.drops.overlay, QDropEvent(QPointF(place), COPY, mime, LEFT, keys))
     bench.live(0.05)
 
 
@@ -81,17 +81,17 @@ def voices(bench: Bench) -> list[str | None]:
 
 def test_what_a_drop_would_do_is_told_for_each_place_and_key(bench: Bench, window: MainWindow, clip: Path) -> None:
     one, two = held(clip), held(clip, bench.folder / "Anna.wav")
-    assert "a voice of Bert.wav for line 2" in hold(window, one, place_of(window, 1))
-    assert "for line 3" in hold(window, one, place_of(window, 2))
-    assert "With Ctrl" in hold(window, one, place_of(window, 2))
-    assert hold(window, one, place_of(window, 1), CONTROL) == (
+    assert "a voice of Bert.wav for line 2" in hold(bench, window, one, place_of(window, 1))
+    assert "for line 3" in hold(bench, window, one, place_of(window, 2))
+    assert "With Ctrl" in hold(bench, window, one, place_of(window, 2))
+    assert hold(bench, window, one, place_of(window, 1), CONTROL) == (
         "Drop it to have Bert.wav said again in the voice of Anna"
     )
     beside = window.voices.mapTo(window, window.voices.rect().center())
-    assert hold(window, one, beside, CONTROL) == "Drop it to make a voice of Bert.wav"
-    QApplication.sendEvent(window.drops.overlay, QDragLeaveEvent())
-    assert hold(window, two, place_of(window, 0)).startswith("Drop them to make a voice of each sound")
-    assert "each said again" in hold(window, two, place_of(window, 0), CONTROL)
+    assert hold(bench, window, one, beside, CONTROL) == "Drop it to make a voice of Bert.wav"
+    QApplication.sendEvent(bench.parts.drops.overlay, QDragLeaveEvent())
+    assert hold(bench, window, two, place_of(window, 0)).startswith("Drop them to make a voice of each sound")
+    assert "each said again" in hold(bench, window, two, place_of(window, 0), CONTROL)
 
 
 def test_a_line_without_a_voice_says_so(bench: Bench, clip: Path) -> None:
@@ -99,8 +99,8 @@ def test_a_line_without_a_voice_says_so(bench: Bench, clip: Path) -> None:
     window.resize(1200, 800)
     window.script.paste_text("The first line.\n\nThe second line.")
     bench.live(0.05)
-    assert "no voice" in hold(window, held(clip), place_of(window, 0), CONTROL)
-    assert "Ctrl" not in hold(window, held(clip), place_of(window, 0))
+    assert "no voice" in hold(bench, window, held(clip), place_of(window, 0), CONTROL)
+    assert "Ctrl" not in hold(bench, window, held(clip), place_of(window, 0))
 
 
 def test_a_dropped_sound_becomes_the_voice_of_that_line_and_undo_takes_it_back(
@@ -121,7 +121,7 @@ def test_a_dropped_sound_becomes_the_voice_of_that_line_and_undo_takes_it_back(
 def test_a_locked_line_keeps_its_voice(bench: Bench, window: MainWindow, clip: Path) -> None:
     window.script.view.go_to(bench.lines[1].id)
     bench.trigger("edit.lock")
-    assert "line 2" not in hold(window, held(clip), place_of(window, 1))
+    assert "line 2" not in hold(bench, window, held(clip), place_of(window, 1))
     drop(bench, window, held(clip), 1)
     make_the_voice(bench, window)
     assert voices(bench) == ["Anna", "Anna", "Anna"]

@@ -19,7 +19,9 @@ from studio.errors import NoAudioDevice
 def window(bench: Bench) -> MainWindow:
     window = bench.open_window()
     window.activateWindow()
-    window.models.panel.show_page(PanelPage("A better voice", offers=[SetupSuggestion("Download 3 GB", lambda: None)]))
+    bench.parts.models.panel.show_page(
+        PanelPage("A better voice", offers=[SetupSuggestion("Download 3 GB", lambda: None)])
+    )
     return window
 
 
@@ -34,7 +36,7 @@ def is_in_script(window: MainWindow) -> Callable[[], bool]:
 
 
 def test_a_panel_that_is_closed(bench: Bench, window: MainWindow) -> None:
-    panel = window.engines.panel
+    panel = bench.parts.engines.panel
     panel.show()
     panel._stop.clicked.connect(panel.hide)
     press(panel._stop)
@@ -42,16 +44,16 @@ def test_a_panel_that_is_closed(bench: Bench, window: MainWindow) -> None:
 
 
 def test_a_panel_that_goes_by_itself_while_nobody_is_in_it(bench: Bench, window: MainWindow) -> None:
-    (button,) = (each for each in window.models.panel.findChildren(QPushButton) if each.text() == "Download 3 GB")
-    window.engines.panel.show()
+    (button,) = (each for each in bench.parts.models.panel.findChildren(QPushButton) if each.text() == "Download 3 GB")
+    bench.parts.engines.panel.show()
     button.setFocus()
-    window.engines.panel.hide()
+    bench.parts.engines.panel.hide()
     bench.live(0)
     assert button.hasFocus()
 
 
 def test_the_next_page_of_a_panel(bench: Bench, window: MainWindow) -> None:
-    panel = window.models.panel
+    panel = bench.parts.models.panel
     stop = SetupSuggestion("Stop", lambda: None)
     panel.show_page(
         PanelPage("Here", offers=[SetupSuggestion("Begin", lambda: panel.show_page(PanelPage("", offers=[stop])))])
@@ -62,6 +64,6 @@ def test_the_next_page_of_a_panel(bench: Bench, window: MainWindow) -> None:
 
 def test_a_notice(bench: Bench, window: MainWindow) -> None:
     window.notices.show_error(NoAudioDevice("There is no sound device.", remedy="Connect one."))
-    QWidget.setTabOrder(window.notices._close, window.models.panel._buttons.findChildren(QPushButton)[0])
+    QWidget.setTabOrder(window.notices._close, bench.parts.models.panel._buttons.findChildren(QPushButton)[0])
     press(window.notices._close)
     bench.until(is_in_script(window))

@@ -14,7 +14,7 @@ from studio.voices.library import VoiceLibrary
 
 def start_with(bench: Bench, path: Path) -> MainWindow:
     window = bench.open_window()
-    window.start_working(path)
+    bench.manager.start_working(path)
     return window
 
 

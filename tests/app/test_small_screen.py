@@ -40,8 +40,8 @@ def window(small_screen: None, bench: Bench) -> MainWindow:
 def show_both(bench: Bench, *offers: SetupSuggestion) -> MainWindow:
     window = bench.window
     assert window is not None
-    window.models.panel.show_page(PanelPage(ADVICE.title, ADVICE.words, offers=offers))
-    window.engines.show(engine_pictures.at_work())
+    bench.parts.models.panel.show_page(PanelPage(ADVICE.title, ADVICE.words, offers=offers))
+    bench.parts.engines.show(engine_pictures.at_work())
     bench.live(0.02)
     return window
 
@@ -64,10 +64,10 @@ def test_with_both_panels_it_is_no_larger_than_the_screen(window: MainWindow, be
     show_both(bench)
     assert window.minimumSizeHint().boundedTo(SMALL) == window.minimumSizeHint()
     assert window.size() == SMALL
-    shelf = window.models.panel.parentWidget()
+    shelf = bench.parts.models.panel.parentWidget()
     assert cut_off(shelf) == []
-    assert window.models.panel.is_folded
-    assert window.engines.panel.is_folded
+    assert bench.parts.models.panel.is_folded
+    assert bench.parts.engines.panel.is_folded
     assert window.script.view.height() > 120
 
 
@@ -96,7 +96,8 @@ def test_a_notice_is_as_high_as_its_words(bench: Bench) -> None:
 
 def test_what_a_fold_hides_is_read_and_pressed_in_a_dialog(window: MainWindow, bench: Bench, qtbot: Any) -> None:
     pressed: list[str] = []
-    panel = show_both(bench, SetupSuggestion("Go", lambda: pressed.append("Go"))).models.panel
+    show_both(bench, SetupSuggestion("Go", lambda: pressed.append("Go")))
+    panel = bench.parts.models.panel
     panel._more.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(panel._more, Qt.Key.Key_Space)
     dialog = panel._dialog
@@ -116,7 +117,8 @@ def test_what_a_fold_hides_is_read_and_pressed_in_a_dialog(window: MainWindow, b
 
 
 def test_a_panel_that_is_over_takes_its_dialog_along(window: MainWindow, bench: Bench) -> None:
-    panel = show_both(bench).models.panel
+    show_both(bench)
+    panel = bench.parts.models.panel
     panel._more.click()
     bench.until(lambda: panel._dialog is not None and panel._dialog.isVisible())
     panel.hide()
@@ -127,26 +129,26 @@ def test_a_panel_that_is_over_takes_its_dialog_along(window: MainWindow, bench: 
 
 def test_where_there_is_room_the_panels_are_whole(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
-    window.models.panel._more.click()
-    bench.until(lambda: window.models.panel._dialog is not None)
+    bench.parts.models.panel._more.click()
+    bench.until(lambda: bench.parts.models.panel._dialog is not None)
     window.resize(LARGE)
-    bench.until(lambda: not window.models.panel.is_folded)
+    bench.until(lambda: not bench.parts.models.panel.is_folded)
     bench.live(0.02)
-    assert window.models.panel._dialog is None
-    assert window.models.panel.body.isVisible()
-    assert not window.engines.panel.is_folded
-    assert cut_off(window.models.panel.parentWidget()) == []
+    assert bench.parts.models.panel._dialog is None
+    assert bench.parts.models.panel.body.isVisible()
+    assert not bench.parts.engines.panel.is_folded
+    assert cut_off(bench.parts.models.panel.parentWidget()) == []
     window.resize(SMALL)
-    bench.until(lambda: window.models.panel.is_folded)
+    bench.until(lambda: bench.parts.models.panel.is_folded)
     assert window.size() == SMALL
 
 
 def test_more_about_the_engines_is_their_page(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
-    window.engines.panel._more.click()
-    assert window.engines.page is not None
-    bench.until(window.engines.page.isVisible)
-    assert window.engines.page.work.body.isVisible()
+    bench.parts.engines.panel._more.click()
+    assert bench.parts.engines.page is not None
+    bench.until(bench.parts.engines.page.isVisible)
+    assert bench.parts.engines.page.work.body.isVisible()
 
 
 def test_what_is_opened_and_heard_makes_the_window_no_wider(window: MainWindow, bench: Bench) -> None:

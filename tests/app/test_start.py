@@ -68,6 +68,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer, QObject, QEvent
 import studio.app.main as main
 from studio.app.window import MainWindow
+from studio.app.window_manager import WindowManager
 
 class Watcher(QObject):
     def eventFilter(self, watched, event):
@@ -79,9 +80,10 @@ seen = []
 def start_working(self, path):
     print("painted", bool(seen))
     print("heavy", *({heavy!r} & set(sys.modules)))
-    QTimer.singleShot({wait_milliseconds}, self.close)
+    window = self.window
+    QTimer.singleShot({wait_milliseconds}, window.close)
     {work}
-original, MainWindow.start_working = MainWindow.start_working, start_working
+original, WindowManager.start_working = WindowManager.start_working, start_working
 application = main.make_application()
 watcher = Watcher()
 show = MainWindow.show
@@ -111,7 +113,7 @@ def test_the_window_opens_and_tells_of_damaged_settings(tmp_path: Path) -> None:
     """Nested so deeply that the parser gives up."""
     (tmp_path / "TIMBRE_CONFIG").mkdir()
     (tmp_path / "TIMBRE_CONFIG" / "settings.json").write_text("[" * 200_000)
-    work = "self.furnish(); QTimer.singleShot(0, lambda: print('notice', self.notices.words))"
+    work = "self.build_parts(); QTimer.singleShot(0, lambda: print('notice', window.notices.words))"
     shown = run(FIRST_PAINT.format(wait_milliseconds=50, work=work, engines=set(ENGINES), heavy=set(HEAVY)), tmp_path)
     assert shown.returncode == 0, shown.stdout + shown.stderr
     lines = dict(line.partition(" ")[::2] for line in shown.stdout.splitlines())
@@ -123,9 +125,9 @@ def test_no_engine_is_imported_while_the_window_works(tmp_path: Path) -> None:
     """The worker is started, the model loaded, a text worked out as it will be spoken: all elsewhere."""
     work = (
         "original(self, path); "
-        "finish = lambda: (self.session.editor.undo_stack.undo(), self.close()); "  # or it asks whether to save
-        "self.normalized_text.ready.connect(lambda words: 'three' in words and (print('spoken', words), finish())); "
-        "self.script.set_field('text', 'It is 3 o\\'clock.', 'Edit')"
+        "finish = lambda: (window.session.editor.undo_stack.undo(), window.close()); "  # or it asks whether to save
+        "window.normalized_text.ready.connect(lambda words: 'three' in words and (print('spoken', words), finish())); "
+        "window.script.set_field('text', 'It is 3 o\\'clock.', 'Edit')"
     )
     patience_milliseconds = 100_000
     shown = run(

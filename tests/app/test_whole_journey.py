@@ -30,7 +30,7 @@ def drop(bench: Bench, path: Path) -> None:
     middle, copy = QPointF(window.rect().center()), Qt.DropAction.CopyAction
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(window, QDragEnterEvent(middle.toPoint(), copy, files, buttons, keys))
-    overlay = window.drops.overlay
+    overlay = bench.parts.drops.overlay
     assert overlay.isVisible()
     # It lies over the window now, so that is where the pointer is.
     QApplication.sendEvent(overlay, QDragEnterEvent(middle.toPoint(), copy, files, buttons, keys))

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 from sound_card import CardOutputs, SoundCard
 from thread_worker import ThreadWorker
 
+from studio.app.deferred_parts import DeferredParts
 from studio.app.documents import new_project
 from studio.app.log_panel import LogHandler
 from studio.app.script.text_field import TextField
@@ -24,6 +25,7 @@ from studio.app.services import Services
 from studio.app.session import Session
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
+from studio.app.window_manager import WindowManager
 from studio.audio.resampling import Samples
 from studio.pipeline.request import Mode, SynthesisReport
 from studio.project.changes import AddTake
@@ -71,15 +73,32 @@ class Bench:
         self.settings.change({FIRST_RUN_IS_OVER: not is_first_run})
         project = project or new_project(self.services.drafts, self.settings)
         self.session = Session(project, self.settings, self.services)
-        self.window: MainWindow | None = None
+        self.manager: WindowManager | None = None
         self.is_closed = False
 
+    @property
+    def window(self) -> MainWindow | None:
+        return None if self.manager is None else self.manager.window
+
+    @property
+    def parts(self) -> DeferredParts:
+        """What the window has once work has started."""
+        assert self.manager is not None
+        assert self.manager.parts is not None
+        return self.manager.parts
+
+    def show_window(self) -> MainWindow:
+        """Show the window as it is before work starts."""
+        self.manager = WindowManager(self.session, LogHandler())
+        self.manager.window.show()
+        return self.manager.window
+
     def open_window(self) -> MainWindow:
-        self.window = MainWindow(self.session, LogHandler())
-        self.window.show()
-        self.until(lambda: self.window.voices.is_loaded)
-        self.window.start_working(None)
-        return self.window
+        """Show the window, wait for its voices, and start work."""
+        window = self.show_window()
+        self.until(lambda: window.voices.is_loaded)
+        self.manager.start_working(None)
+        return window
 
     def add_voice(self, name: str = "Anna", transcript: str | None = "What Anna says.") -> None:
         self.library.add(clip_of_noise(self.folder / f"{name}.wav"), name, transcript)

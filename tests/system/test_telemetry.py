@@ -18,18 +18,19 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 CLIP = str(CHECKOUT / "tests" / "reference" / "inputs" / "prompt_a.wav")
 WINDOW = """
 from studio.app.main import run_app
-from studio.app.window import MainWindow
+from studio.app.window_manager import WindowManager
 
 def start_working(self, path):
     original(self, path)
     def finish(words):
         if "three" in words:
-            self.session.editor.undo_stack.undo()  # or it asks whether to save
-            self.close()
-    self.normalized_text.ready.connect(finish)
-    self.script.set_field("text", "It is 3 o'clock.", "Edit")
+            window.session.editor.undo_stack.undo()  # or it asks whether to save
+            window.close()
+    window = self.window
+    window.normalized_text.ready.connect(finish)
+    window.script.set_field("text", "It is 3 o'clock.", "Edit")
 
-original, MainWindow.start_working = MainWindow.start_working, start_working
+original, WindowManager.start_working = WindowManager.start_working, start_working
 raise SystemExit(run_app(None))
 """
 TIMBRE = ["-m", "studio.start"]

@@ -280,9 +280,9 @@ def test_a_word_is_heard_as_it_would_be_said(bench: Any) -> None:
 def test_the_window_teaches_words_and_speaks_them_in_the_lines_voice(bench: Any) -> None:
     bench.add_voice("Anna")
     session = bench.session
-    window = bench.open_window()
+    bench.open_window()
     session.editor.project.apply(InsertLines(0, (Line(id="x", text="SQL", voice="Anna"),)))
-    dialog = window.pronunciation.open("Anna", "SQL")
+    dialog = bench.parts.pronunciation.open("Anna", "SQL")
     page = dialog.project_page
     type_in(page, 0, ALIAS, "one two")
     bench.loop.call_soon(page.hear_button.click)
@@ -294,7 +294,8 @@ def test_the_window_teaches_words_and_speaks_them_in_the_lines_voice(bench: Any)
 
 
 def test_without_any_voice_a_word_cannot_be_heard(bench: Any) -> None:
-    pronunciation = bench.open_window().pronunciation
+    bench.open_window()
+    pronunciation = bench.parts.pronunciation
     bench.until(lambda: bench.session.is_ready)
     failures: list[object] = []
     pronunciation.failed.connect(failures.append)

@@ -148,19 +148,19 @@ def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
 
     bench = make_bench(start_worker=lambda: ThreadWorker(WithEngines))
     window = bench.open_window()
-    bench.until(lambda: not window.engines.panel.isHidden())
+    bench.until(lambda: not bench.parts.engines.panel.isHidden())
     window.actions_by_id["file.engines"].trigger()
-    page = window.engines.page
+    page = bench.parts.engines.page
     assert page is not None
     assert page.isVisible()
     assert Stage.FLOW in page.cards
     use_language(qapp, QLocale("zh_CN"))
     try:
-        assert "Looking" not in window.engines.panel.words
+        assert "Looking" not in bench.parts.engines.panel.words
         assert "Looking" not in page.work.words
     finally:
         use_language(qapp, QLocale("en_US"))
-    assert window.engines.panel.words.startswith("Looking for faster engines for")
-    window.engines.panel._stop.click()
+    assert bench.parts.engines.panel.words.startswith("Looking for faster engines for")
+    bench.parts.engines.panel._stop.click()
     bench.until(lambda: managed == [(EngineAction.CANCEL, ())])
     page.close()

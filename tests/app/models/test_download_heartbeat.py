@@ -41,8 +41,8 @@ def test_the_window_lives_through_download_pause_check_export_and_removal(
 ) -> None:
     bench: Bench = make_bench(is_first_run=True)
     bench.add_voice()
-    window = bench.open_window()
-    bench.until(lambda: not window.models.panel.isHidden())
+    bench.open_window()
+    bench.until(lambda: not bench.parts.models.panel.isHidden())
     bench.trigger("file.models")
     bench.live(0.3)
     work = bench.session.models

@@ -39,10 +39,10 @@ def bench(make_bench: Any, hub: HubServer) -> Bench:
 
 
 def begin(bench: Bench, facts: MachineFacts = PLAIN) -> FirstRun:
-    window = bench.open_window()
-    first_run = window.models.first_run
+    bench.open_window()
+    first_run = bench.parts.models.first_run
     first_run._look = lambda: facts
-    bench.until(lambda: not window.models.panel.isHidden())
+    bench.until(lambda: not bench.parts.models.panel.isHidden())
     return first_run
 
 
@@ -99,8 +99,8 @@ def test_from_nothing_to_a_comparison_with_measured_numbers(bench: Bench, hub: H
     bench.until(lambda: panel.page.title == f"{NAME} is here")
     chosen: list[str] = []
     assert bench.window is not None
-    bench.window.models.model_chosen.disconnect()
-    bench.window.models.model_chosen.connect(chosen.append)
+    bench.parts.models.model_chosen.disconnect()
+    bench.parts.models.model_chosen.connect(chosen.append)
     press(bench, panel, "Load it")
     bench.until(lambda: panel.page.table, 60)
     assert chosen == [NAME]
@@ -194,10 +194,10 @@ def test_whoever_speaks_with_a_model_is_not_bothered(bench: Bench, hub: HubServe
     install()
     folder = installed_models()[NAME]
     bench.session.settings[MODEL_IN_USE] = str(folder)
-    window = bench.open_window()
+    bench.open_window()
     bench.until(lambda: bench.session.models.statuses)
     bench.live(0.3)
-    assert window.models.panel.isHidden()
+    assert bench.parts.models.panel.isHidden()
 
 
 def test_a_model_that_was_downloaded_and_not_loaded_is_offered_at_the_next_start(bench: Bench, hub: HubServer) -> None:

@@ -27,7 +27,7 @@ class PageBench:
         self.bench = bench
         self.window = bench.open_window()
         bench.trigger("file.models")
-        page = self.window.models.page
+        page = bench.parts.models.page
         assert page is not None
         self.page: ModelsPage = page
         bench.until(lambda: NAME in page.cards)
@@ -210,8 +210,8 @@ def test_export_and_import_by_archive(models: PageBench, tmp_path: Path) -> None
 
 def test_a_model_is_chosen_to_speak(models: PageBench) -> None:
     chosen: list[str] = []
-    models.window.models.model_chosen.disconnect()
-    models.window.models.model_chosen.connect(chosen.append)
+    models.bench.parts.models.model_chosen.disconnect()
+    models.bench.parts.models.model_chosen.connect(chosen.append)
     models.install()
     models.click("Use")
     assert chosen == [NAME]

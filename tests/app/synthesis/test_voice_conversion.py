@@ -57,7 +57,7 @@ def test_the_progress_is_shown_and_it_can_be_cancelled_and_asked_for_again(bench
     states: list[str] = []
     bench.session.line_statuses.changed.connect(states.append)
     bench.session.queue.set_paused(True)
-    bench.loop.call_soon(window.recordings.speak, recording)
+    bench.loop.call_soon(bench.parts.recordings.speak, recording)
     bench.live(0.05)
     (line,) = bench.lines  # the empty line it was dropped on made way
     (job,) = bench.session.queue.jobs
@@ -74,7 +74,7 @@ def test_the_progress_is_shown_and_it_can_be_cancelled_and_asked_for_again(bench
 def test_cancelled_in_its_middle_what_was_said_stays_and_the_next_line_is_spoken(
     bench: Bench, window: MainWindow
 ) -> None:
-    bench.loop.call_soon(window.recordings.speak, clip_of_noise(bench.folder / "This will wait.wav"))
+    bench.loop.call_soon(bench.parts.recordings.speak, clip_of_noise(bench.folder / "This will wait.wav"))
     bench.until(lambda: bench.card.heard.size > 2_400)
     assert bench.session.queue.current is not None
     bench.loop.call_soon(window.status.cancel_requested.emit)
@@ -94,7 +94,7 @@ def test_cancelled_in_its_middle_what_was_said_stays_and_the_next_line_is_spoken
 def test_a_recording_that_cannot_be_read_is_a_sentence_and_can_be_tried_again(bench: Bench, window: MainWindow) -> None:
     recording = bench.folder / "Letter.wav"
     recording.write_bytes(b"Dear all, this is no sound.")
-    bench.loop.call_soon(window.recordings.speak, recording)
+    bench.loop.call_soon(bench.parts.recordings.speak, recording)
     bench.until(lambda: window.notices.words)
     assert "Letter.wav is not a sound file we can read" in window.notices.words
     (line,) = bench.lines
@@ -113,5 +113,5 @@ def test_a_line_without_a_voice_asks_for_one(bench: Bench) -> None:
     bench.trigger("speak.recording")
     assert "no voice" in window.notices.words
     assert not window.findChildren(QFileDialog)
-    window.recordings.speak(Path("x.wav"))
+    bench.parts.recordings.speak(Path("x.wav"))
     assert bench.session.queue.jobs == ()

@@ -17,11 +17,11 @@ from studio.app.window import MainWindow
 COPY, LEFT, PLAIN = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
-def drop_on(window: MainWindow, *paths: Path) -> str:
+def drop_on(bench: Bench, window: MainWindow, *paths: Path) -> str:
     """As another program's files come: held over the window, then let go. Returns what the window says meanwhile."""
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    overlay = window.drops.overlay
+    overlay = bench.parts.drops.overlay
     for target in (window, overlay):
         QApplication.sendEvent(target, QDragEnterEvent(QPoint(50, 50), COPY, mime, LEFT, PLAIN))
     words = overlay.accessibleDescription()
@@ -43,7 +43,7 @@ def names(bench: Bench) -> list[str]:
 def test_a_sound_is_dropped_and_its_voice_speaks(bench: Bench) -> None:
     window = bench.open_window()
     sound = clip_of_noise(bench.folder / "narrator.wav")
-    assert drop_on(window, sound) == "Drop it to make a voice of narrator.wav"
+    assert drop_on(bench, window, sound) == "Drop it to make a voice of narrator.wav"
     dialog = doctor_of(bench)
     dialog._form.transcript.setPlainText("What is said in it.")
     dialog.accept()
