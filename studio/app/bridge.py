@@ -121,13 +121,11 @@ class WorkerBridge(QObject):
         return description
 
     async def speak(self, request: SynthesisRequest, hooks: Callbacks, *, in_batch: bool = False) -> RequestHandle:
-        """Begins to speak once the model is there; ``in_batch`` beside others, and after what is to be heard now."""
-        await self.ready()
+        """Synthesize with the model that ``ready`` has loaded. ``in_batch``: concurrently, after interactive requests."""
         return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch)
 
     async def convert(self, request: ConversionRequest, hooks: Callbacks) -> RequestHandle:
-        """Begins to say a recording in another voice, once the model is there."""
-        await self.ready()
+        """Convert a recording to another voice, with the model that ``ready`` has loaded."""
         return self._open_client().convert(request, hooks=hooks)
 
     async def prepare_voice(

@@ -199,6 +199,11 @@ class WorkerClient:
 
     # To the worker.
 
+    @property
+    def _is_loaded(self) -> bool:
+        loading = self._loading
+        return loading is not None and loading.done() and not loading.cancelled() and loading.exception() is None
+
     def _begin_loading(self) -> asyncio.Task[EngineDescription]:
         self._loading = asyncio.create_task(self._load())
         self._loading.add_done_callback(self._forget_failed_loading)
@@ -234,9 +239,10 @@ class WorkerClient:
         pieces: AsyncIterable[str] | None,
     ) -> None:
         try:
-            if running.hooks.on_progress and not (self._loading and self._loading.done()):
-                running.hooks.on_progress("load", 0.0)
-            await self.load()
+            if not self._is_loaded:
+                if running.hooks.on_progress:
+                    running.hooks.on_progress("load", 0.0)
+                await self.load()
             self._running[command.request_id] = running
             self._send(command)
             if pieces is not None:

@@ -185,10 +185,17 @@ class Server:
     # Engines: the manager has threads of its own.
 
     def _watch_engines(self) -> None:
+        """Send engine status from now on. The first status probes every candidate, so no request waits for it."""
         model: object = self._model
         watcher = self._engine_watcher
-        if watcher is not None and isinstance(model, SupportsEngines):
-            model.watch_engines(lambda overview: self._send(protocol.EngineStatusChanged(watcher, overview)))
+        if watcher is None or not isinstance(model, SupportsEngines):
+            return
+
+        def send(status: EngineStatus) -> None:
+            if self._model is model:
+                self._send(protocol.EngineStatusChanged(watcher, status))
+
+        threading.Thread(target=model.watch_engines, args=(send,), name="engine-status", daemon=True).start()
 
     def _manage_engines(self, command: protocol.EngineCommand) -> None:
         try:
@@ -240,6 +247,8 @@ class Server:
         event = self._outcome(job)
         del self._jobs[job.command.request_id]
         self._send(event)
+        if isinstance(event, protocol.Ready):
+            self._watch_engines()
 
     def _outcome(self, job: Job) -> Event:
         request_id = job.command.request_id
@@ -268,7 +277,6 @@ class Server:
             case protocol.Load(request_id, folder, options):
                 self._close_model()
                 self._model = self._open_model(folder, options)
-                self._watch_engines()
                 return protocol.Ready(request_id, self._model.description)
             case protocol.Unload(request_id):
                 self._close_model()

@@ -120,6 +120,20 @@ def test_one_worker_serves_many_requests(made: list[ThreadWorker]) -> None:
     assert len(made) == 1
 
 
+def test_a_request_after_load_does_not_load_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[WorkerClient] = []
+    load = WorkerClient.load
+    monkeypatch.setattr(WorkerClient, "load", lambda client: (loads.append(client), load(client))[1])
+
+    async def work(client: WorkerClient) -> None:
+        await client.load()
+        assert await heard(client, "one two") == 2
+        assert await heard(client, "one") == 1
+
+    run(work)
+    assert len(loads) == 1
+
+
 def test_text_that_arrives_is_spoken_as_it_comes() -> None:
     async def work(client: WorkerClient) -> None:
         was_heard = asyncio.Event()

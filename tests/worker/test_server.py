@@ -251,14 +251,39 @@ def test_engines_are_watched_and_managed_beside_the_request_at_work() -> None:
     worker.start()
     worker.send(protocol.WatchEngines(1))
     worker.send(protocol.Load(2, Path("m"), EngineOptions()))
-    assert worker.receive() == protocol.EngineStatusChanged(1, overview)
     assert isinstance(worker.receive(), protocol.Ready)
+    assert worker.receive() == protocol.EngineStatusChanged(1, overview)
     worker.send(synthesize(3, "wait"))
     worker.send(protocol.EngineCommand(4, EngineAction.PAUSE, ("a",)))
     assert worker.receive() == protocol.EnginesManaged(4, 5)
     assert managed == [(EngineAction.PAUSE, ("a",))]
     worker.send(protocol.Cancel(3))
     assert worker.receive() == protocol.Cancelled(3)
+    worker.send(protocol.Shutdown())
+
+
+def test_ready_and_the_first_request_do_not_wait_for_the_engine_status() -> None:
+    probed = threading.Event()
+    status = EngineStatus("m", Device(DeviceKind.CPU, "a processor", 1, 1), (), 0, 1)
+
+    class SlowProbes(FakeModel):
+        def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None:
+            assert probed.wait(10)
+            tell(status)
+
+        def manage_engines(self, action: EngineAction, keys: tuple[str, ...]) -> int:
+            return 0
+
+    worker = ThreadWorker(SlowProbes)
+    worker.start()
+    worker.send(protocol.WatchEngines(1))
+    worker.send(protocol.Load(2, Path("m"), EngineOptions()))
+    assert isinstance(worker.receive(), protocol.Ready)
+    worker.send(synthesize(3, "one"))
+    while not isinstance(event := worker.receive(), protocol.Finished):
+        assert not isinstance(event, protocol.EngineStatusChanged)
+    probed.set()
+    assert worker.receive() == protocol.EngineStatusChanged(1, status)
     worker.send(protocol.Shutdown())
 
 
