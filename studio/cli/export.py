@@ -16,7 +16,7 @@ from studio.cli.command_context import CommandContext
 from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, line_numbers, open_script
 from studio.cli.model_choice import add_engine_options, add_model_option, engine_options, model_folder
 from studio.cli.progress import ProgressLine
-from studio.cli.speaking import add_silence_option, add_speech_options, run_until_cancelled
+from studio.cli.speaking import add_silence_option, add_speech_options, run_until_cancelled, save_voices
 from studio.cli.summary import IMPLAUSIBLE_LENGTH, odd_length_words
 from studio.cli.voice_choice import add_voice_options
 from studio.errors import StudioError
@@ -155,6 +155,7 @@ async def _export(
         source = TakeSpeech(script.project, taken, others=kept) if script.project else kept
         exporter = Exporter(plan, source, control=control, on_progress=told.progress)
         result = await _run(exporter, control, told)
+        await save_voices(client, told.line)
     warnings = _length_warnings(plan, worker.odd_lengths)
     for warning in warnings:
         told.say(warning)
@@ -202,7 +203,7 @@ class _Told:
     """What a person is told while they wait, and at the end. Called from several threads."""
 
     def __init__(self) -> None:
-        self._line = ProgressLine()
+        self.line = ProgressLine()
         self._words = ""
 
     def progress(self, progress: ExportProgress) -> None:
@@ -214,10 +215,10 @@ class _Told:
         if progress.remaining_seconds is not None:
             words += f", {_duration(progress.remaining_seconds)} left"
         self._words = words
-        self._line.show(words)
+        self.line.show(words)
 
     def spoken(self, audio_seconds: float) -> None:
-        self._line.show(f"{self._words} ({audio_seconds:.1f} s)")
+        self.line.show(f"{self._words} ({audio_seconds:.1f} s)")
 
     def loaded(self, description: EngineDescription) -> None:
         if description.makes_noise:
@@ -238,10 +239,10 @@ class _Told:
         )
 
     def say(self, sentence: str) -> None:
-        self._line.say(sentence)
+        self.line.say(sentence)
 
     def clear(self) -> None:
-        self._line.clear()
+        self.line.clear()
 
 
 def _all_in_all(failures: tuple[LineFailure, ...], num_lines: int) -> StudioError:

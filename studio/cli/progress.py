@@ -10,7 +10,7 @@ from typing import TextIO
 from studio.wording import printable
 
 _REDRAW_SECONDS = 0.1
-_WORDS = {"load": "loading the model", "voice": "preparing the voice", "speech": "speaking"}
+_WORDS = {"load": "loading the model", "voice": "preparing the voice", "speech": "speaking", "save": "saving the voice"}
 _ERASE_LINE = "\r\x1b[K"
 
 

@@ -102,6 +102,15 @@ async def _speak(
         _tell(delivered, destination, line)
         if arguments.json:
             print(as_json(delivered, description, load_seconds=load_seconds, seed=arguments.seed), flush=True)
+        await save_voices(client, line)
+
+
+async def save_voices(client: WorkerClient, line: ProgressLine) -> None:
+    """Wait until the prompt states of new voices are on disk: the next command then starts much sooner. Ctrl+C ends it."""
+    try:
+        await client.finish_writes(on_progress=line.stage)
+    finally:
+        line.clear()
 
 
 def _say_what_must_be_known(description: EngineDescription, line: ProgressLine) -> None:

@@ -35,6 +35,7 @@ from safetensors.torch import save_file as save_tensors
 from studio.errors import UnreadableClip
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.pipeline.background_writer import BackgroundWriter
+from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import synchronize
 from studio.pipeline.enrolment import feature_arrays, read_features
 from studio.voices.prompt import VoicePrompt
@@ -43,6 +44,9 @@ _log = logging.getLogger(__name__)
 
 # Less than a client waits for its worker to end.
 _CLOSE_WAIT_SECONDS = 3.0
+# A write that adds no byte for this long is abandoned.
+_STALL_SECONDS = 10.0
+_POLL_SECONDS = 0.2
 # Temporary files this old belong to a process that was killed.
 _ABANDONED_AFTER_SECONDS = 3600.0
 
@@ -99,6 +103,7 @@ class PromptCache:
         self._disk_bytes = disk_bytes
         self._device = device
         self._writer = writer or BackgroundWriter()
+        self._num_bytes_to_write = 0
         self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
         # Also those that lines hold though there is no room for them here: nobody needs a second one.
         self._in_use: WeakValueDictionary[str, FlowPromptState] = WeakValueDictionary()
@@ -140,6 +145,7 @@ class PromptCache:
                 return voice
             voice, is_new = self._made(prompt, progress)
         if is_new and 0 < voice.flow_state.num_bytes <= self._disk_bytes:
+            self._num_bytes_to_write = voice.flow_state.num_bytes
             self._writer.hold(partial(self._write_state, prompt, voice.flow_state))
         return voice
 
@@ -154,6 +160,23 @@ class PromptCache:
     def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> LazyVoice:
         """The voice at once; its state when it is asked for."""
         return LazyVoice(prompt, _flow_prompt(prompt), lambda: self.prepared(prompt, progress=progress).flow_state)
+
+    def finish_writes(self, control: RequestControl) -> None:
+        """Wait for the write under way as long as its file grows; ``control`` reports stage "save", and cancels.
+
+        For a process that ends next: computing the state again costs most of a minute on a CPU.
+        """
+        self._writer.start()
+        num_written, deadline = -1, 0.0
+        while not self._writer.wait(_POLL_SECONDS):
+            control.raise_if_cancelled()
+            before, num_written = num_written, self._bytes_under_way()
+            if num_written > before:
+                deadline = time.monotonic() + _STALL_SECONDS
+                control.report_progress("save", min(1.0, num_written / max(1, self._num_bytes_to_write)))
+            elif time.monotonic() > deadline:
+                _log.warning("the voice cache is not written: the disk does not respond")
+                return
 
     def close(self) -> None:
         """Free the memory. A write that takes too long is abandoned."""
@@ -212,6 +235,13 @@ class PromptCache:
         self._shrink_disk(state.num_bytes)
         tensors = {name: tensor.contiguous() for name, tensor in state.tensors().items()}
         self._write(self._state_path(prompt), lambda temporary: save_tensors(tensors, temporary))
+
+    def _bytes_under_way(self) -> int:
+        num_bytes = 0
+        for path in self._folder.glob(f"{_temporary_prefix()}*"):
+            with contextlib.suppress(OSError):  # renamed meanwhile
+                num_bytes += path.stat().st_size
+        return num_bytes
 
     def _shrink_memory(self) -> None:
         while len(self._prepared) > 1 and self.num_bytes > self._memory_bytes:

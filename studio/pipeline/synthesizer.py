@@ -186,6 +186,10 @@ class Synthesizer:
         tokens_seconds = time.perf_counter() - started - voice_seconds - speech.clock.flow - speech.clock.vocoder
         return self._report(speech, Mode.CONVERSION, {"voice": voice_seconds, "speech_tokenizer": tokens_seconds})
 
+    def finish_writes(self, control: RequestControl) -> None:
+        """Wait until the prompt states of new voices are on disk; see ``PromptCache.finish_writes``."""
+        self._store.finish_writes(control)
+
     def close(self) -> None:
         self._store.close()
 

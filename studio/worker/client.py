@@ -48,6 +48,7 @@ _Ask = (
     | protocol.Unload
     | protocol.PrepareVoice
     | protocol.ImportStoredVoices
+    | protocol.FinishWrites
     | protocol.NormalizeText
     | protocol.EngineCommand
     | protocol.Ping
@@ -144,6 +145,13 @@ class WorkerClient:
         """Takes the voices of an official ``spk2info.pt`` apart; reads the model's folder, does not load it."""
         command = protocol.ImportStoredVoices(next(self._ids), path, self.model_folder, destination)
         return await self._ask(command, protocol.StoredVoicesWritten)
+
+    async def finish_writes(self, *, on_progress: OnProgress | None = None) -> None:
+        """Wait until the prompt states of new voices are on disk, or no longer advance. Before ``close``."""
+        if self._link is not None:
+            command = protocol.FinishWrites(next(self._ids))
+            with contextlib.suppress(WorkerDied):  # a worker that is gone has nothing left to write
+                await self._ask(command, protocol.WritesFinished, on_progress)
 
     async def spell_out(self, text: str) -> str:
         """What the model will be told to say, numbers and signs in words. Does not wait for a request at work."""

@@ -17,6 +17,7 @@ Work = (
     | protocol.Synthesize
     | protocol.Convert
     | protocol.ImportStoredVoices
+    | protocol.FinishWrites
 )
 
 

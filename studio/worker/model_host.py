@@ -108,6 +108,11 @@ class ModelHost:
         with self._speaking() as synthesizer:
             return (yield from synthesizer.convert(request, control=control))
 
+    def finish_writes(self, control: RequestControl) -> None:
+        if self._synthesizer is not None:
+            with self._speaking() as synthesizer:
+                synthesizer.finish_writes(control)
+
     def close(self) -> None:
         self._is_closed.set()
         self._wake.set()

@@ -3,7 +3,7 @@
 They cross a private pipe between two processes of ours (``process.py``), never a port. A
 ``request_id`` is chosen by the client and comes back in everything that concerns the request. Every
 request ends with exactly one event: its own (``Ready``, ``Unloaded``, ``VoiceReady``,
-``StoredVoicesWritten``, ``NormalizedText``, ``EnginesManaged``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
+``StoredVoicesWritten``, ``WritesFinished``, ``NormalizedText``, ``EnginesManaged``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
 """
 
 from __future__ import annotations
@@ -89,6 +89,13 @@ class ImportStoredVoices:
 
 
 @dataclass(frozen=True, slots=True)
+class FinishWrites:
+    """Wait until the prompt states of new voices are on disk, or no longer advance; progress comes as stage "save"."""
+
+    request_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class NormalizeText:
     """The words that a model of that folder will be told to say, numbers and signs spelled out; answered meanwhile."""
 
@@ -141,6 +148,7 @@ Command = (
     | EndText
     | Convert
     | ImportStoredVoices
+    | FinishWrites
     | NormalizeText
     | WatchEngines
     | EngineCommand
@@ -215,6 +223,11 @@ class StoredVoicesWritten:
 
 
 @dataclass(frozen=True, slots=True)
+class WritesFinished:
+    request_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class NormalizedText:
     request_id: int
     text: str
@@ -264,6 +277,7 @@ Event = (
     | AudioReady
     | VoiceReady
     | StoredVoicesWritten
+    | WritesFinished
     | NormalizedText
     | EngineStatusChanged
     | EnginesManaged

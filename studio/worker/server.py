@@ -58,6 +58,8 @@ class Model(Protocol):
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks: ...
 
+    def finish_writes(self, control: RequestControl) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -283,22 +285,29 @@ class Server:
                 return protocol.Unloaded(request_id)
             case protocol.PrepareVoice(request_id, voice):
                 return protocol.VoiceReady(request_id, self._prepare(voice, control))
-            case protocol.Synthesize(request_id, request, text_arrives, in_batch):
-                if text_arrives:
-                    chunks = self._loaded().stream_pieces(request, iter(job.text), control=control)
-                else:
-                    runs_concurrently = in_batch and self._lines_at_once() > 1
-                    chunks = self._loaded().stream(request, control=control, in_batch=runs_concurrently)
-                return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
-            case protocol.Convert(request_id, conversion):
-                chunks = self._loaded().convert(conversion, control=control)
-                return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
+            case protocol.Synthesize(request_id) | protocol.Convert(request_id):
+                return protocol.Finished(request_id, self._send_chunks(request_id, self._chunks(job), control))
+            case protocol.FinishWrites(request_id):
+                if self._model is not None:
+                    self._model.finish_writes(control)
+                return protocol.WritesFinished(request_id)
             case protocol.ImportStoredVoices(request_id, path, model_folder, destination):
                 # Not at the top: it brings torch, and the reading thread should answer before that is loaded.
                 from studio.worker.stored_voices import convert_spk2info  # noqa: PLC0415
 
                 voices, refused = convert_spk2info(path, model_folder, destination)
                 return protocol.StoredVoicesWritten(request_id, voices, refused)
+
+    def _chunks(self, job: Job) -> Chunks:
+        match job.command:
+            case protocol.Synthesize(_, request, text_arrives, in_batch):
+                if text_arrives:
+                    return self._loaded().stream_pieces(request, iter(job.text), control=job.control)
+                runs_concurrently = in_batch and self._lines_at_once() > 1
+                return self._loaded().stream(request, control=job.control, in_batch=runs_concurrently)
+            case protocol.Convert(_, conversion):
+                return self._loaded().convert(conversion, control=job.control)
+        raise AssertionError(job.command)
 
     def _prepare(self, voice: VoiceReference, control: RequestControl) -> VoiceSummary:
         def progress(stage: str, share: float) -> None:

@@ -50,6 +50,7 @@ def test_speech_is_written_complete_and_nothing_else_is_left(timbre: Terminal, c
     assert "speech_lm 0.10 s · flow 0.20 s · vocoder 0.10 s" in ran.err
     assert "wrote out.wav" in ran.err
     assert timbre.opened[0].is_closed
+    assert timbre.opened[0].num_finished_writes == 1
 
 
 def test_json_is_one_object_with_every_key(timbre: Terminal, clip: Path) -> None:

@@ -61,6 +61,7 @@ class FakeModel:
     def __init__(self, folder: Path, options: EngineOptions) -> None:
         self.options = options
         self.is_closed = False
+        self.num_finished_writes = 0
         self.requests: list[SynthesisRequest | ConversionRequest] = []
         self.description = EngineDescription(
             model_name=folder.name,
@@ -100,6 +101,11 @@ class FakeModel:
         words = "converted speech wait" if "wait" in request.source.stem else "converted speech"
         yield from self._say(iter([words]), Mode.CONVERSION, control)
         return self._report(Mode.CONVERSION, "")
+
+    def finish_writes(self, control: RequestControl) -> None:
+        self.num_finished_writes += 1
+        for share in (0.5, 1.0):
+            control.report_progress("save", share)
 
     def close(self) -> None:
         self.is_closed = True

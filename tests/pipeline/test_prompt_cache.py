@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import torch
 
 from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.pipeline import prompt_cache
+from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.prompt_cache import PreparedVoice, PromptCache
 from studio.voices.prompt import VoicePrompt
 
@@ -292,6 +294,46 @@ def test_a_write_that_takes_too_long_is_abandoned_at_the_end(
     assert disk.has_begun.wait(60)
     kept.close()
     assert list(tmp_path.iterdir()) == [], "no partial file"
+
+
+class FakeDisk:
+    """A writer of 20 steps of five seconds each on a virtual clock, of which ``num_growing`` add a byte."""
+
+    def __init__(self, folder: Path, num_growing: int) -> None:
+        self.seconds = 0.0
+        self.num_waits = 0
+        self._num_growing = num_growing
+        self._path = folder / f"{prompt_cache._temporary_prefix()}x.safetensors"
+
+    def start(self) -> None: ...
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        self.num_waits += 1
+        self.seconds += 5.0
+        self._path.write_bytes(bytes(min(self.num_waits, self._num_growing)))
+        return self.num_waits > 20
+
+
+@pytest.mark.parametrize(("num_growing", "num_waits"), [(20, 21), (3, 6)])
+def test_a_write_is_waited_for_as_long_as_it_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_growing: int, num_waits: int
+) -> None:
+    disk = FakeDisk(tmp_path, num_growing)
+    clock = SimpleNamespace(monotonic=lambda: disk.seconds, perf_counter=time.perf_counter, time=time.time)
+    monkeypatch.setattr(prompt_cache, "time", clock)
+    cache = PromptCache(tmp_path, FakeFlow(), memory_bytes=1, disk_bytes=1, writer=disk)  # type: ignore[arg-type]
+    cache.finish_writes(RequestControl())
+    assert disk.num_waits == num_waits
+
+
+def test_waiting_for_a_write_can_be_cancelled(tmp_path: Path) -> None:
+    control = RequestControl()
+    control.cancel()
+    disk = FakeDisk(tmp_path, 20)
+    cache = PromptCache(tmp_path, FakeFlow(), memory_bytes=1, disk_bytes=1, writer=disk)  # type: ignore[arg-type]
+    with pytest.raises(Cancelled):
+        cache.finish_writes(control)
+    assert disk.num_waits == 1
 
 
 def test_of_many_new_voices_one_at_most_is_held_for_the_disk(tmp_path: Path) -> None:

@@ -324,6 +324,21 @@ def test_close_does_not_wait_for_a_stuck_worker() -> None:
     run(work)
 
 
+def test_writes_are_finished_only_where_a_worker_runs(made: list[ThreadWorker]) -> None:
+    shares: list[tuple[str, float]] = []
+
+    async def work(client: WorkerClient) -> None:
+        await client.finish_writes()
+        assert made == []
+        await client.load()
+        await client.finish_writes(on_progress=lambda stage, share: shares.append((stage, share)))
+        made[0].kill()
+        await client.finish_writes()
+
+    run(work)
+    assert shares == [("save", 0.5), ("save", 1.0)]
+
+
 def test_a_closed_client_can_be_used_again(made: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         assert await heard(client, "one") == 1
