@@ -17,6 +17,7 @@ from studio.model.config import Precision
 from studio.model.speech_lm import QualityReport, compare_with_reference, open_network
 from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
 from studio.model.weights import release_pages
+from studio.pipeline.precision_selection import trial_requests
 
 _COMPARED_TOKENS = 40
 
@@ -64,6 +65,7 @@ def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Measurement]
     num_speech_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     request = speech_lm_request(num_speech_tokens, _COMPARED_TOKENS)
     tokens = random_tokens(_COMPARED_TOKENS, num_speech_tokens)
+    sentences = trial_requests(checkpoint)
     figures: list[Measurement] = []
     for precision in Precision:
         try:
@@ -71,7 +73,7 @@ def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Measurement]
         except UnsupportedPrecision:
             continue
         _, per_token = time_speech_lm(speech_lm, request, tokens)
-        quality = compare_with_reference(speech_lm, open_network(path, checkpoint.speech_lm))
+        quality = compare_with_reference(speech_lm, open_network(path, checkpoint.speech_lm), requests=sentences)
         figures += _precision_figures(precision, per_token, quality)
         del speech_lm
         release_pages(path)

@@ -188,13 +188,14 @@ class Server:
 
     def _watch_engines(self) -> None:
         """Send engine status from now on. The first status probes every candidate, so no request waits for it."""
-        model: object = self._model
+        loaded = self._model
+        model: object = loaded
         watcher = self._engine_watcher
         if watcher is None or not isinstance(model, SupportsEngines):
             return
 
         def send(status: EngineStatus) -> None:
-            if self._model is model:
+            if self._model is loaded:
                 self._send(protocol.EngineStatusChanged(watcher, status))
 
         threading.Thread(target=model.watch_engines, args=(send,), name="engine-status", daemon=True).start()

@@ -119,6 +119,8 @@ def test_choices_name_what_was_chosen_and_compare_it(measured: tuple[BenchReport
     for precision in (Precision.FLOAT32, Precision.INT8):
         assert compared[f"precision.{precision.value}_speed"] > 0
     assert compared["precision.float32_agreement"] == 100
+    agreement = next(figure for figure in speech_lm.measured if figure.name == "precision.float32_agreement")
+    assert "128" in agreement.definition, "four sentences of 32 steps"
     assert compared["precision.float32_divergence"] < compared["precision.int8_divergence"]
 
 
