@@ -26,9 +26,9 @@ import time
 from pathlib import Path
 
 from frozen.linux_package import PackagingFailed, Release, build_deb, build_tarball, check_desktop_files, desktop_files
-from set_up.assembly import Assembly, wanted_stamp
 from set_up.environment import Environment
 from set_up.failure import SetUpFailed
+from set_up.install import Installer, wanted_stamp
 from set_up.machine import Machine
 from set_up.progress import Progress
 
@@ -80,7 +80,7 @@ def _own_environment(work: Path, extras: frozenset[str], progress: Progress) -> 
     # Whoever installs the program may have any graphics card or none.
     machine = dataclasses.replace(Machine.this(), driver=None)
     environment = Environment(work / "environment")
-    Assembly(HOUSE, machine, progress).provide(environment, wanted_stamp(HOUSE, environment, machine, extras))
+    Installer(HOUSE, machine, progress).provide(environment, wanted_stamp(HOUSE, environment, machine, extras))
     return environment.python
 
 

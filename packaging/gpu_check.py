@@ -32,9 +32,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from card_check.asked_process import AskedProcess
-from card_check.course import Course, Form, Notes, again, early, late, preparing, write_json
-from card_check.fastest import fastest_in_words
+from gpu_validation.asked_process import AskedProcess
+from gpu_validation.fastest import fastest_in_words
+from gpu_validation.plan import Course, Form, Notes, again, early, late, preparing, write_json
 
 import studio  # noqa: F401 - it decides how threads of OpenMP wait, in the processes that are started here as well
 
@@ -44,7 +44,7 @@ PACKAGES = (
     *("torch", "numpy", "onnx", "onnxruntime", "platformdirs", "psutil"),
     *("regex", "safetensors", "soundfile", "soxr", "tokenizers", "yaml"),
 )
-_CHILD = Path(__file__).with_name("card_check") / "model_check.py"
+_CHILD = Path(__file__).with_name("gpu_validation") / "model_check.py"
 # Kept for ending a process and for writing down.
 _LAST_SECONDS = 15.0
 

@@ -21,17 +21,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from recipe.corpus.texts import test_sentences
-from recipe.corpus.utterance import CorpusFailed
-from recipe.judging.chain import Program
-from recipe.judging.examination import Examination
-from recipe.judging.measures import MEASURES, Results, examine
-from recipe.judging.originals import Synthesizers
-from recipe.judging.outcome import table
-from recipe.judging.recognizer import Pocketsphinx
-from recipe.shipping.ship import SHIPPED_FOLDER
-from recipe.trainers.options import BUILD_FOLDER
 from studio.errors import StudioError
+from training.corpus.texts import test_sentences
+from training.corpus.utterance import CorpusFailed
+from training.judging.chain import Program
+from training.judging.examination import Examination
+from training.judging.measures import MEASURES, Results, examine
+from training.judging.originals import Synthesizers
+from training.judging.outcome import table
+from training.judging.recognizer import Pocketsphinx
+from training.shipping.ship import SHIPPED_FOLDER
+from training.trainers.options import BUILD_FOLDER
 
 _SENTENCES, _QUICK_SENTENCES = 24, 8
 _FEW, _QUICK_FEW = 12, 4

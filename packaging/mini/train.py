@@ -5,7 +5,7 @@
 
 ``all`` makes in order: corpus (synthetic speech), speaker_encoder, f0, tokenizer, vocoder, flow, speech_lm, then
 ships the model folder, measures it (``evaluate.py``) and writes its card; each can be had alone: ``train.py STAGE``,
-``ship``, ``card``. A stage is a module of ``recipe.trainers`` with ``train(options)``. Interrupting is safe: what was
+``ship``, ``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Interrupting is safe: what was
 learned is saved, and the same command goes on from there. What ships is trained further, stage by stage, by
 ``train.py STAGE --from resources/models/studio-mini``.
 """
@@ -23,17 +23,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from recipe.corpus.utterance import CorpusFailed
-from recipe.trainers.options import TrainingFailed, add_arguments, options_from
+from training.corpus.utterance import CorpusFailed
+from training.trainers.options import TrainingFailed, add_arguments, options_from
 
 STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "speech_lm")
 # What is made rather than trained: commands with options of their own.
 MAKERS = {
-    "corpus": "recipe.corpus.build",
-    "voices": "recipe.corpus.prompt_voices",
-    "ship": "recipe.shipping.ship",
-    "card": "recipe.shipping.model_card",
-    "all": "recipe.production",
+    "corpus": "training.corpus.build",
+    "voices": "training.corpus.prompt_voices",
+    "ship": "training.shipping.ship",
+    "card": "training.shipping.model_card",
+    "all": "training.production",
 }
 
 
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("stage", choices=STAGES)
     add_arguments(parser)
     parsed = parser.parse_args(arguments)
-    trainer = importlib.import_module(f"recipe.trainers.{parsed.stage}")
+    trainer = importlib.import_module(f"training.trainers.{parsed.stage}")
     try:
         values = trainer.train(options_from(parsed))
     except (CorpusFailed, TrainingFailed) as failure:

@@ -80,5 +80,5 @@ def _proven(stage: Stage, name: str, engine: str, precision: str, times: tuple[f
     )
 
 
-def _not_usable(stage: Stage, name: str, engine: str, standing: Status, reason: Message) -> CandidateView:
-    return CandidateView(stage, name, engine, "float16", f"{stage.value}-{name}", standing, reason=reason)
+def _not_usable(stage: Stage, name: str, engine: str, status: Status, reason: Message) -> CandidateView:
+    return CandidateView(stage, name, engine, "float16", f"{stage.value}-{name}", status, reason=reason)

@@ -11,7 +11,7 @@ from pathlib import Path
 from set_up.environment import Environment
 from set_up.progress import Progress
 
-_CHECKS: tuple[tuple[str, str, list[str]], ...] = (
+CHECKS: tuple[tuple[str, str, list[str]], ...] = (
     ("lint", "ruff", ["check", "."]),
     ("layout", "ruff", ["format", "--check", "."]),
     ("types", "mypy", []),
@@ -41,7 +41,7 @@ def run_checks(
         return run([str(environment.program("pytest")), *quick, *others], checkout)
     first_failure = 0
     results = []
-    for title, program, own_arguments in _CHECKS:
+    for title, program, own_arguments in CHECKS:
         arguments = [*own_arguments, *_parallel()] if program == "pytest" else own_arguments
         progress.note(f"== {title}: {' '.join([program, *arguments])}")
         start_seconds = time.monotonic()

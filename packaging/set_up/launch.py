@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from set_up.assembly import Assembly, environment_of, wanted_stamp
 from set_up.checks import run_checks
 from set_up.environment import Environment
 from set_up.failure import SetUpFailed
+from set_up.install import Installer, environment_of, wanted_stamp
 from set_up.machine import Machine
 from set_up.onnx_build import FOR_PROCESSORS, onnx_build
 from set_up.progress import Progress
@@ -32,7 +32,7 @@ def launch(arguments: list[str]) -> int:
     try:
         machine = Machine.this()
         wanted = wanted_stamp(checkout, environment, machine, _TEST_EXTRAS if is_test else _extras_for(machine))
-        Assembly(checkout, machine, progress).provide(environment, wanted)
+        Installer(checkout, machine, progress).provide(environment, wanted)
     except SetUpFailed as failure:
         progress.note(f"Timbre Studio could not be set up.\n{failure}")
         return SET_UP_FAILED

@@ -35,7 +35,7 @@ DisableProgramGroupPage=yes
 ArchitecturesAllowed=x64compatible
 ArchitecturesInstallIn64BitMode=x64compatible
 MinVersion=10.0.17763
-; Held by the window and by commands (frozen/door.py): nothing is replaced or removed under a running program.
+; Held by the window and by commands (frozen/launcher.py): nothing is replaced or removed under a running program.
 AppMutex=TimbreStudioIsRunning
 CloseApplications=yes
 RestartApplications=no

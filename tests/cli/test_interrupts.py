@@ -18,12 +18,12 @@ TESTS = Path(__file__).parent.parent
 PROGRAM = """
     import sys
     from studio.cli.main import main
-    from studio.cli.command_context import Surroundings
+    from studio.cli.command_context import CommandContext
     from studio.worker.process import WorkerProcess
 
     if __name__ == "__main__":
         start_worker = lambda: WorkerProcess("fake_model:open_fake")
-        sys.exit(main(sys.argv[1:], command_context=Surroundings(start_worker=start_worker)))
+        sys.exit(main(sys.argv[1:], command_context=CommandContext(start_worker=start_worker)))
 """
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from recipe.corpus.acoustics import mel_of
-from recipe.corpus.phones import LABELS, SILENCE, VOWELS
-from recipe.corpus.store import Corpus, to_pcm, write_shard
-from recipe.corpus.tokens import colours_of, encode, shipped_pairs
-from recipe.corpus.utterance import SAMPLE_RATE, SAMPLES_PER_HALF_FRAME, Speaker, Utterance
+from training.corpus.acoustics import mel_of
+from training.corpus.phones import LABELS, SILENCE, VOWELS
+from training.corpus.store import Corpus, to_pcm, write_shard
+from training.corpus.tokens import colours_of, encode, shipped_pairs
+from training.corpus.utterance import SAMPLE_RATE, SAMPLES_PER_HALF_FRAME, Speaker, Utterance
 
 STYLES = ("normal", "normal", "fast", "slow", "high", "low", "whisper", "loud", "soft", "accent:scotland")
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "red", "green", "blue", "river", "house")

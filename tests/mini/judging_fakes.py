@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 from fakes import fake_corpus
 
-from recipe.corpus.phones import LABELS, NUMBER_OF_LABEL
-from recipe.corpus.store import Corpus
-from recipe.corpus.tokens import Colour, encode, shipped_pairs
-from recipe.corpus.utterance import FloatArray, IntArray, Utterance
-from recipe.judging.chain import Said, Wanted
-from recipe.judging.examination import PROMPTS, Examination
-from recipe.judging.originals import Clip, write_wave
-from recipe.judging.recognizer import words_of
+from training.corpus.phones import LABELS, NUMBER_OF_LABEL
+from training.corpus.store import Corpus
+from training.corpus.tokens import Colour, encode, shipped_pairs
+from training.corpus.utterance import FloatArray, IntArray, Utterance
+from training.judging.chain import Said, Wanted
+from training.judging.examination import PROMPTS, Examination
+from training.judging.originals import Clip, write_wave
+from training.judging.recognizer import words_of
 
 SENTENCES = ("A red house.", "Six green rivers.", "One blue house and seven rivers.", "Two or three.")
 FAST = {"speed.fast": 0.6, "speed.slow": 1.7}

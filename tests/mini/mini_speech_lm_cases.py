@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recipe.corpus.store import Corpus
-from recipe.shipping.instructions import read_instructions
-from recipe.shipping.respellings import respelled, write_respellings
-from recipe.shipping.text_vocabulary import open_text_vocabulary, write_text_vocabulary
-from recipe.trainers.factored import pair_labels
-from recipe.trainers.speech_lm_lines import Line, read_lines
-from recipe.trainers.speech_lm_network import FactoredSpeechLM, speech_lm_config
 from studio.text.tokenizer import TextTokenizer
+from training.corpus.store import Corpus
+from training.shipping.instructions import read_instructions
+from training.shipping.respellings import respelled, write_respellings
+from training.shipping.text_vocabulary import open_text_vocabulary, write_text_vocabulary
+from training.trainers.factored import pair_labels
+from training.trainers.speech_lm_lines import Line, read_lines
+from training.trainers.speech_lm_network import FactoredSpeechLM, speech_lm_config
 
 TEXTS = [
     "The river runs past the old red house.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recipe.corpus.phones import LABELS, NUMBER_OF_LABEL, SILENCE
-from recipe.corpus.tokens import (
+from training.corpus.phones import LABELS, NUMBER_OF_LABEL, SILENCE
+from training.corpus.tokens import (
     NUM_PAIRS,
     Colour,
     PairTable,
@@ -17,7 +17,7 @@ from recipe.corpus.tokens import (
     phones_of,
     shipped_pairs,
 )
-from recipe.corpus.utterance import CorpusFailed
+from training.corpus.utterance import CorpusFailed
 
 
 def numbers(labels: str) -> np.ndarray:

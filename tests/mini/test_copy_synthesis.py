@@ -10,11 +10,11 @@ import pytest
 import torch
 from fakes import fake_corpus
 
-from recipe.judging.copy_synthesis import as_shipped, compare, copy_synthesis, mean_measures
-from recipe.judging.spectrogram_picture import write_picture
-from recipe.trainers.vocoder_sizes import vocoder_config
-from recipe.trainers.vocoder_start import start
 from studio.model.vocoder.network import CausalHiFT
+from training.judging.copy_synthesis import as_shipped, compare, copy_synthesis, mean_measures
+from training.judging.spectrogram_picture import write_picture
+from training.trainers.vocoder_sizes import vocoder_config
+from training.trainers.vocoder_start import start
 
 pytest.importorskip("parselmouth")
 

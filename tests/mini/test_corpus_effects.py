@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recipe.corpus.acoustics import f0_of, mel_of
-from recipe.corpus.effects import EQUALISER_HZ, active_level_dbfs, equalised, limited, whispered
-from recipe.corpus.utterance import SAMPLE_RATE
+from training.corpus.acoustics import f0_of, mel_of
+from training.corpus.effects import EQUALISER_HZ, active_level_dbfs, equalised, limited, whispered
+from training.corpus.utterance import SAMPLE_RATE
 
 
 def tone(hz: float, seconds: float = 1.0, amplitude: float = 0.1) -> np.ndarray:

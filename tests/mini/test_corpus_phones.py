@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from recipe.corpus.phones import LABELS, NUMBER_OF_LABEL, SILENCE, UnknownPhone, of_ipa, of_radio
-from recipe.corpus.spoken import Segment, Spoken, labels_on_grid, segments_of, with_closures
+from training.corpus.phones import LABELS, NUMBER_OF_LABEL, SILENCE, UnknownPhone, of_ipa, of_radio
+from training.corpus.spoken import Segment, Spoken, labels_on_grid, segments_of, with_closures
 
 
 def names(timed: tuple[tuple[int, float], ...]) -> list[str]:

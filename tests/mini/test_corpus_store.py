@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from fakes import fake_corpus
 
-from recipe.corpus.store import Corpus, crop, sample
-from recipe.corpus.tokens import NUM_TOKENS
-from recipe.corpus.utterance import SAMPLES_PER_TOKEN, CorpusFailed
+from training.corpus.store import Corpus, crop, sample
+from training.corpus.tokens import NUM_TOKENS
+from training.corpus.utterance import SAMPLES_PER_TOKEN, CorpusFailed
 
 
 def test_every_utterance_keeps_the_promise_of_lengths(tmp_path: Path) -> None:

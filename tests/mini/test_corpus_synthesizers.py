@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recipe.corpus import build as building
-from recipe.corpus.build import BuildOptions, build, choose_pairs
-from recipe.corpus.phones import SILENCE, VOWELS
-from recipe.corpus.plan import Job
-from recipe.corpus.prompt_voices import PROMPT_VOICES, make_prompt_voices
-from recipe.corpus.rendering import Voice, listened_to, rendered
-from recipe.corpus.speakers import SpeakerRecipe, speaker_recipes
-from recipe.corpus.store import Corpus
-from recipe.corpus.texts import Texts
-from recipe.corpus.tokens import PairTable, phones_of, shipped_pairs
-from recipe.corpus.utterance import CorpusFailed, Utterance
+from training.corpus import build as building
+from training.corpus.build import BuildOptions, build, choose_pairs
+from training.corpus.phones import SILENCE, VOWELS
+from training.corpus.plan import Job
+from training.corpus.prompt_voices import PROMPT_VOICES, make_prompt_voices
+from training.corpus.rendering import Voice, listened_to, rendered
+from training.corpus.speakers import SpeakerRecipe, speaker_recipes
+from training.corpus.store import Corpus
+from training.corpus.texts import Texts
+from training.corpus.tokens import PairTable, phones_of, shipped_pairs
+from training.corpus.utterance import CorpusFailed, Utterance
 
 pytest.importorskip("espeakng_loader")
 pytest.importorskip("parselmouth")

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recipe.corpus.plan import Job, planned_shards, planned_word_shards
-from recipe.corpus.speakers import NAMED_TIMBRES, STRANGER, speaker_recipes
-from recipe.corpus.styles import ACCENTS, DEFAULT_ACCENT, DELIVERY_OF_STYLE
-from recipe.corpus.templates import fill_in
-from recipe.corpus.texts import Texts, read_texts, read_word_sentences, sentences_in
-from recipe.corpus.texts import prompt_sentences as read_prompt_sentences
-from recipe.corpus.texts import test_sentences as read_test_sentences
-from recipe.corpus.utterance import CorpusFailed
+from training.corpus.plan import Job, planned_shards, planned_word_shards
+from training.corpus.speakers import NAMED_TIMBRES, STRANGER, speaker_recipes
+from training.corpus.styles import ACCENTS, DEFAULT_ACCENT, DELIVERY_OF_STYLE
+from training.corpus.templates import fill_in
+from training.corpus.texts import Texts, read_texts, read_word_sentences, sentences_in
+from training.corpus.texts import prompt_sentences as read_prompt_sentences
+from training.corpus.texts import test_sentences as read_test_sentences
+from training.corpus.utterance import CorpusFailed
 
 QUOTATIONS = """Nothing is so useless as a general maxim.
 		-- Lord Macaulay

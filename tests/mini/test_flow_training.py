@@ -12,23 +12,23 @@ import pytest
 import torch
 from fakes import fake_corpus
 
-from recipe.corpus.store import Corpus
-from recipe.corpus.tokens import Colour, asked_tokens
-from recipe.trainers import flow
-from recipe.trainers.flow import official_flow, pair_labels
-from recipe.trainers.flow_batches import FlowBatch, FlowPieces, _doubtful
-from recipe.trainers.flow_loss import FlowDraw, flow_loss
-from recipe.trainers.flow_network import LearningFlow, flow_config
-from recipe.trainers.flow_validation import shipped_decoder
-from recipe.trainers.options import TrainingFailed, TrainingOptions
-from recipe.trainers.speaker_embeddings import SpeakerEmbeddings
-from recipe.trainers.speaker_network import SpeakerNetwork
-from recipe.trainers.speaker_onnx import write_speaker_onnx
 from studio.model.flow.context import FullContext
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.estimator import Conditions
 from studio.model.flow.network import build_network
 from studio.model.stages import FlowPrompt
+from training.corpus.store import Corpus
+from training.corpus.tokens import Colour, asked_tokens
+from training.trainers import flow
+from training.trainers.flow import official_flow, pair_labels
+from training.trainers.flow_batches import FlowBatch, FlowPieces, _doubtful
+from training.trainers.flow_loss import FlowDraw, flow_loss
+from training.trainers.flow_network import LearningFlow, flow_config
+from training.trainers.flow_validation import shipped_decoder
+from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.speaker_embeddings import SpeakerEmbeddings
+from training.trainers.speaker_network import SpeakerNetwork
+from training.trainers.speaker_onnx import write_speaker_onnx
 
 TINY = flow_config(size=64, depth=2, feed_forward_ratio=2, look_ahead_channels=32)
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from judging_fakes import SENTENCES, FakeChain, examination
 
-from recipe.judging import dialects, intelligibility, likeness, speed, stages, wishes
-from recipe.judging.examination import Examination
-from recipe.judging.measures import MEASURES, examine
-from recipe.judging.outcome import Outcome, at_least, at_most, below, table
-from recipe.judging.recognizer import word_error_rate, words_of
-from recipe.shipping.instructions import read_instructions
-from recipe.trainers.speaker_network import SpeakerNetwork
-from recipe.trainers.speaker_onnx import write_speaker_onnx
+from training.judging import dialects, intelligibility, likeness, speed, stages, wishes
+from training.judging.examination import Examination
+from training.judging.measures import MEASURES, examine
+from training.judging.outcome import Outcome, at_least, at_most, below, table
+from training.judging.recognizer import word_error_rate, words_of
+from training.shipping.instructions import read_instructions
+from training.trainers.speaker_network import SpeakerNetwork
+from training.trainers.speaker_onnx import write_speaker_onnx
 
 pytest.importorskip("parselmouth")
 

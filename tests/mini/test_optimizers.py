@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from recipe.trainers.optimizers import adam_and_muon
+from training.trainers.optimizers import adam_and_muon
 
 
 class _Reader(nn.Module):

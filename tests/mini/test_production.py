@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import train
 
-from recipe.production import STAGES, Wishes, produce
-from recipe.shipping import model_card
-from recipe.shipping.model_card import write_card
-from recipe.trainers.options import TrainingFailed
+from training.production import STAGES, Wishes, produce
+from training.shipping import model_card
+from training.shipping.model_card import write_card
+from training.trainers.options import TrainingFailed
 
 
 def wishes(folder: Path, minutes: float = 100.0) -> Wishes:

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from mini_speech_lm_cases import RESPELLED, small_vocabulary
 
-from recipe.corpus.phones import NUMBER_OF_LABEL, SILENCE, of_radio
-from recipe.corpus.tokens import encode, shipped_pairs
-from recipe.corpus.utterance import IntArray, Speaker
-from recipe.shipping.respellings import LETTER_OF_PHONE, cmu_respellings, respelled
-from recipe.trainers.reading import read_along
-from recipe.trainers.renderings import Renderer
-from recipe.trainers.speech_lm_lines import Line
-from recipe.trainers.text_letters import TextLetters
 from studio.text.respellings import Respellings
 from studio.text.tokenizer import TextTokenizer
+from training.corpus.phones import NUMBER_OF_LABEL, SILENCE, of_radio
+from training.corpus.tokens import encode, shipped_pairs
+from training.corpus.utterance import IntArray, Speaker
+from training.shipping.respellings import LETTER_OF_PHONE, cmu_respellings, respelled
+from training.trainers.reading import read_along
+from training.trainers.renderings import Renderer
+from training.trainers.speech_lm_lines import Line
+from training.trainers.text_letters import TextLetters
 
 KNOWN = Respellings(RESPELLED)
 SPEAKER = Speaker("flite-slt@1.00", "flite", "slt", "en-us", 50, 1.0, "train", 180.0)

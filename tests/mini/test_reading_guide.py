@@ -10,11 +10,11 @@ import torch
 from fakes import fake_corpus
 from mini_speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
 
-from recipe.trainers.reading_guide import NOWHERE, ReadingGuide
-from recipe.trainers.speech_lm_network import FactoredSpeechLM
-from recipe.trainers.speech_lm_sequences import SequenceMaker, SequenceSettings, collate
 from studio.model.speech_lm.qwen2 import Attention, rotary_tables
 from studio.text.tokenizer import TextTokenizer
+from training.trainers.reading_guide import NOWHERE, ReadingGuide
+from training.trainers.speech_lm_network import FactoredSpeechLM
+from training.trainers.speech_lm_sequences import SequenceMaker, SequenceSettings, collate
 
 
 @pytest.fixture(scope="module")

@@ -11,23 +11,6 @@ import torch
 from mini_speech_lm_cases import TEXTS, small_speech_lm, small_vocabulary
 from torch import nn
 
-from recipe.corpus.styles import DELIVERY_OF_STYLE
-from recipe.shipping import ship
-from recipe.shipping.folder import write_model_folder
-from recipe.shipping.half_precision import write_halved_tensors
-from recipe.shipping.instructions import read_instructions, write_presets
-from recipe.shipping.text_vocabulary import num_base_text_tokens
-from recipe.trainers.checkpoints import write_checkpoint
-from recipe.trainers.factored import pair_labels
-from recipe.trainers.flow_network import LearningFlow, facts_of_config, flow_config
-from recipe.trainers.options import TrainingFailed
-from recipe.trainers.speaker_network import SpeakerNetwork
-from recipe.trainers.speaker_onnx import write_speaker_onnx
-from recipe.trainers.speech_lm import VOCABULARY_FOLDER
-from recipe.trainers.tokenizer_network import SpeechTokenizerNetwork
-from recipe.trainers.tokenizer_onnx import write_tokenizer_onnx
-from recipe.trainers.vocoder_sizes import vocoder_config
-from recipe.trainers.vocoder_start import start
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import GreedySampler
@@ -36,6 +19,23 @@ from studio.model.vocoder.network import CausalHiFT
 from studio.model.weights import read_tensors
 from studio.text.special_tokens import COSYVOICE3_SPECIAL_TOKENS
 from studio.text.styles import load_styles
+from training.corpus.styles import DELIVERY_OF_STYLE
+from training.shipping import ship
+from training.shipping.folder import write_model_folder
+from training.shipping.half_precision import write_halved_tensors
+from training.shipping.instructions import read_instructions, write_presets
+from training.shipping.text_vocabulary import num_base_text_tokens
+from training.trainers.checkpoints import write_checkpoint
+from training.trainers.factored import pair_labels
+from training.trainers.flow_network import LearningFlow, facts_of_config, flow_config
+from training.trainers.options import TrainingFailed
+from training.trainers.speaker_network import SpeakerNetwork
+from training.trainers.speaker_onnx import write_speaker_onnx
+from training.trainers.speech_lm import VOCABULARY_FOLDER
+from training.trainers.tokenizer_network import SpeechTokenizerNetwork
+from training.trainers.tokenizer_onnx import write_tokenizer_onnx
+from training.trainers.vocoder_sizes import vocoder_config
+from training.trainers.vocoder_start import start
 
 
 def write_stage(work: Path, stage: str, network: nn.Module, facts: Mapping[str, int]) -> None:
@@ -123,7 +123,7 @@ def test_special_tokens_follow_the_vocabulary_in_official_order(folder: Path) ->
 
 
 def test_a_folder_too_large_to_ship_is_refused(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recipe.shipping.folder.LARGEST_BYTES", 100_000)
+    monkeypatch.setattr("training.shipping.folder.LARGEST_BYTES", 100_000)
     with pytest.raises(TrainingFailed, match="may ship"):
         write_model_folder(work, tmp_path)
 

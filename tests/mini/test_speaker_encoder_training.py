@@ -11,19 +11,19 @@ import pytest
 import torch
 from fakes import fake_corpus
 
-from recipe.corpus.store import Corpus
-from recipe.trainers.filter_bank_pool import FilterBankPool, filter_bank_of, some_of_each, usual_indices
-from recipe.trainers.options import TrainingFailed, TrainingOptions
-from recipe.trainers.speaker_encoder import (
+from studio.model.speaker_encoder import SpeakerEncoder
+from training.corpus.store import Corpus
+from training.trainers.filter_bank_pool import FilterBankPool, filter_bank_of, some_of_each, usual_indices
+from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.speaker_encoder import (
     _training_utterances,
     equal_error_rate,
     load_network,
     nearest_is_same,
     train,
 )
-from recipe.trainers.speaker_network import SpeakerNetwork
-from recipe.trainers.speaker_onnx import write_speaker_onnx
-from studio.model.speaker_encoder import SpeakerEncoder
+from training.trainers.speaker_network import SpeakerNetwork
+from training.trainers.speaker_onnx import write_speaker_onnx
 
 SMALL = {"channels": "16", "pooled_channels": "24", "rows": "8", "utterances_per_speaker": "4"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recipe.trainers.spectrogram_picture import write_spectrograms
+from training.trainers.spectrogram_picture import write_spectrograms
 
 
 def test_pictures_stand_beside_and_above_each_other(tmp_path: Path) -> None:

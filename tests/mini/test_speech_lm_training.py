@@ -12,23 +12,23 @@ import torch.nn.functional as F
 from fakes import fake_corpus
 from mini_speech_lm_cases import INSTRUCTIONS, RESPELLED, lines_of, small_speech_lm, small_vocabulary
 
-from recipe.corpus.store import Corpus
-from recipe.corpus.tokens import NUM_TOKENS, Colour, asked_tokens, pairs_and_colours
-from recipe.trainers import speech_lm
-from recipe.trainers.factored import FactoredTable, pair_labels
-from recipe.trainers.options import TrainingFailed, TrainingOptions
-from recipe.trainers.speech_lm_lines import Line, read_lines, spoken_form
-from recipe.trainers.speech_lm_sequences import (
+from studio.model.stages import SpeechTokenRequest
+from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.tokenizer import TextTokenizer
+from training.corpus.store import Corpus
+from training.corpus.tokens import NUM_TOKENS, Colour, asked_tokens, pairs_and_colours
+from training.trainers import speech_lm
+from training.trainers.factored import FactoredTable, pair_labels
+from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.speech_lm_lines import Line, read_lines, spoken_form
+from training.trainers.speech_lm_sequences import (
     SequenceMaker,
     SequenceSettings,
     TrainingSequence,
     batches_of_like_length,
     collate,
 )
-from recipe.trainers.speech_lm_validation import Speaking, edit_distance, zero_shot_trials
-from studio.model.stages import SpeechTokenRequest
-from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.tokenizer import TextTokenizer
+from training.trainers.speech_lm_validation import Speaking, edit_distance, zero_shot_trials
 
 ONLY_ZERO_SHOT = SequenceSettings(
     zero_shot_share=1.0, spoiled_prompt=0.0, spoiled_speech=0.0, written_share=0.0, tagged_share=0.0

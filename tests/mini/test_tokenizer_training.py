@@ -9,19 +9,19 @@ import pytest
 import torch
 from fakes import fake_corpus
 
-from recipe.corpus.store import Corpus
-from recipe.corpus.tokens import Colour, shipped_pairs
-from recipe.shipping.half_precision import write_halved_onnx
-from recipe.trainers import tokenizer
-from recipe.trainers.factored import pair_labels
-from recipe.trainers.options import TrainingFailed, TrainingOptions
-from recipe.trainers.tokenizer_batches import TokenizerPieces, clip_colours, to_16k, whisper_log_mel
-from recipe.trainers.tokenizer_network import SpeechTokenizerNetwork
-from recipe.trainers.tokenizer_onnx import write_tokenizer_onnx
 from studio.audio.waveform import Waveform
 from studio.model.onnx_file import open_onnx
 from studio.model.speech_tokenizer import SpeechTokenizer
 from studio.voices import features
+from training.corpus.store import Corpus
+from training.corpus.tokens import Colour, shipped_pairs
+from training.shipping.half_precision import write_halved_onnx
+from training.trainers import tokenizer
+from training.trainers.factored import pair_labels
+from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.tokenizer_batches import TokenizerPieces, clip_colours, to_16k, whisper_log_mel
+from training.trainers.tokenizer_network import SpeechTokenizerNetwork
+from training.trainers.tokenizer_onnx import write_tokenizer_onnx
 
 
 @pytest.fixture(scope="module")

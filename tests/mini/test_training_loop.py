@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import nn
 
-from recipe.trainers import loop
-from recipe.trainers.checkpoints import load_facts, load_weights, read_checkpoint
-from recipe.trainers.loop import Trainer, begin
-from recipe.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers import loop
+from training.trainers.checkpoints import load_facts, load_weights, read_checkpoint
+from training.trainers.loop import Trainer, begin
+from training.trainers.options import TrainingFailed, TrainingOptions
 
 
 @pytest.fixture

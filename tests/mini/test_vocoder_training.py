@@ -11,21 +11,21 @@ import pytest
 import torch
 from fakes import fake_corpus
 
-from recipe.corpus.store import Corpus
-from recipe.corpus.utterance import SAMPLE_RATE
-from recipe.trainers import f0, vocoder
-from recipe.trainers.crops import CropReader, Crops, training_indices
-from recipe.trainers.discriminator import Discriminator, deceiving_loss, feature_distance, judging_loss
-from recipe.trainers.options import TrainingFailed, TrainingOptions
-from recipe.trainers.phase_teaching import PhaseTrack, SineHeads, measured_track, predicted_track
-from recipe.trainers.spectral_loss import SpectralDistance
-from recipe.trainers.vocoder_envelope import begin_with_envelope, fit_envelope, log_magnitudes
-from recipe.trainers.vocoder_sizes import vocoder_config
-from recipe.trainers.vocoder_start import start
-from recipe.trainers.vocoder_weights import official_tensors
 from studio.model.config import Precision
 from studio.model.vocoder import load_vocoder
 from studio.model.vocoder.network import CausalHiFT
+from training.corpus.store import Corpus
+from training.corpus.utterance import SAMPLE_RATE
+from training.trainers import f0, vocoder
+from training.trainers.crops import CropReader, Crops, training_indices
+from training.trainers.discriminator import Discriminator, deceiving_loss, feature_distance, judging_loss
+from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.phase_teaching import PhaseTrack, SineHeads, measured_track, predicted_track
+from training.trainers.spectral_loss import SpectralDistance
+from training.trainers.vocoder_envelope import begin_with_envelope, fit_envelope, log_magnitudes
+from training.trainers.vocoder_sizes import vocoder_config
+from training.trainers.vocoder_start import start
+from training.trainers.vocoder_weights import official_tensors
 
 
 @pytest.fixture(scope="module")

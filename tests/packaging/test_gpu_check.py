@@ -14,12 +14,12 @@ from typing import Any
 
 import gpu_check
 import pytest
-from card_check.asked_process import ProcessLost
-from card_check.material import official_cuts
-from card_check.official import OfficialProcess, Whereabouts
-from card_check.our_side import material_of
-from card_check.ratios import ROWS, Row, compare
-from card_check.whole_requests import PeakMemory, taken_bytes
+from gpu_validation.asked_process import ProcessLost
+from gpu_validation.material import official_cuts
+from gpu_validation.official import OfficialProcess, Whereabouts
+from gpu_validation.our_side import material_of
+from gpu_validation.ratios import ROWS, Row, compare
+from gpu_validation.whole_requests import PeakMemory, taken_bytes
 
 from studio.engines.machine import processor
 from studio.model.checkpoint import open_checkpoint

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import run
 from packaging.specifiers import SpecifierSet
-from set_up.assembly import environment_of, wanted_stamp
 from set_up.checks import run_checks
 from set_up.environment import Environment
+from set_up.install import environment_of, wanted_stamp
 from set_up.machine import Machine
 from set_up_fakes import QuietProgress
 

@@ -81,7 +81,7 @@ def test_removing_it_leaves_nothing_of_the_program_and_all_of_the_person() -> No
 
 
 def test_a_running_program_is_neither_replaced_nor_removed() -> None:
-    assert f'"{settings()["AppMutex"]}"' in (PACKAGING / "frozen" / "door.py").read_text("utf-8")
+    assert f'"{settings()["AppMutex"]}"' in (PACKAGING / "frozen" / "launcher.py").read_text("utf-8")
 
 
 def test_what_is_said_in_chinese_is_said_in_english_too() -> None:

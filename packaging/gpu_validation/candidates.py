@@ -1,0 +1,159 @@
+"""Every candidate that is usable here through probe, build, verify and time; what fails is a line, not the end."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import sys
+import time
+import traceback
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+
+from gpu_validation.fastest import fastest_in_words
+from studio.engines.candidate import AnyStage, EngineBackend, EngineTarget, Unusable
+from studio.engines.machine import budget_bytes, free_bytes
+from studio.engines.reference_io import TOKENS_PER_SECOND, ReferenceIO, random_tokens, streamed_mel
+from studio.engines.stage import Stage
+from studio.engines.trial_run import references_of
+from studio.engines.trial_size import TrialSize
+from studio.engines.trials import TRIALS, StageBenchmark, time_single
+from studio.model.config import Precision
+from studio.model.stages import FlowDecoder
+
+Entry = dict[str, Any]
+
+
+@dataclass
+class Job:
+    """A build that nobody cancels; what it reports goes to the log."""
+
+    subject: EngineTarget
+    workspace: Path
+    timing_cache: Path
+    memory_bytes: int
+
+    def report(self, phase: str, done: float, total: float) -> None:
+        print(f"{phase} {done:.2f}/{total:g}", file=sys.stderr, flush=True)
+
+    def should_continue(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Exam:
+    """What every candidate of a model is put through; ``built`` keeps what was built for later."""
+
+    subject: EngineTarget
+    candidates: tuple[EngineBackend, ...]
+    recording: ReferenceIO
+    extent: TrialSize
+    built: Path
+
+    def workspace(self, candidate: EngineBackend) -> Path:
+        return self.built / f"{candidate.stage.value}-{candidate.name}"
+
+    def opened(self, candidate: EngineBackend) -> AnyStage:
+        return candidate.open(self.workspace(candidate) if candidate.phases else None, self.subject)
+
+    def candidate(self, stage: Stage, name: str) -> EngineBackend:
+        return next(candidate for candidate in self.candidates if (candidate.stage, candidate.name) == (stage, name))
+
+    def opened_by_name(self, names: Mapping[Stage, str]) -> dict[Stage, AnyStage]:
+        """Of each stage the candidate of that name."""
+        return {stage: self.opened(self.candidate(stage, name)) for stage, name in names.items()}
+
+    def entry(self, candidate: EngineBackend) -> Entry:
+        """Probe, build, verify, time; whatever goes wrong is said in the entry."""
+        entry: Entry = {
+            "stage": candidate.stage.value,
+            "name": candidate.name,
+            "engine": candidate.engine,
+            "precision": candidate.precision.value,
+            "is_reference": references_of(self.candidates)[candidate.stage] is candidate,
+        }
+        forget()
+        free_before = free_bytes(self.subject.device)
+        try:
+            usable = candidate.probe(self.subject)
+            if isinstance(usable, Unusable):
+                return entry | {"unusable": str(usable.reason)}
+            entry |= self._built(candidate)
+            started = time.perf_counter()
+            engine = self.opened(candidate)
+            entry["open_seconds"] = time.perf_counter() - started
+            trial = TRIALS[candidate.stage](self.recording, self.subject.checkpoint, self.extent)
+            entry |= _timed(trial, engine)
+            entry["verification"] = _verified(trial, candidate, engine)
+            entry["memory_bytes"] = free_before - free_bytes(self.subject.device)
+        except Exception as error:  # noqa: BLE001 - the next candidate is tried all the same
+            entry["error"] = described(error)
+        return entry
+
+    def _built(self, candidate: EngineBackend) -> Entry:
+        if not candidate.phases:
+            return {}
+        workspace = self.workspace(candidate)
+        shutil.rmtree(workspace, ignore_errors=True)
+        workspace.mkdir(parents=True)
+        started = time.perf_counter()
+        memory_bytes = budget_bytes(self.subject.device)
+        candidate.build(Job(self.subject, workspace, self.built / "timing-cache", memory_bytes))
+        seconds = time.perf_counter() - started
+        return {"build_seconds": seconds, "built_bytes": sum(path.stat().st_size for path in workspace.iterdir())}
+
+    def long_lines(self, name: str, num_tokens: int, num_seeds: int) -> Iterator[Entry]:
+        """Whether a flow stays finite over long lines of random tokens; said after each."""
+        flow = cast("FlowDecoder", self.opened(self.candidate(Stage.FLOW, name)))
+        prompt = self.recording.flow_prompt()
+        with torch.inference_mode():
+            state = flow.prepare_prompt(prompt)
+            for seed in range(num_seeds):
+                tokens = random_tokens(self.subject.checkpoint.speech_lm, num_tokens, seed)
+                line = streamed_mel(flow, state, len(prompt.speech_tokens), tokens)
+                is_finite = all(bool(mel.isfinite().all()) for mel in line)
+                yield {"is_finite": is_finite, "num_seeds": seed + 1, "seconds_each": num_tokens / TOKENS_PER_SECOND}
+                if not is_finite:
+                    return
+
+
+def _timed(trial: StageBenchmark, engine: AnyStage) -> Entry:
+    """Alone: plain float32 is timed once, as a candidate like others. Before it is known to be right: time may run out."""
+    first, total = time_single(trial, engine)
+    seconds = total / trial.audio_seconds
+    timing: Entry = {"timing": {"seconds_per_audio_second": seconds, "first_seconds": first}}
+    if trial.stage is Stage.SPEECH_LM:
+        timing["tokens_per_second"] = TOKENS_PER_SECOND / seconds
+    return timing
+
+
+def _verified(trial: StageBenchmark, candidate: EngineBackend, engine: AnyStage) -> Entry:
+    verification = trial.verify(engine, candidate.precision)
+    complaint = verification.complaint
+    return asdict(verification) | {"complaint": None if complaint is None else str(complaint)}
+
+
+def fastest(entries: Iterable[Entry], *, precisions: Collection[Precision] = tuple(Precision)) -> dict[Stage, str]:
+    """Of each stage the name of the fastest that was verified, of those in ``precisions``."""
+    permitted = {precision.value for precision in precisions}
+    names = fastest_in_words(entry for entry in entries if entry["precision"] in permitted)
+    return {Stage(stage): name for stage, name in names.items()}
+
+
+def described(error: BaseException) -> Entry:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return {
+        "kind": type(error).__name__,
+        "message": str(error)[:500],
+        "at": f"{Path(last.filename).name}:{last.lineno}",
+    }
+
+
+def forget() -> None:
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

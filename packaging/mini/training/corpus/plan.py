@@ -1,0 +1,172 @@
+"""Who says what and how: the whole corpus as a list of jobs, the same for the same hours and seed.
+
+The jobs are mixed before they are dealt into shards, so that the first shards already hold everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from training.corpus.speakers import NAMED_TIMBRES, STRANGER, SpeakerRecipe
+from training.corpus.styles import ACCENTS, DEFAULT_ACCENT, DELIVERY_OF_STYLE
+from training.corpus.texts import Texts
+
+_SHARD_SECONDS = 600.0
+# Of all hours; the rest is shared by eSpeak's speakers.
+_SHARE_OF_NAMED_TIMBRE = 0.11
+_SHARE_OF_OTHER_FLITE = 0.27
+_WORD_SHARE_OF_NAMED_TIMBRE = 0.15
+_WORD_SHARE_OF_OTHER_FLITE = 0.30
+_SECONDS_OF_VALIDATION_SPEAKER = 75.0
+_SECONDS_OF_STRANGER = 300.0
+_VALIDATION_TEXT_SHARE = 0.03
+# An accent is heard best beside the same words said without it.
+_SAME_WORDS_SHARE = 0.6
+
+_OTHER_STYLES = {"fast": 7, "slow": 7, "high": 5, "low": 5, "whisper": 5, "loud": 3, "soft": 3}
+_NORMAL_WEIGHT_FLITE = 70
+_NORMAL_WEIGHT_ESPEAK = 42
+_ACCENT_WEIGHT = 5
+
+# How long a text will last, roughly: enough to deal out hours.
+_SECONDS_A_CHARACTER = 0.062
+_SECONDS_AROUND = 0.45
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    text: str
+    speaker: str
+    style: str
+    split: str
+
+    @property
+    def expected_seconds(self) -> float:
+        return _SECONDS_AROUND + _SECONDS_A_CHARACTER * len(self.text) / DELIVERY_OF_STYLE[self.style].rate
+
+
+def planned_shards(recipes: list[SpeakerRecipe], texts: Texts, *, hours: float, seed: int) -> list[list[Job]]:
+    """Jobs by shard, about ten minutes each."""
+    generator = np.random.default_rng(seed)
+    return _dealt(_planned(recipes, texts, hours, generator), generator)
+
+
+def planned_word_shards(
+    recipes: list[SpeakerRecipe], sentences: tuple[str, ...], *, hours: float, seed: int
+) -> list[list[Job]]:
+    """More for the language model: word lists, said by those we learn from, the voices of flite most of all."""
+    generator = np.random.default_rng([seed, 1])
+    waiting = _shuffled_for_ever(sentences, generator)
+    jobs: list[Job] = []
+    for recipe, seconds in _training_seconds(
+        recipes, 3600.0 * hours, of_named=_WORD_SHARE_OF_NAMED_TIMBRE, of_other_flite=_WORD_SHARE_OF_OTHER_FLITE
+    ):
+        jobs += _jobs(recipe, seconds, waiting, "train", generator)
+    return _dealt(jobs, generator)
+
+
+def _dealt(jobs: list[Job], generator: np.random.Generator) -> list[list[Job]]:
+    mixed = [jobs[number] for number in generator.permutation(len(jobs))]
+    num_shards = max(1, round(sum(job.expected_seconds for job in mixed) / _SHARD_SECONDS))
+    return [mixed[number::num_shards] for number in range(num_shards)]
+
+
+def _planned(recipes: list[SpeakerRecipe], texts: Texts, hours: float, generator: np.random.Generator) -> list[Job]:
+    seconds = 3600.0 * hours
+    kept_seconds = sum(_kept_seconds(recipe) for recipe in recipes)
+    shares = _training_seconds(
+        recipes,
+        seconds,
+        of_named=_SHARE_OF_NAMED_TIMBRE,
+        of_other_flite=_SHARE_OF_OTHER_FLITE,
+        kept_seconds=kept_seconds,
+    )
+    seconds_of = {recipe.name: share for recipe, share in shares}
+    to_train = _shuffled_for_ever(texts.train, generator)
+    to_validate = _shuffled_for_ever(texts.validation, generator)
+    jobs: list[Job] = []
+    for recipe in recipes:
+        if recipe.split == "train":
+            jobs += _training_jobs(recipe, seconds_of[recipe.name], to_train, to_validate, generator)
+        else:
+            # Their sentences are those nobody learns from, so that any of them may be judged by.
+            jobs += _jobs(recipe, _kept_seconds(recipe), to_validate, "validation", generator)
+        if recipe.name in (*NAMED_TIMBRES, STRANGER):
+            jobs += [Job(text, recipe.name, "normal", "test") for text in texts.test]
+    return jobs
+
+
+def _training_seconds(
+    recipes: list[SpeakerRecipe], seconds: float, *, of_named: float, of_other_flite: float, kept_seconds: float = 0.0
+) -> list[tuple[SpeakerRecipe, float]]:
+    """How long each of those we learn from speaks; eSpeak's share what the shares of flite's and others leave."""
+    train = [recipe for recipe in recipes if recipe.split == "train"]
+    num_flite = sum(recipe.engine == "flite" for recipe in train) - len(NAMED_TIMBRES)
+    num_espeak = sum(recipe.engine == "espeak" for recipe in train)
+    flite_seconds = of_other_flite * seconds
+    espeak_seconds = max(0.0, seconds - kept_seconds - len(NAMED_TIMBRES) * of_named * seconds - flite_seconds)
+    shares = []
+    for recipe in train:
+        if recipe.name in NAMED_TIMBRES:
+            share = of_named * seconds
+        elif recipe.engine == "flite":
+            share = flite_seconds / num_flite
+        else:
+            share = espeak_seconds / num_espeak
+        shares.append((recipe, share))
+    return shares
+
+
+def _kept_seconds(recipe: SpeakerRecipe) -> float:
+    return {"train": 0.0, "validation": _SECONDS_OF_VALIDATION_SPEAKER, "stranger": _SECONDS_OF_STRANGER}[recipe.split]
+
+
+def _training_jobs(
+    recipe: SpeakerRecipe,
+    seconds: float,
+    to_train: Iterator[str],
+    to_validate: Iterator[str],
+    generator: np.random.Generator,
+) -> list[Job]:
+    jobs = _jobs(recipe, (1.0 - _VALIDATION_TEXT_SHARE) * seconds, to_train, "train", generator)
+    return jobs + _jobs(recipe, _VALIDATION_TEXT_SHARE * seconds, to_validate, "validation", generator)
+
+
+def _jobs(
+    recipe: SpeakerRecipe, seconds: float, texts: Iterator[str], split: str, generator: np.random.Generator
+) -> list[Job]:
+    styles, weights = _styles(recipe)
+    jobs: list[Job] = []
+    said_normally: list[str] = []
+    planned = 0.0
+    while planned < seconds:
+        style = styles[int(generator.choice(len(styles), p=weights))]
+        is_same_words = style.startswith("accent:") and said_normally and generator.random() < _SAME_WORDS_SHARE
+        text = said_normally.pop() if is_same_words else next(texts)
+        if style == "normal":
+            said_normally.append(text)
+        job = Job(text, recipe.name, style, split)
+        jobs.append(job)
+        planned += job.expected_seconds
+    return jobs
+
+
+def _styles(recipe: SpeakerRecipe) -> tuple[list[str], list[float]]:
+    """Accents are learned from speakers who otherwise have none."""
+    if recipe.split == "stranger":  # this voice cannot be told to speak higher or lower
+        return ["normal"], [1.0]
+    weights = {"normal": _NORMAL_WEIGHT_FLITE, **_OTHER_STYLES}
+    if recipe.engine == "espeak" and recipe.accent == DEFAULT_ACCENT:
+        weights["normal"] = _NORMAL_WEIGHT_ESPEAK
+        weights |= {f"accent:{accent}": _ACCENT_WEIGHT for accent in ACCENTS}
+    total = sum(weights.values())
+    return list(weights), [weight / total for weight in weights.values()]
+
+
+def _shuffled_for_ever(texts: tuple[str, ...], generator: np.random.Generator) -> Iterator[str]:
+    while True:
+        for number in generator.permutation(len(texts)):
+            yield texts[number]

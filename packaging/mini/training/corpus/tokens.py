@@ -1,0 +1,173 @@
+"""Anchored speech tokens: which pair of sounds within 40 ms, and in which colour of the voice.
+
+``token = pair + 729 * colour``. A pair is one of 729 listed in ``pairs.json``, every sound with itself among them;
+a colour is a mode (whisper, modal, soft, loud) and how high the voice is compared with its own median.
+
+Colours are heard moment by moment, but asked for once: the language model says one for all of an utterance, and the
+melody within it is the flow's. (A nucleus of 0.7 never leaves a height that it began with, so a model that learned
+the moments stayed high for whole sentences.)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from training.corpus.phones import LABELS, NUMBER_OF_LABEL, SILENCE
+from training.corpus.utterance import CorpusFailed, FloatArray, IntArray, LabelArray
+
+NUM_PAIRS = 729
+NUM_COLOURS = 9
+NUM_TOKENS = NUM_PAIRS * NUM_COLOURS
+PAIRS_FILE = Path(__file__).with_name("pairs.json")
+
+LOW_BELOW = 0.92  # of the speaker's own median F0
+HIGH_ABOVE = 1.10
+# A level belongs to a phrase, not to a single sound: this many 20 ms on each side are averaged.
+_SMOOTHED_HALF_FRAMES = 6
+
+
+class Colour(IntEnum):
+    WHISPER = 0
+    MODAL_LOW = 1
+    MODAL_MID = 2
+    MODAL_HIGH = 3
+    SOFT_LOW = 4
+    SOFT_HIGH = 5
+    LOUD_LOW = 6
+    LOUD_MID = 7
+    LOUD_HIGH = 8
+
+
+_COLOUR_ASKED_FOR = {
+    "whisper": Colour.WHISPER,
+    "high": Colour.MODAL_HIGH,
+    "low": Colour.MODAL_LOW,
+    "soft": Colour.SOFT_LOW,
+    "loud": Colour.LOUD_MID,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTable:
+    """``pairs`` (729, 2): the labels of each pair class; ``class_of`` (labels, labels): the class of any two labels."""
+
+    pairs: npt.NDArray[np.int64]
+    class_of: IntArray = field(repr=False)
+
+    @classmethod
+    def of_pairs(cls, pairs: npt.NDArray[np.int64]) -> PairTable:
+        """A rare pair counts as its first or its second sound lasting: the one heard, of two heard the more frequent."""
+        num_labels = len(LABELS)
+        class_of = np.full((num_labels, num_labels), -1, np.int32)
+        class_of[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
+        lasting = np.diagonal(class_of).copy()
+        if len(pairs) != NUM_PAIRS or (lasting < 0).any():
+            raise CorpusFailed(f"A pair table has {NUM_PAIRS} pairs, every sound with itself among them; this has not.")
+        rank = lasting.copy()
+        rank[SILENCE] = NUM_PAIRS
+        for first, second in np.argwhere(class_of < 0):
+            class_of[first, second] = lasting[first if rank[first] < rank[second] else second]
+        return cls(pairs, class_of)
+
+    @classmethod
+    def of_counts(cls, counts: npt.NDArray[np.int64]) -> PairTable:
+        """The most frequent pairs of ``counts`` (labels, labels), the most frequent first."""
+        num_labels = len(LABELS)
+        order = np.argsort(-counts.reshape(-1), kind="stable")
+        is_lasting = order // num_labels == order % num_labels
+        moving = order[~is_lasting][: NUM_PAIRS - num_labels]
+        chosen = np.concatenate([order[is_lasting], moving])
+        chosen = chosen[np.argsort(-counts.reshape(-1)[chosen], kind="stable")]
+        return cls.of_pairs(np.stack([chosen // num_labels, chosen % num_labels], axis=1))
+
+    @classmethod
+    def read(cls, path: Path = PAIRS_FILE) -> PairTable:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if tuple(content["labels"]) != LABELS:
+            raise CorpusFailed(
+                f"{path.name} was made for other sounds than those of phones.py. Choose the pairs again."
+            )
+        return cls.of_pairs(np.array([[NUMBER_OF_LABEL[label] for label in pair.split()] for pair in content["pairs"]]))
+
+    def write(self, path: Path) -> None:
+        pairs = [f"{LABELS[first]} {LABELS[second]}" for first, second in self.pairs]
+        content = {"labels": list(LABELS), "pairs": pairs}
+        path.write_text(json.dumps(content, indent=0) + "\n", encoding="utf-8")
+
+    def classes(self, labels: LabelArray) -> IntArray:
+        """(tokens,) pair classes of (2 * tokens,) labels."""
+        classes: IntArray = self.class_of[labels[0::2], labels[1::2]]
+        return classes
+
+
+@lru_cache(maxsize=1)
+def shipped_pairs() -> PairTable:
+    """The table of ``pairs.json``, which everything that is trained here agrees on."""
+    return PairTable.read()
+
+
+def encode(labels: LabelArray, colours: IntArray, table: PairTable) -> IntArray:
+    """(tokens,) of (2 * tokens,) labels and (tokens,) colours."""
+    tokens: IntArray = (table.classes(labels) + NUM_PAIRS * colours).astype(np.int32)
+    return tokens
+
+
+def pairs_and_colours(tokens: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+    """The two digits of each token."""
+    return (tokens % NUM_PAIRS).astype(np.int32), (tokens // NUM_PAIRS).astype(np.int32)
+
+
+def asked_tokens(tokens: IntArray, style: str) -> IntArray:
+    """``tokens`` (tokens,) of an utterance in ``style``, as a language model says them: in one colour throughout."""
+    asked: IntArray = (tokens % NUM_PAIRS + NUM_PAIRS * _COLOUR_ASKED_FOR.get(style, Colour.MODAL_MID)).astype(np.int32)
+    return asked
+
+
+def labels_of(tokens: npt.NDArray[np.integer], table: PairTable) -> LabelArray:
+    """(2 * tokens,): the label of each 20 ms, as far as the token tells."""
+    labels: LabelArray = table.pairs[tokens % NUM_PAIRS].astype(np.uint8).reshape(-1)
+    return labels
+
+
+def phones_of(tokens: npt.NDArray[np.integer], table: PairTable) -> list[str]:
+    """What was said, sound by sound, without lengths and silence: to compare pronunciations by."""
+    labels = labels_of(tokens, table)
+    starts = np.flatnonzero(np.diff(labels.astype(np.int64), prepend=-1))
+    return [LABELS[label] for label in labels[starts] if label != SILENCE]
+
+
+def colours_of(f0_hz: FloatArray, *, median_f0_hz: float, style: str) -> IntArray:
+    """(tokens,) colours of (2 * tokens,) F0 values. What is not voiced is as high as the nearest that is."""
+    num_tokens = len(f0_hz) // 2
+    if style == "whisper":
+        return np.full(num_tokens, Colour.WHISPER, np.int32)
+    height = _height(f0_hz, median_f0_hz)
+    if style == "soft":
+        return np.where(height < 1.0, Colour.SOFT_LOW, Colour.SOFT_HIGH).astype(np.int32)
+    lowest = Colour.LOUD_LOW if style == "loud" else Colour.MODAL_LOW
+    return (lowest + (height >= LOW_BELOW).astype(np.int32) + (height > HIGH_ABOVE)).astype(np.int32)
+
+
+def _height(f0_hz: FloatArray, median_f0_hz: float) -> npt.NDArray[np.float64]:
+    """(tokens,): smoothed F0 over the median; 1 where nothing at all is voiced."""
+    voiced = np.flatnonzero(f0_hz > 0)
+    if len(voiced) == 0:
+        return np.ones(len(f0_hz) // 2)
+    positions = np.arange(len(f0_hz))
+    after = np.minimum(np.searchsorted(voiced, positions), len(voiced) - 1)
+    before = np.maximum(after - 1, 0)
+    is_nearer_before = np.abs(positions - voiced[before]) <= np.abs(positions - voiced[after])
+    nearest = voiced[np.where(is_nearer_before, before, after)]
+    log_height = np.log(f0_hz[nearest].astype(np.float64) / median_f0_hz)
+    reach = _SMOOTHED_HALF_FRAMES
+    sums = np.cumsum(np.pad(log_height, (reach + 1, reach), mode="edge"))
+    smooth = (sums[2 * reach + 1 :] - sums[: -2 * reach - 1]) / (2 * reach + 1)
+    heights: npt.NDArray[np.float64] = np.exp(smooth.reshape(-1, 2).mean(axis=1))
+    return heights

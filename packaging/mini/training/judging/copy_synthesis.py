@@ -1,0 +1,109 @@
+"""How well a vocoder copies: true mels through the program's own vocoder, compared with the sound they came from.
+
+    python -m training.judging.copy_synthesis --corpus CORPUS --work WORK --out FOLDER
+
+writes the copies, the originals and a picture of both (copy above, original below), and prints the numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import torch
+
+from studio.model.vocoder.network import CausalHiFT
+from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder
+from training.corpus.acoustics import f0_of, mel_of
+from training.corpus.store import Corpus
+from training.corpus.utterance import SAMPLE_RATE, FloatArray, Utterance
+from training.judging.spectrogram_picture import write_picture
+from training.trainers.f0 import errors_between
+from training.trainers.vocoder import load_trained
+
+_QUIETEST_LOG_MEL = -7.0  # what is below is hardly heard
+
+
+@dataclass(frozen=True, slots=True)
+class CopyMeasures:
+    """``log_mel_distance``: mean difference, in nats; ``f0_*`` as in ``training.trainers.f0``, praat on both sounds."""
+
+    log_mel_distance: float
+    f0_gross: float
+    f0_voicing: float
+    f0_cents: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copy:
+    samples: FloatArray
+    measures: CopyMeasures
+
+
+def as_shipped(network: CausalHiFT) -> CausalVocoder:
+    """The program's vocoder, as if this network had been loaded from a model folder."""
+    network.requires_grad_(False).eval().f0_predictor.double()
+    network.merge_taps()
+    return CausalVocoder(network)
+
+
+def copy_synthesis(vocoder: HiFTVocoder, utterances: Sequence[Utterance]) -> list[Copy]:
+    copies = []
+    for utterance in utterances:
+        mel = torch.from_numpy(np.ascontiguousarray(utterance.mel.T))
+        samples = vocoder.synthesize_whole(mel, vocoder.noise(seed=0)).numpy()
+        copies.append(Copy(samples, compare(samples, utterance)))
+    return copies
+
+
+def compare(samples: FloatArray, utterance: Utterance) -> CopyMeasures:
+    """``samples`` are as long as those of ``utterance``."""
+    copied, true = (np.maximum(mel, _QUIETEST_LOG_MEL) for mel in (mel_of(samples), utterance.mel))
+    pitch = errors_between(torch.from_numpy(f0_of(samples)), torch.from_numpy(utterance.f0_hz))
+    return CopyMeasures(
+        log_mel_distance=float(np.abs(copied - true).mean()),
+        f0_gross=pitch["gross"],
+        f0_voicing=pitch["voicing"],
+        f0_cents=pitch["cents"],
+    )
+
+
+def mean_measures(copies: Sequence[Copy]) -> dict[str, float]:
+    rows = [asdict(each.measures) for each in copies]
+    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True, help="folder of the checkpoint")
+    parser.add_argument("--name", default="vocoder", help="name of the checkpoint")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--engine", default="flite", choices=("flite", "espeak"))
+    parser.add_argument("--count", type=int, default=8)
+    parsed = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    corpus = Corpus.open(parsed.corpus)
+    indices = corpus.indices(split="test", engine=parsed.engine)
+    chosen = np.random.default_rng(0).permutation(indices)[: parsed.count]
+    utterances = [corpus[int(index)] for index in chosen]
+    copies = copy_synthesis(as_shipped(load_trained(parsed.work, parsed.name)), utterances)
+    parsed.out.mkdir(parents=True, exist_ok=True)
+    for number, (utterance, copied) in enumerate(zip(utterances, copies, strict=True)):
+        stem = parsed.out / f"{parsed.engine}-{number}"
+        soundfile.write(f"{stem}-copy.wav", copied.samples, SAMPLE_RATE, subtype="PCM_16")
+        soundfile.write(f"{stem}-true.wav", utterance.samples, SAMPLE_RATE, subtype="PCM_16")
+        write_picture(Path(f"{stem}.png"), [copied.samples, utterance.samples])
+        print(f"{stem.name} {utterance.speaker.name} {utterance.style}: {utterance.text}")
+    print(json.dumps(mean_measures(copies), indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

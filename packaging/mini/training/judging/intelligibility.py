@@ -1,0 +1,75 @@
+"""Can it be understood? Sentences told apart, words recognised, and utterances as long as they should be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from training.corpus.speakers import NAMED_TIMBRES, STRANGER
+from training.judging.examination import PROMPTS, Examination, short_name
+from training.judging.outcome import Outcome, at_least, at_most
+
+_IDENTIFIED_SHARE = 20 / 24
+_MOST_WORD_ERRORS = 0.45
+_SHORTEST, _LONGEST = 0.6, 1.6  # of the synthesizer's own duration
+_IN_TIME_SHARE = 0.95
+
+
+def identification(examination: Examination) -> list[Outcome]:
+    """The share of sentences that a recogniser of these sentences alone takes for the right one."""
+    outcomes = []
+    for speaker in PROMPTS:
+        heard = [
+            examination.recognizer.sentence(said.samples, examination.sentences) for said in examination.spoken(speaker)
+        ]
+        right = sum(number == answer for answer, number in enumerate(heard))
+        is_judged = speaker == STRANGER
+        outcomes.append(
+            Outcome(
+                f"identified.{short_name(speaker)}",
+                f"sentences identified, prompt {short_name(speaker)}"
+                + (", never heard in training" if is_judged else ""),
+                right / len(heard),
+                at_least(_IDENTIFIED_SHARE) if is_judged else None,
+                f"{right} of {len(heard)}, chance {1 / len(heard):.0%}",
+            )
+        )
+    return outcomes
+
+
+def words(examination: Examination) -> list[Outcome]:
+    """Open word error rate, beside that of the synthesizer."""
+    outcomes = []
+    for speaker in PROMPTS:
+        rate = examination.error_rate([said.samples for said in examination.spoken(speaker)])
+        own = examination.original_error_rate(speaker)
+        outcomes.append(
+            Outcome(
+                f"words.{short_name(speaker)}",
+                f"open word error rate, prompt {short_name(speaker)}",
+                rate,
+                at_most(_MOST_WORD_ERRORS) if speaker in NAMED_TIMBRES else None,
+                f"the synthesizer's own {own:.2f}, aim {own + 0.15:.2f}",
+            )
+        )
+    return outcomes
+
+
+def durations(examination: Examination) -> list[Outcome]:
+    """Has it run on, or been cut?"""
+    ratios = np.array(
+        [
+            said.seconds / examination.originals.say(speaker, text).seconds
+            for speaker in PROMPTS
+            for said, text in zip(examination.spoken(speaker), examination.sentences, strict=True)
+        ]
+    )
+    in_time = (ratios >= _SHORTEST) & (ratios <= _LONGEST)
+    return [
+        Outcome(
+            "durations",
+            f"utterances within {_SHORTEST} to {_LONGEST} of the synthesizer's own duration",
+            float(in_time.mean()),
+            at_least(_IN_TIME_SHARE),
+            f"ratios {ratios.min():.2f} to {ratios.max():.2f}, median {np.median(ratios):.2f}",
+        )
+    ]

@@ -1,0 +1,52 @@
+"""All measures by name, in the order of the table, and the running of some of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from training.judging import dialects, intelligibility, likeness, speed, stages, wishes
+from training.judging.examination import Examination, NotMeasured
+from training.judging.outcome import Outcome, table
+
+Measure = Callable[[Examination], list[Outcome]]
+
+MEASURES: dict[str, Measure] = {
+    "identification": intelligibility.identification,
+    "words": intelligibility.words,
+    "copy": stages.copy_synthesis,
+    "flow": stages.flow,
+    "tokenizer": stages.tokenizer,
+    "speech_lm": stages.speech_lm,
+    "timbre": likeness.timbre,
+    "pitch": likeness.pitch,
+    "durations": intelligibility.durations,
+    "wishes": wishes.wishes,
+    "dialects": dialects.dialects,
+    "speed": speed.speed,
+    "seams": speed.seams,
+}
+
+
+@dataclass(slots=True)
+class Results:
+    """``left_out``: measures that could not be taken, and why."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def examine(examination: Examination, names: Sequence[str], report: Callable[[str], None]) -> Results:
+    """``report`` hears of each measure as soon as it is taken."""
+    results = Results()
+    for name in names:
+        started = time.monotonic()
+        try:
+            found = MEASURES[name](examination)
+        except NotMeasured as why:
+            results.left_out[name] = str(why)
+            continue
+        results.outcomes += found
+        report(f"{name}, {time.monotonic() - started:.0f} s\n{table(found)}")
+    return results

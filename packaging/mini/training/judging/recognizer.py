@@ -1,0 +1,88 @@
+"""What was said, by pocketsphinx: which of some sentences it was, or which words, whatever they be.
+
+A small recogniser of 2015, and American: it errs often, on the synthesizers' own speech too. What counts is therefore
+its error rate beside that of the original.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from studio.audio.waveform import Waveform
+from training.corpus.utterance import SAMPLE_RATE, CorpusFailed, FloatArray
+from training.trainers.speech_lm_validation import edit_distance
+
+_RATE = 16_000
+# Speech of a level the recogniser was trained at; its own estimate of the channel needs no more help.
+_PEAK = 0.7
+
+
+class Recognizer(Protocol):
+    def sentence(self, samples: FloatArray, sentences: tuple[str, ...]) -> int | None:
+        """The number of the one of ``sentences`` that this (24 kHz) sounds like; None where like none."""
+        ...
+
+    def words(self, samples: FloatArray) -> list[str]: ...
+
+
+class Pocketsphinx:
+    """Raises ``CorpusFailed`` where it is not installed."""
+
+    def sentence(self, samples: FloatArray, sentences: tuple[str, ...]) -> int | None:
+        heard = _hear(_grammar_decoder(sentences), samples)
+        spelled = [" ".join(words_of(sentence)) for sentence in sentences]
+        return spelled.index(heard) if heard in spelled else None
+
+    def words(self, samples: FloatArray) -> list[str]:
+        return _hear(_open_decoder(), samples).split()
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"[a-z']+", text.lower())
+
+
+def word_error_rate(heard: Sequence[Sequence[str]], texts: Sequence[str]) -> float:
+    """Over all together: substitutions, insertions and deletions by the number of words written."""
+    errors = sum(edit_distance(words, words_of(text)) for words, text in zip(heard, texts, strict=True))
+    return errors / max(1, sum(len(words_of(text)) for text in texts))
+
+
+@lru_cache(maxsize=1)
+def _open_decoder() -> Any:
+    return _decoder()
+
+
+@lru_cache(maxsize=2)
+def _grammar_decoder(sentences: tuple[str, ...]) -> Any:
+    choices = " | ".join(" ".join(words_of(sentence)) for sentence in sentences)
+    grammar = f"#JSGF V1.0;\ngrammar sentences;\npublic <sentence> = {choices};\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sentences.jsgf"
+        path.write_text(grammar, "utf-8")
+        return _decoder(jsgf=str(path))
+
+
+def _decoder(**settings: object) -> Any:
+    try:
+        from pocketsphinx import Decoder  # noqa: PLC0415 - only who judges speech needs it
+    except ImportError:
+        raise CorpusFailed("pocketsphinx is missing. Install it: pip install pocketsphinx") from None
+    # Every sentence is heard by itself, without what was learned of the channel from the one before.
+    return Decoder(samprate=float(_RATE), loglevel="FATAL", cmn="batch", **settings)
+
+
+def _hear(decoder: Any, samples: FloatArray) -> str:
+    at_16k = Waveform(samples, SAMPLE_RATE).resampled(_RATE).samples
+    scaled = at_16k * np.float32(_PEAK / max(1e-6, float(np.abs(at_16k).max(initial=0.0))))
+    decoder.start_utt()
+    decoder.process_raw(np.round(32_767.0 * scaled).astype(np.int16).tobytes(), full_utt=True)
+    decoder.end_utt()
+    heard = decoder.hyp()
+    return heard.hypstr if heard else ""

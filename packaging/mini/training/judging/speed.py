@@ -1,0 +1,70 @@
+"""How fast it speaks, and whether sound made in pieces is the sound made at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from training.corpus.speakers import NAMED_TIMBRES
+from training.corpus.tokens import asked_tokens
+from training.corpus.utterance import FloatArray
+from training.judging.chain import Wanted
+from training.judging.examination import Examination
+from training.judging.outcome import Outcome, at_most, below
+
+_TIMED_SENTENCES = 5
+_SAME = 1e-4
+_GRID_TOKENS = 25
+_LONGER_THAN_ANY_TOKENS = 40 * _GRID_TOKENS
+
+
+def speed(examination: Examination) -> list[Outcome]:
+    """Medians over some sentences with a voice that was spoken with before; only true where nothing else runs."""
+    clip = examination.originals.clip(NAMED_TIMBRES[0])
+    examination.chain.say(Wanted(examination.sentences[0], clip))
+    texts = [" ".join(examination.sentences[start : start + 2]) for start in range(_TIMED_SENTENCES)]
+    said = [examination.chain.say(Wanted(text, clip, seed=1000 + seed)) for seed, text in enumerate(texts)]
+    return [
+        Outcome(
+            "real_time_factor",
+            "real-time factor, streaming, cached voice",
+            float(np.median([each.real_time_factor for each in said])),
+            below(0.7),
+        ),
+        Outcome(
+            "first_audio",
+            "seconds to the first audio, cached voice",
+            float(np.median([each.first_audio_seconds for each in said])),
+            below(1.0),
+        ),
+    ]
+
+
+def seams(examination: Examination) -> list[Outcome]:
+    """The same tokens in one piece, with the same mask: the core's promise of exact streaming, and of each part of it.
+
+    A mel's last digits move the pitch's phase, which adds up over an utterance: sound differs more than either part.
+    """
+    sounds, mels, copies = [], [], []
+    for speaker in NAMED_TIMBRES:
+        clip = examination.originals.clip(speaker)
+        whole_hop = examination.chain.first_hop_tokens(clip) + _LONGER_THAN_ANY_TOKENS
+        for seed, text in enumerate(examination.sentences[: max(2, examination.few // 4)]):
+            streamed = examination.chain.say(Wanted(text, clip, seed=seed)).samples
+            whole = examination.chain.say(Wanted(text, clip, seed=seed, first_hop_tokens=whole_hop)).samples
+            sounds.append(_difference(streamed, whole))
+            utterance = examination.originals.say(speaker, text)
+            tokens = asked_tokens(utterance.tokens, utterance.style)
+            whole_mel = examination.chain.mel(tokens, clip)
+            mels.append(_difference(examination.chain.mel(tokens, clip, tokens_per_piece=_GRID_TOKENS), whole_mel))
+            copy = examination.chain.copy(whole_mel)
+            copies.append(_difference(examination.chain.copy(whole_mel, frames_per_piece=2 * _GRID_TOKENS), copy))
+    says = "streamed against whole: the largest difference of any"
+    return [
+        Outcome("seams", f"{says} sample", max(sounds), at_most(_SAME), f"{len(sounds)} utterances"),
+        Outcome("seams.mel", f"{says} mel value of the same tokens", max(mels), at_most(_SAME), "in nats"),
+        Outcome("seams.vocoder", f"{says} sample of the same mel", max(copies), at_most(_SAME)),
+    ]
+
+
+def _difference(one: FloatArray, other: FloatArray) -> float:
+    return float(np.abs(one - other).max()) if one.shape == other.shape else float("inf")

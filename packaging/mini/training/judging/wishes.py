@@ -1,0 +1,95 @@
+"""Does it do what it is asked? Fast, slow, high, low, whispered, loud and soft, against the same voice unasked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from training.corpus.acoustics import f0_of
+from training.corpus.effects import active_level_dbfs
+from training.corpus.speakers import NAMED_TIMBRES
+from training.corpus.utterance import SAMPLES_PER_HALF_FRAME, FloatArray
+from training.judging.chain import Said, Wanted
+from training.judging.examination import Examination
+from training.judging.outcome import Bar, Outcome, at_least, at_most, below
+
+_ACTIVE_RANGE_DB = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How one way of speaking sounds over some sentences."""
+
+    seconds: float  # from the first sound to the last, all together
+    f0_hz: float
+    voiced_share: float
+    level_dbfs: float
+
+
+def wishes(examination: Examination) -> list[Outcome]:
+    """Medians over the two timbres trained most, and some sentences."""
+    plain = _manner(examination, None)
+    bars: dict[str, tuple[str, str, Bar | None]] = {
+        "speed.fast": ("rate", "asked to speak fast: rate against unasked", at_least(1.25)),
+        "speed.slow": ("rate", "asked to speak slowly: rate against unasked", at_most(0.8)),
+        "pitch.high": ("f0", "asked for a high voice: F0 against unasked", at_least(1.15)),
+        "pitch.low": ("f0", "asked for a low voice: F0 against unasked", at_most(0.87)),
+        "voice.whisper": ("voiced", "asked to whisper: share of voiced moments", below(0.2)),
+        "volume.loud": ("level", "asked to be loud: dB against unasked", None),
+        "volume.soft": ("level", "asked to be soft: dB against unasked", None),
+    }
+    outcomes = []
+    for wish, (kind, says, bar) in bars.items():
+        manner = _manner(examination, wish)
+        value = {
+            "rate": plain.seconds / manner.seconds,
+            "f0": manner.f0_hz / plain.f0_hz,
+            "voiced": manner.voiced_share,
+            "level": manner.level_dbfs - plain.level_dbfs,
+        }[kind]
+        aside = f"unasked {plain.voiced_share:.2f}" if kind == "voiced" else ""
+        outcomes.append(Outcome(f"wish.{wish}", says, value, bar, aside))
+    return outcomes
+
+
+def active_seconds(samples: FloatArray) -> float:
+    """From the first moment within 30 dB of the loudest to the last."""
+    active = np.flatnonzero(_is_active(samples))
+    return float((active[-1] - active[0] + 1) * 0.02) if len(active) else 0.0
+
+
+def voiced_share(samples: FloatArray) -> float:
+    """Of the moments that are not silent."""
+    is_active = _is_active(samples)
+    f0 = f0_of(samples)[: len(is_active)]
+    return float(np.mean(f0[is_active[: len(f0)]] > 0)) if is_active.any() else 0.0
+
+
+def _manner(examination: Examination, wish: str | None) -> _Manner:
+    said: list[Said] = []
+    for speaker in NAMED_TIMBRES:
+        clip = examination.originals.clip(speaker)
+        texts = examination.sentences[: max(2, examination.few // 2)]
+        said += [
+            examination.chain.say(Wanted(text, clip, wish=wish, hears=False, seed=seed))
+            for seed, text in enumerate(texts)
+        ]
+    voiced = [f0[f0 > 0] for f0 in (f0_of(each.samples) for each in said)]
+    # Of each utterance its own median: the two timbres differ.
+    medians = [float(np.median(f0)) for f0 in voiced if len(f0)]
+    return _Manner(
+        seconds=max(0.02, sum(active_seconds(each.samples) for each in said)),
+        f0_hz=float(np.exp(np.mean(np.log(medians)))) if medians else float("nan"),
+        voiced_share=float(np.mean([voiced_share(each.samples) for each in said])),
+        level_dbfs=float(np.mean([active_level_dbfs(each.samples) for each in said])),
+    )
+
+
+def _is_active(samples: FloatArray) -> np.ndarray:
+    num_frames = max(1, len(samples) // SAMPLES_PER_HALF_FRAME)
+    power = (
+        (samples[: num_frames * SAMPLES_PER_HALF_FRAME].astype(np.float64) ** 2).reshape(num_frames, -1).mean(axis=1)
+    )
+    is_active: np.ndarray = power >= max(power.max(), 1e-9) * 10 ** (-_ACTIVE_RANGE_DB / 10)
+    return is_active

@@ -1,0 +1,122 @@
+"""``train.py all``: the bundled voice from nothing, in order: speech, networks, model folder, measures, card.
+
+Breaking off is safe: the same command goes on where it was. A stage that has had its share of the minutes is left
+alone; one that has had a part of it gets the rest. Every step is a process of its own, so that memory is given back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from training.shipping.ship import SHIPPED_FOLDER
+from training.trainers.options import BUILD_FOLDER
+
+_SCRIPTS = Path(__file__).resolve().parents[1]
+_WORTH_STARTING_MINUTES = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """``share``: of all minutes. ``name`` is that of checkpoint and log."""
+
+    name: str
+    share: float
+    arguments: tuple[str, ...]
+
+
+# A stage follows those it listens through: the vocoder the pitch predictor, the flow the speaker encoder.
+STAGES = (
+    Stage("speaker_encoder", 0.05, ("speaker_encoder",)),
+    Stage(
+        "judge_encoder",
+        0.03,
+        ("speaker_encoder", "--name", "judge_encoder", "--speakers", "odd"),
+    ),
+    Stage("f0", 0.04, ("f0",)),
+    Stage("tokenizer", 0.13, ("tokenizer",)),
+    Stage("vocoder", 0.32, ("vocoder",)),
+    Stage("flow", 0.20, ("flow",)),
+    Stage("speech_lm", 0.23, ("speech_lm",)),
+)
+# The judge is of another mind than the encoder it judges.
+_SEED_OF_JUDGE = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    corpus: Path
+    work: Path
+    to: Path
+    minutes: float
+    hours: float
+    word_hours: float
+    processes: int
+    seed: int
+    device: str
+
+
+Run = Callable[[Sequence[str]], int]
+
+
+def produce(wishes: Wishes, run: Run) -> int:
+    """The status of the first step that failed, else 0. ``run`` gets a script of this folder and its arguments."""
+    train = str(_SCRIPTS / "train.py")
+    corpus = [train, "corpus", "--corpus", str(wishes.corpus), "--hours", f"{wishes.hours:g}"]
+    corpus += ["--word-hours", f"{wishes.word_hours:g}", "--processes", str(wishes.processes)]
+    if status := run([*corpus, "--seed", str(wishes.seed)]):
+        return status
+    for stage in STAGES:
+        trained = minutes_trained(wishes.work, stage.name)
+        minutes = stage.share * wishes.minutes - trained
+        if trained > 0.0 and minutes < _WORTH_STARTING_MINUTES:
+            continue
+        seed = wishes.seed + (_SEED_OF_JUDGE if stage.name == "judge_encoder" else 0)
+        learn = [train, *stage.arguments, "--corpus", str(wishes.corpus), "--work", str(wishes.work)]
+        learn += ["--minutes", f"{minutes:.2f}", "--seed", str(seed), "--device", wishes.device]
+        if status := run(learn):
+            return status
+    measured = str(wishes.work / "measured.json")
+    folders = ["--work", str(wishes.work), "--to", str(wishes.to)]
+    evaluate = [str(_SCRIPTS / "evaluate.py"), "--model", str(wishes.to), "--work", str(wishes.work)]
+    for step in (
+        [train, "ship", *folders],
+        [*evaluate, "--json", measured],
+        [train, "card", *folders, "--measured", measured],
+    ):
+        if status := run(step):
+            return status
+    return 0
+
+
+def minutes_trained(work: Path, name: str) -> float:
+    """Of all runs so far, as the log's last line tells; none where there is no checkpoint."""
+    log = work / f"{name}.jsonl"
+    if not log.is_file() or not (work / f"{name}.pt").is_file():
+        return 0.0
+    lines = log.read_text("utf-8").splitlines()
+    return float(json.loads(lines[-1])["seconds"]) / 60.0 if lines else 0.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="train.py all", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the synthetic speech")
+    parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder of checkpoints and logs")
+    parser.add_argument("--to", type=Path, default=SHIPPED_FOLDER, help="the model folder to write")
+    parser.add_argument("--minutes", type=float, default=480.0, help="of training, for all networks together")
+    parser.add_argument("--hours", type=float, default=12.0, help="of synthetic speech")
+    parser.add_argument("--word-hours", type=float, default=8.0, help="so much more, of lists of words")
+    parser.add_argument("--processes", type=int, default=2, help="that make speech at the same time")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cpu", help="cpu, or cuda")
+    return produce(Wishes(**vars(parser.parse_args(arguments))), _run)
+
+
+def _run(step: Sequence[str]) -> int:
+    print("+ " + " ".join(step), file=sys.stderr, flush=True)
+    return subprocess.run([sys.executable, *step], check=False).returncode

@@ -1,0 +1,105 @@
+"""The model folder that ships: the official layout of Fun-CosyVoice3, from the checkpoints in a work folder.
+
+Nothing in the program knows that it is small: sizes are read from its yaml and its ``config.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from random_models.official_settings import qwen_json, settings_yaml
+from random_models.reference_sizes import CheckpointPlan, preceding_flow
+from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
+from studio.model.config import PromptMelConfig, VocoderConfig
+from studio.model.generations import COSYVOICE3
+from training.corpus.styles import DELIVERY_OF_STYLE
+from training.shipping.half_precision import write_halved_onnx, write_halved_tensors
+from training.shipping.instructions import write_presets
+from training.shipping.text_vocabulary import copy_text_vocabulary, num_base_text_tokens
+from training.trainers.flow import official_flow
+from training.trainers.options import TrainingFailed
+from training.trainers.speech_lm import VOCABULARY_FOLDER, official_speech_lm
+from training.trainers.vocoder import load_trained
+from training.trainers.vocoder_weights import official_tensors
+
+LARGEST_BYTES = 40_000_000
+_TEXT_FOLDER = "CosyVoice-BlankEN"
+_SPEECH_TOKENIZER = COSYVOICE3.speech_tokenizer_file
+_SPEAKER_ENCODER = "campplus.onnx"
+
+Tensors = dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedModel:
+    """Everything the three weight files hold, in float32, and the plan they follow."""
+
+    plan: CheckpointPlan
+    speech_lm: Tensors
+    flow: Tensors
+    vocoder: Tensors
+
+
+def read_trained(work: Path) -> TrainedModel:
+    """The averaged weights of all stages. Raises ``TrainingFailed`` for a stage that has not been trained."""
+    speech_lm_config, speech_lm = official_speech_lm(work / "speech_lm.pt")
+    flow_config, flow = official_flow(work / "flow.pt")
+    network = load_trained(work)
+    vocoder_config: VocoderConfig = network.config
+    if vocoder_config.preceding_flow != preceding_flow(flow_config):
+        raise TrainingFailed("The vocoder was trained for a flow of other sizes; its constant noise depends on them.")
+    plan = CheckpointPlan(
+        generation=COSYVOICE3,
+        num_base_text_tokens=num_base_text_tokens(work / VOCABULARY_FOLDER),
+        speech_lm=speech_lm_config,
+        flow=flow_config,
+        vocoder=vocoder_config,
+        prompt_mel=PromptMelConfig(sample_rate=vocoder_config.sample_rate),
+    )
+    return TrainedModel(plan, speech_lm, flow, official_tensors(network))
+
+
+def write_model_folder(work: Path, folder: Path) -> int:
+    """Writes every file but the model card; the number of bytes in ``folder``.
+
+    Raises ``TrainingFailed`` where a stage is missing or the folder has become too large to ship.
+    """
+    trained = read_trained(work)
+    text_folder = folder / _TEXT_FOLDER
+    text_folder.mkdir(parents=True, exist_ok=True)
+    (folder / COSYVOICE3.yaml_name).write_text(settings_yaml(trained.plan), "utf-8")
+    (text_folder / "config.json").write_text(qwen_json(trained.plan) + "\n", "utf-8")
+    (text_folder / "generation_config.json").write_text(_generation_json(trained.plan), "utf-8")
+    copy_text_vocabulary(work / VOCABULARY_FOLDER, text_folder)
+    # The official file holds the text table twice, under one storage.
+    speech_lm = trained.speech_lm | {TIED_HEAD: trained.speech_lm[TIED_TABLE]}
+    write_halved_tensors(folder / "llm.pt", speech_lm)
+    write_halved_tensors(folder / "flow.pt", trained.flow)
+    write_halved_tensors(folder / "hift.pt", trained.vocoder)
+    write_halved_onnx(_existing(work / "tokenizer.onnx"), folder / _SPEECH_TOKENIZER)
+    write_halved_onnx(_existing(work / "speaker_encoder.onnx"), folder / _SPEAKER_ENCODER)
+    write_presets(folder, DELIVERY_OF_STYLE.keys())
+    num_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if num_bytes > LARGEST_BYTES:
+        raise TrainingFailed(
+            f"{folder} has become {num_bytes / 1e6:.1f} MB; {LARGEST_BYTES / 1e6:.0f} MB may ship. Train smaller networks."
+        )
+    return num_bytes
+
+
+def _generation_json(plan: CheckpointPlan) -> str:
+    end = plan.num_base_text_tokens
+    return (
+        json.dumps({"bos_token_id": end, "do_sample": False, "eos_token_id": end, "max_new_tokens": 2048}, indent=2)
+        + "\n"
+    )
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise TrainingFailed(f"{path} does not exist yet. Train {path.stem} first.")
+    return path

@@ -1,0 +1,75 @@
+"""Conditional flow matching: the velocity along straight paths from noise to mel, as the solver will follow it.
+
+The path is ``x = (1 - (1 - sigma) t) noise + t mel``, its velocity ``mel - (1 - sigma) noise`` (specification F2).
+Times are drawn on the cosine grid the solver steps on: most near the noise, where speech takes shape.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from studio.model.flow.context import FullContext
+from studio.model.flow.encoder import EncoderContext
+from studio.model.flow.estimator import Conditions
+from studio.model.flow.network import FlowNetwork
+from training.corpus.utterance import MEL_BINS
+from training.trainers.flow_batches import FlowBatch
+
+_SMALLEST_SIGMA = 1e-6
+# A voice's harmonics lie in the lower bands. They are a small part of a mel's variance, and all of what tells the
+# vocoder how high the voice is: where they blur, every voice comes out at the average height.
+_HARMONIC_BINS, _WEIGHT_OF_HARMONICS = 36, 3.0
+
+
+def _bin_weights() -> torch.Tensor:
+    weights = torch.ones(MEL_BINS)
+    weights[:_HARMONIC_BINS] = _WEIGHT_OF_HARMONICS
+    return weights / weights.mean()
+
+
+class FlowDraw(NamedTuple):
+    """The random part of a step: ``noise`` (rows, frames, 80), ``time`` (rows,) in 0..1, ``is_told`` (rows,)."""
+
+    noise: torch.Tensor
+    time: torch.Tensor
+    is_told: torch.Tensor
+
+    @classmethod
+    def of(cls, batch: FlowBatch, untold_share: float, generator: torch.Generator) -> FlowDraw:
+        """Drawn on the CPU, whatever the device: the same everywhere. Times are spread evenly over the rows."""
+        rows = len(batch.tokens)
+        places = (torch.randperm(rows, generator=generator) + torch.rand(rows, generator=generator)) / rows
+        device = batch.mel.device
+        return cls(
+            noise=torch.randn(batch.mel.shape, generator=generator).to(device),
+            time=(1.0 - torch.cos(0.5 * math.pi * places)).to(device),
+            is_told=(torch.rand(rows, generator=generator) >= untold_share).to(device),
+        )
+
+
+def flow_loss(network: FlowNetwork, batch: FlowBatch, draw: FlowDraw, *, chunk_frames: int | None) -> torch.Tensor:
+    """Weighted squared error of the velocity where no prompt was given. ``chunk_frames``: the streaming mask, or None.
+
+    Rows that are not told hear zeros for tokens, prompt and speaker alike, as the solver's second row.
+    """
+    num_frames = batch.mel.shape[1]
+    whole = FullContext(chunk_frames)
+    mean = network.mean(network.embed(batch.tokens), batch.num_following, EncoderContext(whole, whole))
+    is_prompt = torch.arange(num_frames, device=batch.mel.device) < batch.prompt_frames[:, None]
+    told = draw.is_told.to(batch.mel.dtype)[:, None]
+    conditions = Conditions(
+        mean=mean * told[..., None],
+        prompt_mel=batch.mel * (is_prompt * told)[..., None],
+        speaker=network.speaker(batch.embedding) * told,
+    )
+    time = draw.time[:, None, None]
+    path = (1.0 - (1.0 - _SMALLEST_SIGMA) * time) * draw.noise + time * batch.mel
+    velocity = batch.mel - (1.0 - _SMALLEST_SIGMA) * draw.noise
+    predicted = network.estimator(path, draw.time, conditions, whole)
+    is_open = ~is_prompt | ~draw.is_told[:, None]
+    errors = ((predicted.float() - velocity).square() * _bin_weights().to(velocity.device)).mean(dim=-1)
+    loss: torch.Tensor = (errors * is_open).sum() / is_open.sum().clamp(min=1)
+    return loss

@@ -1,0 +1,129 @@
+"""Teaches the vocoder the phase, so that it can be compared with the true waveform and not only with its spectrum.
+
+Where the pitch is, the phase of a voice follows from the phase of its fundamental. That one is measured in the
+true sound and given to the source in place of the running sum of the pitch: the network then knows which of
+all equally good waveforms is meant. When it speaks by itself it follows whatever phase the source has.
+
+The first stages are also asked directly for the harmonics' sines between the frames' borders, through heads that
+are thrown away afterwards: the source tells the phase only once a frame (``vocoder_start``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from studio.model.vocoder.network import CausalHiFT
+from training.corpus.utterance import SAMPLE_RATE
+from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
+from training.trainers.crops import MARGIN_FRAMES, Crops
+
+_FRAME_SECONDS = SAMPLES_PER_FRAME / SAMPLE_RATE
+_WHERE_UNKNOWN_HZ = 120.0  # in frames without pitch: any value, the phase there is not used
+_LOWEST_HZ = 40.0
+_TAU = 2.0 * math.pi
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTrack:
+    """``start`` (batch, 1): radians at the first frame's beginning; ``steps`` (batch, frames): what each frame adds."""
+
+    start: torch.Tensor
+    steps: torch.Tensor
+
+    @property
+    def at_ends(self) -> torch.Tensor:
+        """(batch, frames): at the end of each frame, which is what the source tells of it."""
+        return self.start + self.steps.cumsum(-1)
+
+    def between(self, columns_per_frame: int) -> torch.Tensor:
+        """(batch, frames x columns): in the middle of each column."""
+        parts = (torch.arange(columns_per_frame, device=self.steps.device) + 0.5) / columns_per_frame
+        before = self.at_ends - self.steps
+        return (before[..., None] + self.steps[..., None] * parts).flatten(1)
+
+
+def predicted_track(f0_hz: torch.Tensor, start: torch.Tensor) -> PhaseTrack:
+    """The track the network has when it speaks by itself: the sum of the predicted pitch."""
+    return PhaseTrack(start, _TAU * _FRAME_SECONDS * f0_hz)
+
+
+def measured_track(crops: Crops, predicted_hz: torch.Tensor) -> PhaseTrack:
+    """The phase of the fundamental in the true sound, over ``frames + 1`` frames.
+
+    At each border of frames: the angle of the sound against a sine of the local pitch, under a window of 40 ms.
+    """
+    f0 = torch.where(crops.f0_hz > _LOWEST_HZ, crops.f0_hz, predicted_hz)
+    f0 = torch.where(f0 > _LOWEST_HZ, f0, torch.full_like(f0, _WHERE_UNKNOWN_HZ))
+    f0_around = torch.cat((f0[:, :1], f0, f0[:, -1:]), dim=-1)  # of the frames beside each border
+    size = 2 * SAMPLES_PER_FRAME
+    windows = crops.samples.unfold(-1, size, SAMPLES_PER_FRAME)  # (batch, frames + 2, size), each around a border
+    assert windows.shape[1] == f0.shape[1] + MARGIN_FRAMES
+    offsets = torch.arange(-SAMPLES_PER_FRAME, SAMPLES_PER_FRAME, device=f0.device) + 0.5
+    turns = offsets / SAMPLE_RATE
+    before, after = turns[:SAMPLES_PER_FRAME], turns[SAMPLES_PER_FRAME:]
+    angles = _TAU * torch.cat((f0_around[:, :-1, None] * before, f0_around[:, 1:, None] * after), dim=-1)
+    weighted = windows * torch.hann_window(size, device=f0.device)
+    at_borders = torch.atan2(-(weighted * angles.sin()).sum(-1), (weighted * angles.cos()).sum(-1))
+    expected = _TAU * _FRAME_SECONDS * f0
+    steps = expected + _wrapped(at_borders.diff(dim=-1) - expected)
+    return PhaseTrack(at_borders[:, :1], steps)
+
+
+def harmonic_phases(track: PhaseTrack, num_harmonics: int) -> torch.Tensor:
+    """(batch, harmonics, frames): what ``nearest_upsample`` makes the source's phase of."""
+    harmonics = torch.arange(1, num_harmonics + 1, device=track.steps.device)
+    return (track.at_ends[:, None] * harmonics[:, None]) % _TAU
+
+
+class SineHeads(nn.Module):
+    """Asks the first two stages for sines and cosines of the harmonics; remembers what the blocks made last."""
+
+    def __init__(self, network: CausalHiFT, harmonics: tuple[int, ...] = (2, 6), first_channel: int = 0) -> None:
+        """``first_channel``: those before it carry other things."""
+        super().__init__()
+        self._first_channel = first_channel
+        config = network.config
+        self._num_parallel = len(config.resblock_kernel_sizes)
+        self._columns_per_frame = [math.prod(config.upsample_rates[: stage + 1]) for stage in range(len(harmonics))]
+        self._made: dict[int, torch.Tensor] = {}
+        self.heads = nn.ModuleList(
+            nn.Conv1d((config.base_channels >> (stage + 1)) - first_channel, 2 * count, 1)
+            for stage, count in enumerate(harmonics)
+        )
+        for index, block in enumerate(network.resblocks[: len(harmonics) * self._num_parallel]):
+            block.register_forward_hook(self._remember(index))
+
+    def _remember(self, index: int) -> Callable[[nn.Module, object, torch.Tensor], None]:
+        def hook(block: nn.Module, inputs: object, output: torch.Tensor) -> None:
+            del block, inputs
+            if output.requires_grad:
+                self._made[index] = output
+
+        return hook
+
+    def distance(self, track: PhaseTrack, is_voiced: torch.Tensor) -> torch.Tensor:
+        """How far the sines are from those of ``track`` where ``is_voiced`` (batch, frames): 1 knows nothing, 0 all."""
+        distances = []
+        num_frames = is_voiced.shape[-1]
+        for stage, (head, per_frame) in enumerate(zip(self.heads, self._columns_per_frame, strict=True)):
+            first = stage * self._num_parallel
+            made = torch.stack([self._made[first + index] for index in range(self._num_parallel)]).mean(0)
+            answer = head(made[:, self._first_channel :, : num_frames * per_frame])
+            harmonics = torch.arange(1, answer.shape[1] // 2 + 1, device=answer.device)
+            angles = track.between(per_frame)[:, None, : num_frames * per_frame] * harmonics[:, None]
+            truth = torch.cat((angles.cos(), angles.sin()), dim=1)
+            mask = is_voiced.repeat_interleave(per_frame, dim=-1)[:, None].to(answer.dtype)
+            errors = F.smooth_l1_loss(answer, truth, reduction="none")  # a head gone astray must not drown the rest
+            distances.append(4.0 * (errors * mask).sum() / (mask.sum() * answer.shape[1] + 1.0))
+        self._made.clear()
+        return torch.stack(distances).mean()
+
+
+def _wrapped(angles: torch.Tensor) -> torch.Tensor:
+    return torch.remainder(angles + math.pi, _TAU) - math.pi

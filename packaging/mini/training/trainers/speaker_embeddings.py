@@ -1,0 +1,72 @@
+"""Speaker embeddings of utterances that could be prompts: computed once by the trained encoder, kept in a file."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from studio.model.speaker_encoder import SpeakerEncoder
+from training.corpus.store import Corpus
+from training.corpus.utterance import FloatArray
+from training.trainers.filter_bank_pool import filter_bank_of, some_of_each, usual_indices
+from training.trainers.options import TrainingFailed, TrainingOptions
+
+_FILE = "speaker_embeddings.npz"
+
+
+def encoder_path(options: TrainingOptions) -> Path:
+    """The encoder trained in this work folder, or the shipped one. Raises ``TrainingFailed`` where there is neither."""
+    candidates = [options.work / "speaker_encoder.onnx"]
+    if options.start_from is not None:
+        candidates.append(options.start_from / "campplus.onnx")
+    for path in candidates:
+        if path.is_file():
+            return path
+    raise TrainingFailed(f"There is no {candidates[0]}: train the speaker encoder first, the flow listens through it.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpeakerEmbeddings:
+    """Some utterances of each speaker, and their embeddings (192,) of length one."""
+
+    indices: dict[str, npt.NDArray[np.int64]]
+    of_index: dict[int, FloatArray]
+
+    @classmethod
+    def of(cls, corpus: Corpus, encoder: Path, cache: Path, *, most_of_each: int) -> SpeakerEmbeddings:
+        """Reads ``cache`` where it holds the same encoder's view of the same corpus; else makes and writes it."""
+        chosen = some_of_each(
+            corpus, usual_indices(corpus, np.arange(len(corpus))), most_of_each, np.random.default_rng(0)
+        )
+        wanted = np.concatenate(list(chosen.values()))
+        texts = "\0".join(corpus.entry(index).text for index in wanted.tolist())
+        key = hashlib.sha256(encoder.read_bytes() + wanted.tobytes() + texts.encode()).hexdigest()
+        embeddings = _read(cache / _FILE, key)
+        if embeddings is None:
+            listen = SpeakerEncoder(encoder, num_threads=1)
+            embeddings = np.stack([listen.embed(filter_bank_of(corpus, index)) for index in wanted.tolist()])
+            embeddings /= np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12)
+            _write(cache / _FILE, key, embeddings)
+        return cls(chosen, dict(zip(wanted.tolist(), embeddings, strict=True)))
+
+    def draw_index(self, speaker: str, random: np.random.Generator) -> int:
+        return int(random.choice(self.indices[speaker]))
+
+
+def _read(path: Path, key: str) -> FloatArray | None:
+    if not path.is_file():
+        return None
+    with np.load(path) as content:
+        embeddings: FloatArray = content["embeddings"]
+        return embeddings if str(content["key"]) == key else None
+
+
+def _write(path: Path, key: str, embeddings: FloatArray) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"part-{path.name}")  # numpy insists on the ending
+    np.savez(beside, key=np.array(key), embeddings=embeddings)
+    beside.replace(path)

@@ -1,0 +1,91 @@
+"""How far two sounds are apart, to a spectrum: in magnitude at several resolutions, in mel, and with phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from studio.voices.filter_banks import slaney_filter_bank
+from training.corpus.utterance import MEL_BINS, SAMPLE_RATE
+from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
+
+# A quiet sine of this amplitude (-74 dB) and anything below are the same: nobody hears it.
+_INAUDIBLE = 2e-4
+_MEL_SIZE = 1920
+_MEL_HOP = 240
+_MEL_FLOOR = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    size: int
+    hop: int
+
+
+RESOLUTIONS = (Resolution(1024, 256), Resolution(512, 128), Resolution(256, 64), Resolution(128, 32))
+# For comparing with phase: one that tells harmonics apart, one that tells pulses apart.
+_PHASE_RESOLUTIONS = (Resolution(1024, 256), Resolution(256, 64))
+_HIGHEST_PHASE_HZ = 1_500.0  # above, the phase is learned last, and until then being wrong only teaches silence
+
+
+class SpectralDistance(nn.Module):
+    """Windows and filter bank of the distances, on the device they are used on."""
+
+    bank: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        for size in {each.size for each in (*RESOLUTIONS, *_PHASE_RESOLUTIONS)} | {_MEL_SIZE}:
+            self.register_buffer(f"window_{size}", torch.hann_window(size))
+        bank = torch.tensor(slaney_filter_bank(SAMPLE_RATE, _MEL_SIZE, MEL_BINS, 0.0, None), dtype=torch.float32)
+        self.register_buffer("bank", bank)
+
+    def magnitudes(self, made: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
+        """In log and in proportion, a mean over resolutions; of sounds (batch, samples)."""
+        total = made.new_zeros(())
+        for each in RESOLUTIONS:
+            one = _magnitude(self._spectrum(made, each))
+            other = _magnitude(self._spectrum(true, each))
+            in_log = ((one + _INAUDIBLE).log() - (other + _INAUDIBLE).log()).abs().mean()
+            in_proportion = (one - other).abs().sum() / (other.sum() + _INAUDIBLE * other.numel())
+            total = total + in_log + 0.5 * in_proportion
+        return total / len(RESOLUTIONS)
+
+    def mels(self, made: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
+        """In the log-mel the whole model speaks, at twice its frame rate."""
+        return (self._log_mel(made) - self._log_mel(true)).abs().mean()
+
+    def waves(self, made: torch.Tensor, true: torch.Tensor, is_voiced: torch.Tensor) -> torch.Tensor:
+        """With phase, where it is low enough to be known, in frames where ``is_voiced`` (batch, frames): 0 equal, about 1 unrelated.
+
+        Louder bins count more, but less than their share: by the root of their magnitude.
+        """
+        total = made.new_zeros(())
+        for each in _PHASE_RESOLUTIONS:
+            highest = int(_HIGHEST_PHASE_HZ * each.size / SAMPLE_RATE)
+            one, other = (self._spectrum(sound, each)[:, 1:highest] for sound in (made, true))
+            size = _magnitude(other)
+            centres = torch.arange(size.shape[-1], device=made.device) * each.hop // SAMPLES_PER_FRAME
+            mask = is_voiced[:, centres.clamp(max=is_voiced.shape[-1] - 1)].to(size.dtype)[:, None]
+            weight = mask * (size + _INAUDIBLE).rsqrt()
+            total = total + (weight * _magnitude(one - other)).sum() / ((weight * size).sum() + 1e-3)
+        return total / len(_PHASE_RESOLUTIONS)
+
+    def _spectrum(self, sound: torch.Tensor, resolution: Resolution) -> torch.Tensor:
+        """Scaled so that a sine has its own amplitude."""
+        window = getattr(self, f"window_{resolution.size}")
+        spectrum = torch.stft(sound, resolution.size, resolution.hop, window=window, return_complex=True)
+        return spectrum * (4.0 / resolution.size)
+
+    def _log_mel(self, sound: torch.Tensor) -> torch.Tensor:
+        window = getattr(self, f"window_{_MEL_SIZE}")
+        spectrum = torch.stft(sound, _MEL_SIZE, _MEL_HOP, window=window, return_complex=True)
+        mel: torch.Tensor = self.bank @ _magnitude(spectrum)
+        return (mel + _MEL_FLOOR).log()
+
+
+def _magnitude(spectrum: torch.Tensor) -> torch.Tensor:
+    """Without the infinite slope that ``abs`` has at nothing."""
+    return (spectrum.real.square() + spectrum.imag.square() + 1e-12).sqrt()

@@ -1,0 +1,36 @@
+"""Spectrograms as PNG files, to be looked at: one row of pictures above the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from training.png import write_grey_png
+
+_QUIETEST, _LOUDEST = -11.5, 2.0  # nats of a mel band
+_GAP = 4
+_MAGNIFIED = 2
+
+
+def write_spectrograms(path: Path, rows: Sequence[Sequence[npt.NDArray[np.floating]]]) -> None:
+    """``rows`` of mels (frames, bands): each beside the next, low bands below; grey, louder is brighter."""
+    strips = [np.concatenate([_with_gap(_picture(mel)) for mel in row], axis=1) for row in rows]
+    width = max(strip.shape[1] for strip in strips)
+    pixels = np.concatenate(
+        [np.pad(strip, ((0, 0), (0, width - strip.shape[1])), constant_values=128) for strip in strips]
+    )
+    pixels = pixels.repeat(_MAGNIFIED, axis=0).repeat(_MAGNIFIED, axis=1)
+    write_grey_png(path, pixels)
+
+
+def _picture(mel: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
+    level = np.clip((mel.T[::-1] - _QUIETEST) / (_LOUDEST - _QUIETEST), 0.0, 1.0)
+    picture: npt.NDArray[np.uint8] = (255.0 * level).astype(np.uint8)
+    return picture
+
+
+def _with_gap(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    return np.pad(picture, ((_GAP, 0), (0, _GAP)), constant_values=128)

@@ -1,0 +1,261 @@
+"""Trains the speech language model: text and a prompt in, anchored speech tokens out, as the program will ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from studio.model.checkpoint import open_checkpoint
+from studio.model.config import SpeechLMConfig
+from studio.model.speech_lm import open_network
+from studio.text.tokenizer import TextTokenizer
+from training.corpus.store import Corpus
+from training.shipping.instructions import Instruction, read_instructions
+from training.shipping.respellings import cmu_respellings, write_respellings
+from training.shipping.text_vocabulary import (
+    copy_text_vocabulary,
+    has_text_vocabulary,
+    open_text_vocabulary,
+    write_text_vocabulary,
+)
+from training.trainers.checkpoints import load_facts, load_weights
+from training.trainers.factored import pair_labels
+from training.trainers.loop import Trainer, begin
+from training.trainers.optimizers import adam_and_muon
+from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.reading_guide import ReadingGuide
+from training.trainers.speech_lm_lines import Line, read_lines
+from training.trainers.speech_lm_network import FactoredSpeechLM, SequenceBatch, speech_lm_config
+from training.trainers.speech_lm_sequences import SequenceMaker, SequenceSettings, batches_of_like_length, collate
+from training.trainers.speech_lm_validation import Speaking, Trial, zero_shot_trials
+
+STAGE = "speech_lm"
+VOCABULARY_FOLDER = "text_vocabulary"  # in the work folder; it ships as CosyVoice-BlankEN
+_TOKENS_PER_SECOND = 25.0
+_POOL = 256  # sequences drawn before they are sorted into batches
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``positions``: of one batch, padding included; a GPU takes ``gpu_factor`` times as many.
+
+    Batches begin with ``first_positions`` and grow: at first any few sentences say where to go.
+    """
+
+    hidden_size: int = 192
+    num_layers: int = 6
+    num_heads: int = 3
+    num_kv_heads: int = 3
+    intermediate_size: int = 768
+    first_positions: int = 1024
+    positions: int = 2560
+    growing_steps: int = 4000
+    gpu_factor: int = 8
+    matrix_rate: float = 0.02
+    adam_rate: float = 0.003
+    weight_decay: float = 0.05
+    cool_down_share: float = 0.3
+    short_steps: int = 600  # single utterances first: reading is learned sooner from them
+    guided_steps: int = 2000  # while heads are shown where to read, less and less
+    guided_layer: int = 2
+    bfloat16: bool = True
+    num_trials: int = 24
+    minutes_between_validations: float = 10.0
+
+
+def train(options: TrainingOptions) -> dict[str, float]:
+    """Raises ``TrainingFailed``."""
+    settings = options.with_settings(Settings())
+    begin(options)
+    lines = _lines(options)
+    learned = _learned(lines)
+    if not learned:
+        raise TrainingFailed("The corpus holds no training lines yet. Make more of it first.")
+    tokenizer = _text_vocabulary(options, learned)
+    network = FactoredSpeechLM(
+        speech_lm_config(
+            tokenizer.num_tokens,
+            hidden_size=settings.hidden_size,
+            num_layers=settings.num_layers,
+            num_heads=settings.num_heads,
+            num_kv_heads=settings.num_kv_heads,
+            intermediate_size=settings.intermediate_size,
+        ),
+        pair_labels(),
+    )
+    network.letters_in.spell(tokenizer)
+    network.to(options.device)
+    instructions = read_instructions()
+    optimizers = adam_and_muon(
+        STAGE,
+        network,
+        matrices_in="backbone.layers",
+        adam_rate=settings.adam_rate,
+        matrix_rate=settings.matrix_rate,
+        weight_decay=settings.weight_decay,
+    )
+    trainer = Trainer(
+        STAGE,
+        options,
+        networks={"speech_lm": network},
+        optimizers=optimizers,
+        averaged=("speech_lm",),
+        average_decay=0.998,
+        facts={
+            "num_text_rows": tokenizer.num_tokens,
+            "hidden_size": settings.hidden_size,
+            "num_layers": settings.num_layers,
+            "num_heads": settings.num_heads,
+            "num_kv_heads": settings.num_kv_heads,
+            "intermediate_size": settings.intermediate_size,
+        },
+        warm_up_steps=100,
+        cool_down_share=settings.cool_down_share,
+        validate=_validation(network, lines, tokenizer, instructions, settings),
+        minutes_between_validations=settings.minutes_between_validations,
+        warm_start=lambda folder: network.continue_from(
+            open_network(folder / "llm.pt", open_checkpoint(folder).speech_lm)
+        ),
+    )
+    sequences = SequenceSettings()
+
+    def make_sequences() -> SequenceMaker:
+        return SequenceMaker(_learned(_lines(options)), tokenizer, instructions, sequences, trainer.random)
+
+    batches = _batches(make_sequences, trainer, settings, sequences.prompt_weight)
+    guide = ReadingGuide(network.backbone, layer=min(settings.guided_layer, settings.num_layers - 1))
+    for _ in trainer.steps():
+        batch = next(batches).to(trainer.device)
+        with torch.autocast(trainer.device.type, torch.bfloat16, enabled=settings.bfloat16):
+            hidden = network.hidden(batch)
+        each, is_pair_right, is_colour_right = network.losses(hidden.float(), batch)
+        loss = (each * batch.weights).sum() / batch.weights.sum()
+        pull = 1.0 - trainer.step / max(1, settings.guided_steps)
+        if pull > 0.0:
+            astray = guide.loss(batch.reading)
+            trainer.note(astray=astray)
+            loss = loss + pull * astray
+        else:
+            guide.close()
+        trainer.descend(loss, *optimizers, largest_gradient=1.0)
+        trainer.note(
+            heard_seconds=len(each) / _TOKENS_PER_SECOND,
+            loss=(each.detach() * batch.weights).sum() / batch.weights.sum(),
+            pair_accuracy=is_pair_right.float().mean(),
+            colour_accuracy=is_colour_right.float().mean(),
+        )
+    return trainer.finish()
+
+
+def _text_vocabulary(options: TrainingOptions, lines: list[Line]) -> TextTokenizer:
+    """The vocabulary of the work folder, of the shipped model to go on from, or a new one learned from ``lines``."""
+    folder = options.work / VOCABULARY_FOLDER
+    if not has_text_vocabulary(folder):
+        if options.start_from is not None:
+            copy_text_vocabulary(options.start_from / "CosyVoice-BlankEN", folder)
+        else:
+            wishes = [sentence for each in read_instructions().values() for sentence in each.sentences]
+            write_respellings(folder, *cmu_respellings())
+            write_text_vocabulary(folder, sorted({line.spoken for line in lines}), wishes)
+    return open_text_vocabulary(folder)
+
+
+def _batches(
+    make_sequences: Callable[[], SequenceMaker], trainer: Trainer, settings: Settings, prompt_weight: float
+) -> Iterator[SequenceBatch]:
+    """For ever. A corpus that is still growing is read again whenever it has grown."""
+    factor = settings.gpu_factor if trainer.device.type == "cuda" else 1
+    growth = settings.positions - settings.first_positions
+    num_shards, maker = _num_shards(trainer.options), make_sequences()
+    while True:
+        if _num_shards(trainer.options) != num_shards:
+            num_shards, maker = _num_shards(trainer.options), make_sequences()
+        is_short = trainer.step < settings.short_steps
+        grown = min(1.0, trainer.step / max(1, settings.growing_steps))
+        most = factor * int(settings.first_positions + grown * growth)
+        pool = [maker.draw(is_short=is_short) for _ in range(_POOL)]
+        for batch in batches_of_like_length(pool, most, trainer.random):
+            yield collate(batch, prompt_weight)
+
+
+def _lines(options: TrainingOptions) -> list[Line]:
+    return read_lines(Corpus.open(options.corpus), options.work / "spoken.json")
+
+
+def _learned(lines: list[Line]) -> list[Line]:
+    return [line for line in lines if line.split == "train" and line.speaker.split == "train"]
+
+
+def _num_shards(options: TrainingOptions) -> int:
+    return sum(1 for _ in options.corpus.glob("shard-*.json"))
+
+
+def _validation(
+    network: FactoredSpeechLM,
+    lines: list[Line],
+    tokenizer: TextTokenizer,
+    instructions: dict[str, Instruction],
+    settings: Settings,
+) -> Callable[[], dict[str, float]]:
+    """Loss on sequences that never change, and free speech: after prompts of training timbres and of new ones."""
+    random = np.random.default_rng(1)
+    held_out = [line for line in lines if line.split == "validation"]
+    known = [line for line in held_out if line.speaker.split == "train"]
+    flite = [line for line in known if line.speaker.engine == "flite"]
+    sets: dict[str, list[Trial]] = {
+        "flite": zero_shot_trials(flite or known, tokenizer, settings.num_trials, random),
+        "new_timbres": zero_shot_trials(
+            [line for line in held_out if line.speaker.split == "validation"],
+            tokenizer,
+            settings.num_trials // 2,
+            random,
+        ),
+    }
+    still = SequenceSettings(spoiled_speech=0.0)
+    maker = SequenceMaker(known, tokenizer, instructions, still, random) if known else None
+    fixed = [maker.draw() for _ in range(64)] if maker else []
+    batches = (
+        [collate(batch, 0.0) for batch in batches_of_like_length(fixed, settings.positions, random)] if fixed else []
+    )
+    texts = sorted({line.spoken for line in flite or known})[: settings.num_trials // 4]
+    styles = {line.style for line in lines}
+
+    def validate() -> dict[str, float]:
+        device = network.marks_in.device
+        sums = np.zeros(4)
+        for cpu_batch in batches:
+            batch = cpu_batch.to(device)
+            each, is_pair_right, is_colour_right = network.losses(network.hidden(batch), batch)
+            parts = (each, is_pair_right.float(), is_colour_right.float(), torch.ones_like(each))
+            sums += [float((part * batch.weights).sum()) for part in parts]
+        names = ("loss", "pair_accuracy", "colour_accuracy")
+        values = dict(zip(names, (sums[:3] / max(sums[3], 1.0)).tolist(), strict=True))
+        speaking = Speaking(network.shipped())
+        for name, trials in sets.items():
+            if trials:
+                values |= {f"{name}_{measure}": value for measure, value in speaking.measure(trials).items()}
+        wishes = {style: each for style, each in instructions.items() if style in styles}
+        return values | (speaking.measure_wishes(texts, wishes, tokenizer) if texts else {})
+
+    return validate
+
+
+def load_network(checkpoint: Path) -> FactoredSpeechLM:
+    """The trained network with its averaged weights. Raises ``TrainingFailed`` where there is none yet."""
+    sizes = {name: int(value) for name, value in load_facts(checkpoint).items()}
+    network = FactoredSpeechLM(speech_lm_config(**sizes), pair_labels())
+    network.load_state_dict(load_weights(checkpoint, STAGE))
+    return network.eval()
+
+
+def official_speech_lm(checkpoint: Path) -> tuple[SpeechLMConfig, dict[str, torch.Tensor]]:
+    """The sizes for yaml and ``config.json``, and the tensors of ``llm.pt``, float32.
+
+    Raises ``TrainingFailed`` where there is no checkpoint yet.
+    """
+    network = load_network(checkpoint).shipped()
+    return network.config, dict(network.state_dict())

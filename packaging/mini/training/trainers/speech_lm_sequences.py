@@ -1,0 +1,271 @@
+"""Sequences to learn from, laid out exactly as the program asks (specification E5, B6, B7).
+
+    start | prompt text, text | task | prompt speech, speech | end
+
+Zero-shot: preamble, the prompt's words, the text; the prompt's speech. Cross-lingual: preamble, text. Instruct:
+preamble with the wish, text. A text may be several sentences. Prompt speech comes from a tokenizer that errs, so
+it is spoiled in part; what is to be predicted never is. A prompt is heard moment by moment, but what is predicted is
+always in the one colour that its style asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.tokenizer import TextTokenizer
+from training.corpus.styles import HEIGHT_STYLES
+from training.corpus.tokens import NUM_PAIRS, asked_tokens, pairs_and_colours
+from training.corpus.utterance import IntArray
+from training.shipping.instructions import Instruction
+from training.trainers.reading_guide import NOWHERE
+from training.trainers.renderings import Renderer
+from training.trainers.speech_lm_lines import NORMAL, Line, by_speaker_and_style, concatenated
+from training.trainers.speech_lm_network import END, NO_COLOUR, SequenceBatch
+
+_TOKENS_PER_SECOND = 25
+_WEIGHT_OF_SIZE = 0.7
+# With its first tokens a voice decides to whisper or to be high: the rest repeats what went before, wish or no wish.
+_FIRST_TOKENS, _WEIGHT_OF_FIRST = 4, 8.0
+_PRESET_SHARE = 0.3  # of wishes: the preset's own sentence is the one most will send
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceSettings:
+    """What is drawn how often, and how long it may become.
+
+    The prompt's speech is predicted as well, at ``prompt_weight``: it is read from text like all speech.
+    ``spoiled_prompt`` and ``spoiled_speech`` are the largest shares of input tokens that are made wrong.
+    """
+
+    zero_shot_share: float = 0.45
+    cross_lingual_share: float = 0.1  # the rest is instruct
+    longest_prompt_seconds: float = 8.0
+    longest_speech_seconds: float = 12.0
+    prompt_weight: float = 0.5
+    spoiled_prompt: float = 0.4
+    spoiled_speech: float = 0.04
+    written_share: float = 0.05  # of words in letters instead of sounds: names will come that no dictionary holds
+    tagged_share: float = 0.03  # of words in the phones a person corrects with
+    neutral_engine: str = "flite"  # whose pronunciation is spoken where no prompt says otherwise
+    neutral_share: float = 0.5  # of prompts and their continuations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSequence:
+    """``inputs``: rows of the network's input table (text ids, start, task, pairs); ``colours`` beside them.
+
+    From position ``first_prediction`` on everything is predicted: ``tokens``, then the end. ``reading``: the position
+    of the text token that each of these says, roughly.
+    """
+
+    inputs: npt.NDArray[np.int64]
+    colours: npt.NDArray[np.int64]
+    first_prediction: int
+    tokens: IntArray
+    num_prompt_tokens: int
+    reading: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+
+class SequenceMaker:
+    """Draws sequences from ``lines`` (of one split), with its own random numbers."""
+
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        tokenizer: TextTokenizer,
+        instructions: Mapping[str, Instruction],
+        settings: SequenceSettings,
+        random: np.random.Generator,
+    ) -> None:
+        self._settings, self._random, self._tokenizer = settings, random, tokenizer
+        self._start_row, self._task_row = tokenizer.num_tokens, tokenizer.num_tokens + 1
+        self._first_pair_row = tokenizer.num_tokens + 2
+        self._renderer = Renderer(tokenizer, settings.written_share, settings.tagged_share, random)
+        self._stop = tokenizer.encode(".", allow_special=False)
+        self._preamble = COSYVOICE3_TEXT.cross_lingual(tokenizer)
+        groups = list(by_speaker_and_style(lines).values())
+        normal = [group for group in groups if group[0].style == NORMAL]
+        self._anybody = _Choice.among(groups, settings)
+        # A prompt and another line; where nobody said two things, the same one twice.
+        # How high a clip is says who speaks, and no more: nothing is to be asked for because a clip was high.
+        of_any_height = [group for group in groups if group[0].style not in HEIGHT_STYLES] or groups
+        self._pairs = _Choice.among(
+            [group for group in of_any_height if len({line.spoken for line in group}) > 1] or of_any_height, settings
+        )
+        self._neutral = _Choice.among(_only_neutral(normal, settings), settings)
+        self._wishes: list[tuple[list[tuple[int, ...]], _Choice]] = []
+        for style, instruction in instructions.items():
+            in_style = [group for group in groups if group[0].style == style]
+            if in_style:
+                wishes = [COSYVOICE3_TEXT.instruct(sentence, tokenizer) for sentence in instruction.sentences]
+                self._wishes.append((wishes, _Choice.among(_only_neutral(in_style, settings), settings)))
+
+    def draw(self, *, is_short: bool = False) -> TrainingSequence:
+        """A sequence of any kind; ``is_short``: one utterance without a prompt, to learn reading from."""
+        if is_short:
+            group = self._anybody.pick(self._random)
+            return self._sequence(self._preamble, (), [group[int(self._random.integers(len(group)))]])
+        settings, kind = self._settings, self._random.random()
+        if kind < settings.zero_shot_share:
+            return self._zero_shot()
+        if self._wishes and kind >= settings.zero_shot_share + settings.cross_lingual_share:
+            return self._instruct()
+        return self._sequence(self._preamble, (), self._speech_of(self._neutral.pick(self._random)))
+
+    def _zero_shot(self) -> TrainingSequence:
+        group = self._pairs.pick(self._random)
+        prompt = self._lines_of(group, self._settings.longest_prompt_seconds)
+        said = {line.spoken for line in prompt}
+        others = [line for line in group if line.spoken not in said] or group
+        return self._sequence(self._preamble, prompt, self._speech_of(others))
+
+    def _instruct(self) -> TrainingSequence:
+        wishes, choice = self._wishes[self._random.integers(len(self._wishes))]
+        is_preset = self._random.random() < _PRESET_SHARE
+        wish = wishes[0 if is_preset else self._random.integers(len(wishes))]
+        return self._sequence(wish, (), self._speech_of(choice.pick(self._random)))
+
+    def _speech_of(self, group: Sequence[Line]) -> list[Line]:
+        return self._lines_of(group, self._settings.longest_speech_seconds)
+
+    def _lines_of(self, group: Sequence[Line], longest_seconds: float) -> list[Line]:
+        """One line, and with luck more, together no longer than allowed."""
+        limit = longest_seconds * _TOKENS_PER_SECOND
+        chosen = [group[int(self._random.integers(len(group)))]]
+        length = len(chosen[0].tokens)
+        while self._random.random() < 0.45:
+            line = group[int(self._random.integers(len(group)))]
+            length += len(line.tokens)
+            if length > limit:
+                break
+            chosen.append(line)
+        return chosen
+
+    def _sequence(
+        self, prompt_text: tuple[int, ...], prompt: Sequence[Line], target: Sequence[Line]
+    ) -> TrainingSequence:
+        text, reading = [*prompt_text], []
+        for lines in (prompt, target):
+            # The second sentence of a paragraph begins with its blank.
+            is_following = lines is target and self._random.random() < 0.3
+            for line in lines:
+                own, places = self._renderer.render(line, " " * is_following)
+                reading.append(1 + len(text) + places)
+                text += own
+                is_following = True
+            # A person often leaves out the mark at the end of a transcript.
+            if lines is prompt and tuple(text[-1:]) == self._stop and self._random.random() < 0.15:
+                text.pop()
+        prompt_tokens = concatenated(line.tokens for line in prompt)
+        target_tokens = concatenated(asked_tokens(line.tokens, line.style) for line in target)
+        heard = np.concatenate(
+            [
+                self._spoiled(prompt_tokens, self._settings.spoiled_prompt),
+                self._spoiled(target_tokens, self._settings.spoiled_speech),
+            ]
+        )
+        pairs, colours = pairs_and_colours(heard)
+        before = np.array([self._start_row, *text, self._task_row], np.int64)
+        return TrainingSequence(
+            inputs=np.concatenate([before, self._first_pair_row + pairs.astype(np.int64)]),
+            colours=np.concatenate([np.full(len(before), NO_COLOUR, np.int64), colours.astype(np.int64)]),
+            first_prediction=len(before) - 1,
+            tokens=np.concatenate(
+                [concatenated(asked_tokens(line.tokens, line.style) for line in prompt), target_tokens]
+            ),
+            num_prompt_tokens=len(prompt_tokens),
+            reading=np.minimum(np.append(np.concatenate(reading), len(text)), len(text)),
+        )
+
+    def _spoiled(self, tokens: IntArray, most: float) -> IntArray:
+        """``tokens`` with up to ``most`` of them as a tokenizer might mishear them: a neighbour's sound, any sound, a level."""
+        num_tokens = len(tokens)
+        if num_tokens < 2 or most == 0.0:
+            return tokens
+        random = self._random
+        is_wrong = random.random(num_tokens) < most * random.random()
+        pairs, colours = pairs_and_colours(tokens)
+        neighbours = pairs[np.clip(np.arange(num_tokens) + random.choice((-1, 1), num_tokens), 0, num_tokens - 1)]
+        anywhere = pairs[random.integers(num_tokens, size=num_tokens)]
+        kind = random.random(num_tokens)
+        pairs = np.where(is_wrong & (kind < 0.6), neighbours, pairs)
+        pairs = np.where(is_wrong & (kind >= 0.6) & (kind < 0.85), anywhere, pairs)
+        colours = np.where(is_wrong & (kind > 0.7), colours[random.integers(num_tokens, size=num_tokens)], colours)
+        spoiled: IntArray = (pairs + NUM_PAIRS * colours).astype(np.int32)
+        return spoiled
+
+
+def collate(sequences: Sequence[TrainingSequence], prompt_weight: float) -> SequenceBatch:
+    length = max(map(len, sequences))
+    inputs = np.zeros((len(sequences), length), np.int64)
+    colours = np.full((len(sequences), length), NO_COLOUR, np.int64)
+    reading = np.full((len(sequences), length), NOWHERE, np.int64)
+    predicting, next_pair, next_colour, weights = [], [], [], []
+    for row, sequence in enumerate(sequences):
+        inputs[row, : len(sequence)] = sequence.inputs
+        colours[row, : len(sequence)] = sequence.colours
+        reading[row, sequence.first_prediction : len(sequence)] = sequence.reading
+        predicting.append(row * length + np.arange(sequence.first_prediction, len(sequence)))
+        pairs, own_colours = pairs_and_colours(sequence.tokens)
+        next_pair.append(np.append(pairs, END))
+        next_colour.append(np.append(own_colours, 0))
+        weights.append(np.ones(len(sequence.tokens) + 1, np.float32))
+        weights[-1][: sequence.num_prompt_tokens] = prompt_weight
+        weights[-1][sequence.num_prompt_tokens :][:_FIRST_TOKENS] = _WEIGHT_OF_FIRST
+    return SequenceBatch(
+        torch.from_numpy(inputs),
+        torch.from_numpy(colours),
+        torch.from_numpy(np.concatenate(predicting)),
+        torch.from_numpy(np.concatenate(next_pair).astype(np.int64)),
+        torch.from_numpy(np.concatenate(next_colour).astype(np.int64)),
+        torch.from_numpy(np.concatenate(weights)),
+        torch.from_numpy(reading),
+    )
+
+
+def batches_of_like_length(
+    sequences: list[TrainingSequence], most_positions: int, random: np.random.Generator
+) -> list[list[TrainingSequence]]:
+    """All of ``sequences`` in batches of at most ``most_positions``, padding included, in any order."""
+    batches: list[list[TrainingSequence]] = [[]]
+    for sequence in sorted(sequences, key=len):
+        if batches[-1] and (len(batches[-1]) + 1) * len(sequence) > most_positions:
+            batches.append([])
+        batches[-1].append(sequence)
+    random.shuffle(batches)
+    return batches
+
+
+def _only_neutral(groups: list[list[Line]], settings: SequenceSettings) -> list[list[Line]]:
+    """Those in the voices whose pronunciation is the default; all of them where there is none."""
+    return [group for group in groups if group[0].speaker.engine == settings.neutral_engine] or groups
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """Groups of lines to draw from; larger ones more often, but not in proportion."""
+
+    groups: list[list[Line]]
+    shares: npt.NDArray[np.float64]  # cumulated
+
+    @classmethod
+    def among(cls, groups: list[list[Line]], settings: SequenceSettings) -> _Choice:
+        weights = np.array([len(group) for group in groups], np.float64) ** _WEIGHT_OF_SIZE
+        is_neutral = np.array([group[0].speaker.engine == settings.neutral_engine for group in groups], bool)
+        if is_neutral.any() and not is_neutral.all():
+            weights[is_neutral] *= settings.neutral_share / weights[is_neutral].sum()
+            weights[~is_neutral] *= (1.0 - settings.neutral_share) / weights[~is_neutral].sum()
+        return cls(groups, np.cumsum(weights) / weights.sum())
+
+    def pick(self, random: np.random.Generator) -> list[Line]:
+        place = np.searchsorted(self.shares, random.random(), side="right")
+        return self.groups[min(int(place), len(self.groups) - 1)]

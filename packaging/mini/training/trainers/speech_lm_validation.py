@@ -1,0 +1,141 @@
+"""Is what the speech language model says on its own what was written, as long as it should be, and does it end?
+
+Measured in phones of its tokens against those of the synthesizer for the same text; sampling is the program's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from studio.model.speech_lm import RepetitionAwareSampler, SpeechLMNetwork, speech_lm_of
+from studio.model.stages import SpeechTokenRequest
+from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.tokenizer import TextTokenizer
+from training.corpus.tokens import Colour, pairs_and_colours, phones_of, shipped_pairs
+from training.corpus.utterance import IntArray
+from training.shipping.instructions import Instruction
+from training.trainers.speech_lm_lines import NORMAL, Line
+
+_DURATION_RANGE = (0.6, 1.6)  # of the synthesizer's own: within it nothing has run on or been cut
+# Who says three times too much will not end; an untrained model would be waited for long.
+_LONGEST_RATIO = 3
+_MOST_SPEECH_PER_TEXT_TOKEN = 12
+_HIGH = (Colour.MODAL_HIGH, Colour.SOFT_HIGH, Colour.LOUD_HIGH)
+_LOW = (Colour.MODAL_LOW, Colour.SOFT_LOW, Colour.LOUD_LOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A request, and the synthesizer's tokens for the same text by the same speaker."""
+
+    request: SpeechTokenRequest
+    expected: IntArray
+
+
+def zero_shot_trials(
+    lines: Sequence[Line], tokenizer: TextTokenizer, count: int, random: np.random.Generator
+) -> list[Trial]:
+    """``count`` normal lines, each after another line of its speaker as the prompt."""
+    normal = [line for line in lines if line.style == NORMAL]
+    trials: list[Trial] = []
+    for number in random.permutation(len(normal)):
+        line = normal[number]
+        prompts = [other for other in normal if other.speaker.name == line.speaker.name and other.spoken != line.spoken]
+        if len(trials) == count or not prompts:
+            continue
+        prompt = prompts[random.integers(len(prompts))]
+        request = SpeechTokenRequest(
+            text_tokens=tokenizer.encode_speech(line.spoken),
+            prompt_text_tokens=COSYVOICE3_TEXT.cross_lingual(tokenizer) + tokenizer.encode_speech(prompt.spoken),
+            prompt_speech_tokens=tuple(prompt.tokens.tolist()),
+            max_tokens=_LONGEST_RATIO * len(line.tokens),
+        )
+        trials.append(Trial(request, line.tokens))
+    return trials
+
+
+def wished(texts: Sequence[str], wish: tuple[int, ...], tokenizer: TextTokenizer) -> list[SpeechTokenRequest]:
+    """``texts`` after the prompt text ``wish``, without any prompt speech."""
+    encoded = [tokenizer.encode_speech(text) for text in texts]
+    return [
+        SpeechTokenRequest(
+            text_tokens=text, prompt_text_tokens=wish, max_tokens=_MOST_SPEECH_PER_TEXT_TOKEN * len(text)
+        )
+        for text in encoded
+    ]
+
+
+class Speaking:
+    """Generates and measures with the present weights of ``network``."""
+
+    def __init__(self, network: SpeechLMNetwork, seed: int = 0) -> None:
+        self._model = speech_lm_of(network)
+        self._seed = seed
+
+    def say(self, request: SpeechTokenRequest) -> tuple[IntArray, bool]:
+        """The tokens, and whether the model ended by itself."""
+        sampler = RepetitionAwareSampler(self._model.sampling, self._seed)
+        tokens = np.fromiter(self._model.generate(request, sampler), dtype=np.int32)
+        return tokens, len(tokens) != request.max_tokens
+
+    def measure(self, trials: Sequence[Trial]) -> dict[str, float]:
+        """Means over ``trials``."""
+        errors = num_phones = 0
+        ratios, ends = [], []
+        for trial in trials:
+            tokens, has_ended = self.say(trial.request)
+            said, expected = phones_of(tokens, shipped_pairs()), phones_of(trial.expected, shipped_pairs())
+            errors += edit_distance(said, expected)
+            num_phones += len(expected)
+            ratios.append(len(tokens) / len(trial.expected))
+            ends.append(has_ended)
+        low, high = _DURATION_RANGE
+        return {
+            "phone_error_rate": errors / max(1, num_phones),
+            "duration_ratio": float(np.mean(ratios)),
+            "duration_in_range": float(np.mean([low <= ratio <= high for ratio in ratios])),
+            "ended": float(np.mean(ends)),
+        }
+
+    def measure_wishes(
+        self, texts: Sequence[str], instructions: Mapping[str, Instruction], tokenizer: TextTokenizer
+    ) -> dict[str, float]:
+        """Length against asking for nothing (fast, slow), and shares of colours, for the styles there are."""
+        plain = wished(texts, COSYVOICE3_TEXT.cross_lingual(tokenizer), tokenizer)
+        usual = sum(len(self.say(request)[0]) for request in plain)
+        values: dict[str, float] = {}
+        for style, instruction in instructions.items():
+            if style.startswith("accent:"):  # judged by its sounds, against two synthesizers (judging)
+                continue
+            wish = COSYVOICE3_TEXT.instruct(instruction.canonical, tokenizer)
+            said = [self.say(request)[0] for request in wished(texts, wish, tokenizer)]
+            spoken = np.concatenate(said)
+            _, colours = pairs_and_colours(spoken)
+            match style:
+                case "fast" | "slow":
+                    values[f"{style}_rate"] = usual / max(1, len(spoken))
+                case "whisper":
+                    values["whisper_share"] = float(np.mean(colours == Colour.WHISPER))
+                case "high":
+                    values["high_share"] = float(np.isin(colours, _HIGH).mean())
+                case "low":
+                    values["low_share"] = float(np.isin(colours, _LOW).mean())
+                case "loud":
+                    values["loud_share"] = float(np.mean(colours >= Colour.LOUD_LOW))
+                case "soft":
+                    values["soft_share"] = float(np.isin(colours, (Colour.SOFT_LOW, Colour.SOFT_HIGH)).mean())
+        return values
+
+
+def edit_distance(said: Sequence[str], expected: Sequence[str]) -> int:
+    """Fewest insertions, deletions and substitutions from one to the other."""
+    previous = list(range(len(expected) + 1))
+    for row, sound in enumerate(said, start=1):
+        current = [row]
+        for column, wanted in enumerate(expected, start=1):
+            current.append(min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (sound != wanted)))
+        previous = current
+    return previous[-1]

@@ -1,0 +1,177 @@
+"""Pieces of the corpus as a person's recording might sound, and what the speech tokenizer should hear in them.
+
+Prompts are people at home; the corpus is two synthesizers. So each piece is sped up or slowed down, filtered,
+put in a room, and mixed with noise, all in one pass through the spectrum, which also brings it to 16 kHz.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from studio.voices.filter_banks import slaney_filter_bank
+from training.corpus.store import Corpus
+from training.corpus.tokens import PairTable, colours_of
+from training.corpus.utterance import SAMPLE_RATE, SAMPLES_PER_TOKEN, FloatArray
+
+_RATE = 16_000
+_WINDOW, _HOP = 400, 160
+_FRAMES_PER_TOKEN = 4
+_MEL_BINS = 128
+_SAMPLES_PER_TOKEN_16K = 640
+_LEAST_TOKENS = 20
+
+IndexArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerBatch:
+    """``log_mel`` (batch, 128, frames), ``lengths`` (batch,) frames; ``pairs`` and ``colours`` (batch, tokens), -100 behind the end."""
+
+    log_mel: torch.Tensor
+    lengths: torch.Tensor
+    pairs: torch.Tensor
+    colours: torch.Tensor
+
+    @property
+    def seconds(self) -> float:
+        return float(self.lengths.sum()) / 100.0
+
+    def to(self, device: torch.device) -> TokenizerBatch:
+        return TokenizerBatch(*(part.to(device) for part in (self.log_mel, self.lengths, self.pairs, self.colours)))
+
+
+class TokenizerPieces:
+    """Draws batches of pieces of ``num_tokens`` from the utterances of ``indices``."""
+
+    def __init__(self, corpus: Corpus, indices: IndexArray, table: PairTable, num_tokens: int) -> None:
+        self._corpus, self._table, self._num_tokens = corpus, table, num_tokens
+        self._indices = indices[corpus.num_tokens[indices] >= _LEAST_TOKENS]
+        # Long utterances are heard more often, but a piece only holds so much.
+        self._shares = np.cumsum(np.minimum(corpus.num_tokens[self._indices], num_tokens)).astype(np.float64)
+        self._shares /= self._shares[-1]
+
+    def draw(self, random: np.random.Generator, num_pieces: int, *, is_spoiled: bool = True) -> TokenizerBatch:
+        """One speed for the whole batch: ``num_tokens`` tokens are heard where ``read`` were spoken."""
+        wanted = self._num_tokens
+        read = round(wanted * random.uniform(0.86, 1.16)) if is_spoiled and random.random() < 0.6 else wanted
+        samples = np.zeros((num_pieces, read * SAMPLES_PER_TOKEN), np.float32)
+        pairs = np.full((num_pieces, wanted), -100, np.int64)
+        colours = np.full((num_pieces, wanted), -100, np.int64)
+        lengths = np.zeros(num_pieces, np.int64)
+        for row in range(num_pieces):
+            index = int(self._indices[np.searchsorted(self._shares, random.random())])
+            start = int(random.integers(max(0, self._corpus.entry(index).num_tokens - read) + 1))
+            sound = self._corpus.samples(index, from_token=start, num_tokens=read)
+            samples[row, : len(sound)] = sound
+            own_pairs, own_colours = self._targets(index, start, len(sound) // SAMPLES_PER_TOKEN, wanted / read)
+            length = len(own_pairs)
+            pairs[row, :length], colours[row, :length], lengths[row] = own_pairs, own_colours, length
+        heard = torch.from_numpy(samples)
+        spoiler = _Spoiler(random) if is_spoiled else None
+        at_16k = to_16k(heard, wanted * _SAMPLES_PER_TOKEN_16K, spoiler)
+        return TokenizerBatch(
+            whisper_log_mel(at_16k),
+            torch.from_numpy(lengths * _FRAMES_PER_TOKEN),
+            torch.from_numpy(pairs),
+            torch.from_numpy(colours),
+        )
+
+    def _targets(self, index: int, start: int, num_read: int, stretch: float) -> tuple[IndexArray, IndexArray]:
+        """Pairs and colours of ``num_read`` tokens heard ``stretch`` times as long."""
+        length = min(self._num_tokens, int(num_read * stretch))
+        labels = self._corpus.labels(index)[2 * start : 2 * (start + num_read)]
+        colours = clip_colours(self._corpus, index)[start : start + num_read]
+        halves = np.minimum(((np.arange(2 * length) + 0.5) / stretch).astype(np.int64), len(labels) - 1)
+        whole = np.minimum(((np.arange(length) + 0.5) / stretch).astype(np.int64), num_read - 1)
+        return self._table.classes(labels[halves]).astype(np.int64), colours[whole].astype(np.int64)
+
+
+def clip_colours(corpus: Corpus, index: int) -> npt.NDArray[np.int32]:
+    """What colours can be told from an utterance alone: height against its own median; loudness cannot be told."""
+    f0_hz = corpus.f0_hz(index)
+    voiced = f0_hz[f0_hz > 0]
+    style = "whisper" if corpus.entry(index).style == "whisper" else "normal"
+    return colours_of(f0_hz, median_f0_hz=float(np.median(voiced)) if len(voiced) else 1.0, style=style)
+
+
+def to_16k(samples: torch.Tensor, num_samples: int, spoiler: _Spoiler | None = None) -> torch.Tensor:
+    """(batch, num_samples) at 16 kHz of ``samples`` (batch, n) at 24 kHz, at whatever speed that makes."""
+    length = samples.shape[1]
+    spectrum = torch.fft.rfft(samples)
+    # Bins are those of the slower or faster recording: what lies above 8 kHz of it is cut.
+    num_bins = num_samples // 2 + 1
+    if spectrum.shape[1] < num_bins:
+        spectrum = torch.nn.functional.pad(spectrum, (0, num_bins - spectrum.shape[1]))
+    spectrum = spectrum[:, :num_bins]
+    if spoiler is not None:
+        spectrum = spoiler(spectrum, num_samples)
+    heard: torch.Tensor = torch.fft.irfft(spectrum, n=num_samples)
+    return heard * (num_samples / length)
+
+
+class _Spoiler:
+    """A microphone, a room, a noise and a level for each recording of a batch, as changes of its spectrum."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+
+    def __call__(self, spectrum: torch.Tensor, num_samples: int) -> torch.Tensor:
+        rows, num_bins = spectrum.shape
+        random = self._random
+        energy = spectrum.abs().square().mean(dim=1, keepdim=True).sqrt()
+        curves = self._curves(rows, num_bins, 5.0)
+        spectrum = spectrum * torch.from_numpy(curves)
+        in_rooms = np.flatnonzero(random.random(rows) < 0.35)
+        if len(in_rooms):
+            spectrum[in_rooms] *= torch.fft.rfft(torch.from_numpy(self._rooms(len(in_rooms), num_samples)))
+        noise = torch.from_numpy(random.standard_normal((rows, num_bins, 2), np.float32))
+        ratio = 10.0 ** (-random.uniform(8.0, 45.0, (rows, 1)) / 20.0) * (random.random((rows, 1)) < 0.8)
+        level = energy * torch.from_numpy((ratio / np.sqrt(2.0)).astype(np.float32))
+        hum = torch.from_numpy(self._curves(rows, num_bins, 10.0)) * level
+        return spectrum + torch.view_as_complex(noise) * hum
+
+    def _curves(self, rows: int, num_bins: int, spread_db: float) -> FloatArray:
+        """Smooth random gains over frequency, some of them without the top, (rows, bins)."""
+        random = self._random
+        knots_hz = np.array([0.0, 80.0, 160.0, 320.0, 640.0, 1280.0, 2500.0, 4000.0, 6000.0, 8000.0])
+        frequencies = np.linspace(0.0, _RATE / 2, num_bins)
+        positions = np.interp(frequencies, knots_hz, np.arange(len(knots_hz)))
+        left = np.minimum(positions.astype(np.int64), len(knots_hz) - 2)
+        between = (positions - left).astype(np.float32)
+        decibels = random.normal(0.0, spread_db, (rows, len(knots_hz))).astype(np.float32)
+        curve = decibels[:, left] * (1 - between) + decibels[:, left + 1] * between
+        tops = np.where(random.random(rows) < 0.35, random.uniform(3400.0, 8000.0, rows), 9000.0)
+        curve -= 60.0 * np.clip((frequencies[None] - tops[:, None]) / 600.0, 0.0, 1.0).astype(np.float32)
+        gains: FloatArray = np.power(np.float32(10.0), curve / np.float32(20.0)).astype(np.float32)
+        return gains
+
+    def _rooms(self, rows: int, num_samples: int) -> FloatArray:
+        """Impulse responses (rows, num_samples): the direct sound and a decaying tail."""
+        random = self._random
+        responses = np.zeros((rows, num_samples), np.float32)
+        responses[:, 0] = 1.0
+        length = min(num_samples, _RATE // 2)
+        times = np.arange(length) / _RATE
+        for row in range(rows):
+            decay = np.exp(-times * 6.9 / random.uniform(0.1, 0.5))
+            tail = random.standard_normal(length) * decay
+            tail *= random.uniform(0.1, 0.5) / np.sqrt((tail * tail).sum())
+            responses[row, :length] += tail.astype(np.float32)
+        return responses
+
+
+def whisper_log_mel(samples: torch.Tensor) -> torch.Tensor:
+    """(batch, 128, n // 160) of ``samples`` (batch, n) at 16 kHz: the program's own front end, for many at once."""
+    window = torch.hann_window(_WINDOW, periodic=True, dtype=samples.dtype)
+    spectrum = torch.stft(samples, _WINDOW, _HOP, window=window, center=True, pad_mode="reflect", return_complex=True)
+    bank = torch.from_numpy(slaney_filter_bank(_RATE, _WINDOW, _MEL_BINS, 0.0, None).astype(np.float32))
+    log_mel = (bank @ spectrum[..., :-1].abs().square()).clamp(min=1e-10).log10()
+    floor = log_mel.amax(dim=(1, 2), keepdim=True) - 8.0
+    return (torch.maximum(log_mel, floor) + 4.0) / 4.0
+
+
+assert SAMPLE_RATE * 2 == _RATE * 3

@@ -1,0 +1,123 @@
+"""An untrained vocoder that already has the envelope right: the way from mel to magnitudes is found, not learned.
+
+How loud each bin of the spectrum is follows nearly linearly from the log-mel, so it is fitted by least squares and laid
+into the network as a line of channels that the stages only pass on: few components, each lifted so high that no leaky
+ReLU bends it. What is left to learn is the phase and the fine structure: without this, formants take hours to appear.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from studio.model.config import VocoderConfig
+from studio.model.vocoder.history import History
+from studio.model.vocoder.network import CausalHiFT
+from studio.model.vocoder.spectrum import analyse
+from training.trainers.crops import LOOK_AHEAD_FRAMES, Crops
+
+_SHARE_OF_CHANNELS = 0.6  # of the narrowest stage
+_LIFT = 2.0  # in standard deviations: a component is hardly ever negative on its way
+_NUM_FRAMES_SEEN = 3  # a frame and what follows it
+_SMALLEST_MAGNITUDE = 1e-4
+_RIDGE = 1e-3
+_RESIDUAL_SHARE = 0.2  # of torch's own first values: at first a block hardly changes what passes it
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Envelope:
+    """Components of spread 1 and mean 0 are ``reads @ mel + read_bias``; log magnitudes ``writes @ components + mean``.
+
+    ``reads`` (components, frames, mel bins), ``writes`` (bins, components).
+    """
+
+    reads: Array
+    read_bias: Array
+    writes: Array
+    mean: Array
+
+
+def num_components(network: CausalHiFT) -> int:
+    return int(_SHARE_OF_CHANNELS * network.conv_post.in_channels)
+
+
+def fit_envelope(crops: Crops, network: CausalHiFT) -> Envelope:
+    """From true sounds and their mels."""
+    wanted = log_magnitudes(crops.sound, network.config).mean(-1).transpose(1, 2).flatten(0, 1).double().numpy()
+    seen = crops.mel.unfold(-1, _NUM_FRAMES_SEEN, 1)[:, :, : crops.num_frames]  # (batch, bins, frames, 3)
+    inputs = seen.permute(0, 2, 3, 1).flatten(2).flatten(0, 1).double().numpy()
+    input_mean, mean = inputs.mean(0), wanted.mean(0)
+    centred = inputs - input_mean
+    covariance = centred.T @ centred / len(centred)
+    covariance += _RIDGE * np.trace(covariance) / len(covariance) * np.eye(len(covariance))
+    line = np.linalg.solve(covariance, centred.T @ (wanted - mean) / len(centred))  # (inputs, bins)
+    fitted = centred @ line
+    variances, directions = np.linalg.eigh(fitted.T @ fitted / len(fitted))
+    count = num_components(network)
+    spreads, directions = np.sqrt(variances[::-1][:count]), directions[:, ::-1][:, :count]
+    reads = (line @ directions / spreads).T
+    return Envelope(
+        reads=reads.reshape(count, _NUM_FRAMES_SEEN, -1),
+        read_bias=-reads @ input_mean,
+        writes=directions * spreads,
+        mean=mean,
+    )
+
+
+def log_magnitudes(sound: torch.Tensor, config: VocoderConfig) -> torch.Tensor:
+    """(batch, bins, frames, columns a frame) of ``sound`` (batch, whole frames of samples)."""
+    spectrum = analyse(sound.float(), config.stft_size, config.stft_hop, History.of_whole())
+    real, imaginary = spectrum[:, :, :-1].chunk(2, dim=1)
+    magnitude = torch.hypot(real, imaginary) + _SMALLEST_MAGNITUDE
+    return magnitude.log().view(*magnitude.shape[:2], -1, math.prod(config.upsample_rates))
+
+
+@torch.no_grad()
+def begin_with_envelope(network: CausalHiFT, envelope: Envelope) -> None:
+    """Lays ``envelope`` into the first channels of every stage."""
+    count = len(envelope.reads)
+    for block in (*network.resblocks, *network.source_resblocks):
+        for layer in block.get_submodule("convs2").children():
+            assert isinstance(layer, nn.Conv1d)
+            assert layer.bias is not None
+            layer.weight.mul_(_RESIDUAL_SHARE)
+            layer.bias.mul_(_RESIDUAL_SHARE)
+    first = network.conv_pre
+    assert first.bias is not None
+    first.weight[:count] = 0.0
+    first.weight[:count, :, :_NUM_FRAMES_SEEN] = torch.from_numpy(envelope.reads).float().transpose(1, 2)
+    first.bias[:count] = torch.from_numpy(envelope.read_bias).float() + _LIFT
+    for layer in network.ups:
+        _pass_on(layer, count, tap=-1)
+    for layer in network.source_downs:
+        assert isinstance(layer, nn.Conv1d)
+        assert layer.bias is not None
+        layer.weight[:count] = 0.0
+        layer.bias[:count] = 0.0
+    last = network.conv_post
+    assert last.bias is not None
+    num_bins = last.out_channels // 2
+    writes = torch.from_numpy(envelope.writes).float()
+    last.weight[:num_bins] *= _RESIDUAL_SHARE
+    last.weight[:num_bins, :count] = 0.0
+    last.weight[:num_bins, :count, -1] = writes
+    last.bias[:num_bins] = torch.from_numpy(envelope.mean).float() - _LIFT * writes.sum(1)
+    last.weight[num_bins:, :count] = 0.0  # phases have nothing to do with it
+
+
+def _pass_on(layer: nn.Module, count: int, tap: int) -> None:
+    assert isinstance(layer, nn.Conv1d)
+    assert layer.bias is not None
+    layer.weight[:count] = 0.0
+    layer.weight[:count, :count, tap] = torch.eye(count)
+    layer.bias[:count] = 0.0
+
+
+assert _NUM_FRAMES_SEEN <= LOOK_AHEAD_FRAMES + 1

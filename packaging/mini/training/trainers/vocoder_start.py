@@ -1,0 +1,49 @@
+"""How an untrained vocoder begins: where its inputs usually lie, and with a source that tells the phase."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+
+from studio.model.vocoder.layers import Snake
+from studio.model.vocoder.network import CausalHiFT
+from training.trainers.vocoder_sizes import USUAL_LOG_MEL, USUAL_LOG_MEL_SPREAD
+
+_PHASE_SLOPE = 0.3  # of the source per radian: up to 0.74 after the tanh
+_SLOWEST_SNAKE, _FASTEST_SNAKE = 0.5, 5.0
+_FIRST_LOG_MAGNITUDE = -3.0
+
+
+@torch.no_grad()
+def expect_usual_mel(layer: nn.Conv1d) -> None:
+    """Makes a fresh layer see the log-mel as if it had mean 0 and spread 1."""
+    assert layer.bias is not None
+    layer.weight.div_(USUAL_LOG_MEL_SPREAD)
+    layer.bias.sub_(layer.weight.sum(dim=(1, 2)) * USUAL_LOG_MEL)
+
+
+@torch.no_grad()
+def start(network: CausalHiFT, generator: torch.Generator) -> None:
+    """Good first values, where torch's own would cost the first hours.
+
+    In this generation the sines stand still within a frame, so the network itself has to let the phase run on.
+    The source is a single number a frame: with weights 1, -1/2, 1/3 ... the sines of the harmonics add up to a
+    saw tooth, which is the phase itself (one sine alone would leave its sign open). A Snake of the right
+    frequency makes any harmonic of it; hence frequencies of all kinds.
+    """
+    expect_usual_mel(network.conv_pre)
+    harmonics = torch.arange(1, network.config.num_harmonics + 2, dtype=torch.float32)
+    signs = -torch.cos(math.pi * harmonics)
+    line = network.m_source.l_linear
+    line.weight.copy_((2.0 * _PHASE_SLOPE / network.config.sine_amplitude * signs / harmonics)[None])
+    line.bias.zero_()
+    ratio = math.log(_FASTEST_SNAKE / _SLOWEST_SNAKE)
+    for module in network.modules():
+        if isinstance(module, Snake):
+            draw = torch.rand(module.alpha.shape, generator=generator)
+            module.alpha.copy_(_SLOWEST_SNAKE * (ratio * draw).exp())
+    num_bins = network.conv_post.out_channels // 2
+    assert network.conv_post.bias is not None
+    network.conv_post.bias[:num_bins] = _FIRST_LOG_MAGNITUDE

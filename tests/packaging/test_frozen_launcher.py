@@ -1,0 +1,40 @@
+"""The first file of the frozen program stands in for Python where the program starts itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[2]
+DOOR = HOUSE / "packaging" / "frozen" / "launcher.py"
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    settings = os.environ | {"PYTHONPATH": str(HOUSE)} | variables
+    command = [sys.executable, str(DOOR), *arguments]
+    return subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_it_is_the_program() -> None:
+    assert run("--version").stdout.startswith("Timbre Studio ")
+    assert run("nonsense").returncode == 2
+
+
+def test_a_room_is_run_as_python_would() -> None:
+    helped = run("-m", "studio.bench", "--help")
+    assert helped.returncode == 0
+    assert "usage: timbre bench" in helped.stdout
+
+
+def test_other_modules_are_none_of_its_business() -> None:
+    assert run("-m", "http.server", "--help").returncode == 2
+
+
+def test_what_it_starts_gets_the_libraries_of_the_system(tmp_path: Path) -> None:
+    code = f"import runpy, os; door = runpy.run_path({str(DOOR)!r}); door['_hide_own_libraries'](); print(dict(os.environ))"
+    settings = os.environ | {"LD_LIBRARY_PATH": "/opt/ours", "LD_LIBRARY_PATH_ORIG": "/theirs"}
+    told = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True).stdout
+    assert "'LD_LIBRARY_PATH': '/theirs'" in told
+    assert "LD_LIBRARY_PATH_ORIG" not in told
