@@ -87,7 +87,7 @@ class Synthesizers:
 
     def _voice(self, speaker: str) -> Voice:
         if speaker not in self._recipes:
-            raise CorpusFailed(f"There is no speaker {speaker}. Those there are: recipe/corpus/speakers.py.")
+            raise CorpusFailed(f"There is no speaker {speaker}. Those there are: training/corpus/speakers.py.")
         if speaker not in self._voices:
             self._voices[speaker] = listened_to(self._recipes[speaker], prompt_sentences()[:3])
         return self._voices[speaker]
