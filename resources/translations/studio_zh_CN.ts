@@ -5538,6 +5538,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>取消</translation>
     </message>
     <message>
+        <source>Checking the folder</source>
+        <translation>正在检查文件夹</translation>
+    </message>
+    <message>
         <source>Speaking line {number} of {count} first</source>
         <translation>先朗读第 {number} 行，共 {count} 行</translation>
     </message>

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
 from studio.export.joining import IntegratedLoudness, write_joined
-from studio.export.journal import FileRecord, Journal
+from studio.export.journal import FileRecord, Journal, Origin
 from studio.export.loudness import loudness_lufs
 from studio.export.manifest import TEXT_ENCODING, ManifestRow, manifest
 from studio.export.mastering import apply_loudness, resample_and_trim
@@ -17,7 +17,7 @@ from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
 from studio.export.provenance import tags_of_line
 from studio.export.speech_source import ExportItem, SpeechSource
-from studio.export.target_folder import TargetFolder
+from studio.export.target_folder import TargetFolder, foreign_files
 from studio.export.timeline import LineTiming, timeline
 from studio.export.true_peak import true_peak_dbtp
 from studio.pipeline.control import RequestControl
@@ -51,6 +51,17 @@ class ExportResult:
     def speed(self) -> float:
         """Seconds of speech spoken a second, loading the model and writing the files among it; 0 where all was there."""
         return self.spoken_seconds / self.elapsed_seconds if self.elapsed_seconds else 0.0
+
+
+def find_foreign_files(plan: ExportPlan) -> tuple[PurePosixPath, ...]:
+    """Return the files of `plan` that exist and are not its own, for a question before any work. Writes nothing."""
+    journal = Journal(plan.folder)
+    journal.read()
+    return foreign_files(plan.folder, journal, _origins(plan))
+
+
+def _origins(plan: ExportPlan) -> dict[PurePosixPath, Origin]:
+    return {file: plan.origin_of(file) for file in plan.files}
 
 
 class Exporter:
@@ -93,8 +104,7 @@ class Exporter:
         """Raises ``DiskFull``, ``CannotWrite``, ``FolderBusy``; ``Cancelled``. Files that are complete stay."""
         plan = self._plan
         with self._journal as journal:
-            origins = {file: plan.origin_of(file) for file in plan.files}
-            self._target.open(origins, replaces_files=self._settings.replaces_files)
+            self._target.open(_origins(plan), replaces_files=self._settings.replaces_files)
             self._look_what_is_there(journal)
             for position, item in enumerate(plan.items):
                 self._control.raise_if_cancelled()

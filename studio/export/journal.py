@@ -98,7 +98,7 @@ class Journal:
                     folder=self._target,
                 ) from None
         try:
-            self._read()
+            self.read()
             self._rewrite()
         except BaseException:
             self._lock.release()
@@ -125,7 +125,7 @@ class Journal:
 
     def is_used_by_others(self, origin: Origin) -> bool:
         """Whether another script was exported into the folder. Needs no lock."""
-        self._read()
+        self.read()
         return any(record.script not in origin.scripts for records in self._records.values() for record in records)
 
     def remember(self, record: FileRecord) -> None:
@@ -136,7 +136,8 @@ class Journal:
             journal.flush()
             os.fsync(journal.fileno())
 
-    def _read(self) -> None:
+    def read(self) -> None:
+        """Load the records. Needs no lock."""
         self._records = {}
         try:
             lines = self._path.read_text("utf-8", errors="replace").splitlines()

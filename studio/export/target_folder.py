@@ -15,6 +15,13 @@ from studio.export.disk import writing
 from studio.export.journal import FileRecord, Journal, Origin
 
 
+def foreign_files(folder: Path, journal: Journal, origins: Mapping[PurePosixPath, Origin]) -> tuple[PurePosixPath, ...]:
+    """Return the keys of `origins` that exist in `folder` and come from another script or program, or were changed."""
+    return tuple(
+        file for file, origin in origins.items() if os.path.lexists(folder / file) and not journal.is_ours(file, origin)
+    )
+
+
 class TargetFolder:
     """``journal`` is open, so nobody else writes here: unfinished files with its key in their name are left-overs."""
 
@@ -37,18 +44,14 @@ class TargetFolder:
                 for left_over in folder.glob(f"{self._part_prefix}*.part"):
                     left_over.unlink()
             self._require_writable(folder)
-        foreign = [
-            file
-            for file, origin in origins.items()
-            if os.path.lexists(self._folder / file) and not self._journal.is_ours(file, origin)
-        ]
+        foreign = foreign_files(self._folder, self._journal, origins)
         for file in foreign:
             if not (self._folder / file).is_file():
                 raise CannotWrite(
                     "{path} is not an ordinary file.", remedy="Choose another folder.", path=self._folder / file
                 )
         if foreign and not replaces_files:
-            self.in_the_way = tuple(foreign)
+            self.in_the_way = foreign
             raise CannotWrite(
                 "{file} is in {folder} already: from another script, from other lines, or changed since."
                 if len(foreign) == 1

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import PurePosixPath
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from studio import settings as declared
+from studio.app.background import run_in_background
 from studio.app.export_dialog.export_options import (
     REMEMBERED,
     ExportLine,
@@ -18,13 +21,13 @@ from studio.app.export_dialog.export_options import (
 from studio.app.export_dialog.export_run import ExportRun
 from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.name_preview import NamePreview
-from studio.app.export_dialog.pending_lines_dialog import PendingLinesDialog
+from studio.app.export_dialog.pending_lines import PendingLines
 from studio.app.export_dialog.progress_page import ProgressPage
 from studio.app.export_dialog.replace_question import ReplaceQuestion
 from studio.app.export_dialog.result_page import ResultPage
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError, UnusableSetting
-from studio.export.exporter import ExportResult
+from studio.export.exporter import ExportResult, find_foreign_files
 from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.project_lines import TakeSpeech, lines_of_project, origin_of_project
 from studio.export.provenance import Provenance
@@ -61,7 +64,9 @@ class ExportDialog(QDialog):
         self._selected_ids = tuple(selected_ids)
         self._provenance = provenance or Provenance()
         self._lines: tuple[ExportLine, ...] | None = None  # None: to be looked up again
-        self._spoken_first: PendingLinesDialog | None = None
+        self._checked_plan: ExportPlan | None = None  # while a thread looks for files of other scripts
+        self._replaceable: frozenset[PurePosixPath] = frozenset()  # files of other scripts, confirmed by the user
+        self._pending: PendingLines | None = None
         self._failures: list[StudioError] = []
         self._run: ExportRun | None = None
         self._closes_when_over = False
@@ -97,19 +102,19 @@ class ExportDialog(QDialog):
             self._preview_timer.start()
 
     def on_line_spoken(self, line_id: str) -> None:
-        if self._spoken_first and line_id in self._spoken_first:
-            self._spoken_first.spoke(line_id)
-            self._wait_on(self._spoken_first)
+        if self._pending and line_id in self._pending:
+            self._pending.spoke(line_id)
+            self._wait_on(self._pending)
 
     def on_line_failed(self, line_id: str, error: StudioError) -> None:
-        if self._spoken_first and line_id in self._spoken_first:
+        if self._pending and line_id in self._pending:
             self._failures.append(error)
-            self._spoken_first.failed(line_id)
-            self._wait_on(self._spoken_first)
+            self._pending.failed(line_id)
+            self._wait_on(self._pending)
 
     def on_line_cancelled(self, line_id: str) -> None:
         """Somebody took the line out of the queue: then this export is off as well."""
-        if self._spoken_first and line_id in self._spoken_first:
+        if self._pending and line_id in self._pending:
             self._give_up()
 
     # The form.
@@ -194,10 +199,54 @@ class ExportDialog(QDialog):
             return
         self._remember()
         self._failures = []
+        self._replaceable = frozenset()
         self.pages.setCurrentWidget(self.progress)
+        if self._unspoken():
+            self._check_target()
+        else:
+            self._export()
+
+    def _check_target(self) -> None:
+        """Ask about files of other scripts before lines are synthesised for them, which may take hours."""
+        items = [line.item for line in self._chosen()]
+        try:
+            plan = ExportPlan.make(items, self.form.export_options.folder, self._export_settings())
+        except StudioError as error:
+            self._show_error(error)
+            return
+        self._checked_plan = plan
+        self.progress.show_checking()
+        run_in_background(
+            self,
+            partial(find_foreign_files, plan),
+            done=partial(self._on_target_checked, plan),
+            failed=self._show_error,
+        )
+
+    def _on_target_checked(self, plan: ExportPlan, foreign: tuple[PurePosixPath, ...]) -> None:
+        if self._checked_plan is not plan:  # cancelled
+            return
+        if foreign and not plan.settings.replaces_files:
+            self._ask_to_replace(foreign, self._synthesize)
+        else:
+            self._synthesize()
+
+    def _ask_to_replace(self, files: tuple[PurePosixPath, ...], call: Callable[[], object]) -> None:
+        def on_confirmed() -> None:
+            self._replaceable |= frozenset(files)
+            call()
+
+        question = ReplaceQuestion(self.form.export_options.folder, files, self)
+        question.confirmed.connect(on_confirmed)
+        question.cancelled.connect(self._on_cancelled)
+        question.open()
+
+    def _synthesize(self) -> None:
+        self._checked_plan = None
+        self._lines = None
         if unspoken := self._unspoken():
-            self._spoken_first = PendingLinesDialog(self._project, unspoken)
-            self.progress.show_speaking(self._spoken_first)
+            self._pending = PendingLines(self._project, unspoken)
+            self.progress.show_speaking(self._pending)
             self.speak_wanted.emit(unspoken)
         else:
             self._export()
@@ -213,12 +262,12 @@ class ExportDialog(QDialog):
         except StudioError as error:  # no reason not to export
             self.preview.show_problem(error)
 
-    def _wait_on(self, lines: PendingLinesDialog) -> None:
+    def _wait_on(self, lines: PendingLines) -> None:
         self._lines = None
         if lines.waiting:
             self.progress.show_speaking(lines)
             return
-        self._spoken_first = None
+        self._pending = None
         if self._failures:
             sentence = self.tr("%n line(s) could not be spoken, so nothing was exported.", "", len(self._failures))
             self.outcome.show_unspoken(sentence, self._failures, self.form.export_options.folder)
@@ -248,9 +297,11 @@ class ExportDialog(QDialog):
         run.start()
 
     def _give_up(self) -> None:
-        if self._spoken_first:
-            unwanted, self._spoken_first = self._spoken_first.waiting, None
+        if self._pending:
+            unwanted, self._pending = self._pending.waiting, None
             self.speaking_unwanted.emit(unwanted)
+            self._on_cancelled()
+        elif self._checked_plan is not None:
             self._on_cancelled()
         elif self._run is not None:
             self.progress.show_cancelling()
@@ -267,10 +318,10 @@ class ExportDialog(QDialog):
             self._show_error(error)
             return
         self._run = None
-        question = ReplaceQuestion(self.form.export_options.folder, in_the_way, self)
-        question.confirmed.connect(lambda: self._export(replaces_files=True))
-        question.cancelled.connect(self._on_cancelled)
-        question.open()
+        if self._replaceable.issuperset(in_the_way):
+            self._export(replaces_files=True)
+        else:
+            self._ask_to_replace(in_the_way, partial(self._export, replaces_files=True))
 
     def _show_error(self, error: StudioError) -> None:
         self.outcome.show_error(error, self.form.export_options.folder)
@@ -286,6 +337,7 @@ class ExportDialog(QDialog):
 
     def _be_over(self) -> None:
         self._run = None
+        self._checked_plan = None
         self.pages.setCurrentWidget(self.outcome)
         self.outcome.close_button.setFocus()
         if self._closes_when_over:
@@ -298,7 +350,7 @@ class ExportDialog(QDialog):
 
     @property
     def is_at_work(self) -> bool:
-        return self._run is not None or self._spoken_first is not None
+        return any(work is not None for work in (self._checked_plan, self._pending, self._run))
 
     def reject(self) -> None:
         """Esc and the window's button: what is at work is given up first, and the dialog closes when it has ended."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from studio.app.export_dialog.pending_lines_dialog import PendingLinesDialog
+from studio.app.export_dialog.pending_lines import PendingLines
 from studio.app.translation import mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.export.progress import ExportProgress
@@ -42,7 +42,14 @@ class ProgressPage(QWidget):
         buttons.addWidget(self.cancel)
         rows.addLayout(buttons)
 
-    def show_speaking(self, lines: PendingLinesDialog) -> None:
+    def show_checking(self) -> None:
+        self.cancel.setEnabled(True)
+        self.title.setText(self.tr("Checking the folder"))
+        self.bar.setValue(0)
+        self.line.setText("")
+        self.figures.setText("")
+
+    def show_speaking(self, lines: PendingLines) -> None:
         """Before anything can be written."""
         num_done, num_lines = lines.num_done, lines.num_lines
         self.cancel.setEnabled(True)

@@ -101,6 +101,11 @@ def export(qtbot: QtBot, dialog: ExportDialog) -> None:
         dialog.export_button.click()
 
 
+def begin_synthesis(qtbot: QtBot, dialog: ExportDialog) -> None:
+    with qtbot.waitSignal(dialog.speak_wanted):
+        dialog.export_button.click()
+
+
 def test_names_follow_what_is_typed(qtbot: QtBot, dialog: ExportDialog) -> None:
     assert names(dialog) == ["001 Anna The first line.wav", "002 Ben The second line.wav"]
     choose(dialog, declared.EXPORT_PATTERN, "{voice}/{index}")
@@ -243,9 +248,11 @@ def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, dialog: Export
     assert [path.name for path in dialog.form.export_options.folder.iterdir()] == ["002 Ben The second line.wav"]
 
 
-def test_lines_that_cannot_be_spoken_are_told(dialog: ExportDialog, project: Project, report_of: Report) -> None:
+def test_lines_that_cannot_be_spoken_are_told(
+    qtbot: QtBot, dialog: ExportDialog, project: Project, report_of: Report
+) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}, "b": {"text": "Changed as well."}}))
-    dialog.export_button.click()
+    begin_synthesis(qtbot, dialog)
     dialog.on_line_failed("a", NoSpeechMade("The model said nothing.", remedy="Try another seed."))
     dialog.on_line_failed("b", VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Anna"))
     assert dialog.pages.currentWidget() is dialog.outcome
@@ -262,7 +269,7 @@ def test_a_line_that_changes_while_it_is_spoken_is_not_left_out_silently(
     qtbot: QtBot, dialog: ExportDialog, project: Project
 ) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}}))
-    dialog.export_button.click()
+    begin_synthesis(qtbot, dialog)
     speak(project, "a")
     project.apply(EditLines({"a": {"text": "Changed again."}}))
     dialog.on_line_spoken("a")
@@ -271,7 +278,7 @@ def test_a_line_that_changes_while_it_is_spoken_is_not_left_out_silently(
 
 def test_giving_up_while_lines_are_spoken(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}}))
-    dialog.export_button.click()
+    begin_synthesis(qtbot, dialog)
     with qtbot.waitSignal(dialog.speaking_unwanted) as unwanted:
         dialog.progress.cancel.click()
     assert unwanted.args == [["a"]]
@@ -478,3 +485,43 @@ def test_files_of_another_script_are_asked_about(
     changed = {path.name for path in before if path.read_bytes() != before[path]}
     assert changed == ({"001 Anna The first line.wav"} if answer == "Replace" else set())
     other.close()
+
+
+@pytest.mark.parametrize("answer", ["Cancel", "Replace"])
+def test_replacing_files_is_confirmed_before_lines_are_synthesized(
+    qtbot: QtBot, settings: Settings, dialog: ExportDialog, tmp_path: Path, answer: str
+) -> None:
+    export(qtbot, dialog)
+    other = other_project(tmp_path)
+    other.apply(InsertLines(1, (Line("y", "Not spoken yet.", "Anna"),)))
+    second = make(qtbot, other, settings)
+    choose(second, declared.EXPORT_FOLDER, str(tmp_path / "target"))
+    requested: list[list[str]] = []
+    second.speak_wanted.connect(requested.append)
+    second.export_button.click()
+    answer_question(qtbot, second, answer)
+    if answer == "Cancel":
+        qtbot.waitUntil(lambda: second.pages.currentWidget() is second.outcome)
+        assert requested == []
+    else:
+        qtbot.waitUntil(lambda: requested == [["y"]])
+        speak(other, "y")
+        with qtbot.waitSignal(second.exported):  # without asking again
+            second.on_line_spoken("y")
+        assert (tmp_path / "target" / "002 Anna Not spoken yet.wav").exists()
+    other.close()
+
+
+def test_files_that_appear_during_synthesis_are_asked_about(
+    qtbot: QtBot, dialog: ExportDialog, project: Project
+) -> None:
+    project.apply(EditLines({"a": {"text": "Changed."}}))
+    begin_synthesis(qtbot, dialog)
+    target = dialog.form.export_options.folder
+    target.mkdir()
+    (target / "001 Anna Changed.wav").write_bytes(b"mine")
+    speak(project, "a")
+    dialog.on_line_spoken("a")
+    assert "001 Anna Changed.wav" in answer_question(qtbot, dialog, "Cancel")
+    qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
+    assert (target / "001 Anna Changed.wav").read_bytes() == b"mine"

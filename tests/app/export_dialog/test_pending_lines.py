@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.app.export_dialog.pending_lines_dialog import PendingLinesDialog
+from studio.app.export_dialog.pending_lines import PendingLines
 from studio.app.export_dialog.progress_page import ProgressPage
 from studio.project.lines import Line
 from studio.project.project import Project
@@ -41,7 +41,7 @@ class Clock:
 
 def test_speed_and_rest_are_of_all_lines_together(qtbot: QtBot) -> None:
     script, clock = Script(), Clock()
-    lines = PendingLinesDialog(cast("Project", script), ["a", "b", "c", "d"], clock=clock)
+    lines = PendingLines(cast("Project", script), ["a", "b", "c", "d"], clock=clock)
     assert (lines.num_lines, lines.num_done, lines.speed, lines.remaining_seconds) == (4, 0, None, None)
     for moment, line_id in ((4.0, "c"), (4.0, "a")):  # spoken side by side, they come almost together
         clock.now = 100.0 + moment

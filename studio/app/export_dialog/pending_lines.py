@@ -12,7 +12,7 @@ from studio.project.project import Project
 _LEAST_SECONDS = 1.0
 
 
-class PendingLinesDialog:
+class PendingLines:
     """Lines of ``project`` by their ids. They come in any order, several at a time where the engine gains by that."""
 
     def __init__(
