@@ -1281,10 +1281,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请检查文件是否允许读取。</translation>
     </message>
     <message>
-        <source>Check the folder&apos;s permissions.</source>
-        <translation>请检查文件夹的权限。</translation>
-    </message>
-    <message>
         <source>Check the microphone and record it again.</source>
         <translation>请检查麦克风并重新录音。</translation>
     </message>

@@ -20,8 +20,7 @@ from studio.audio.media import read_media_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
 from studio.errors import BrokenClip, CannotWrite, ClipTooLong, DiskFull, StudioError, UnreadableClip
-from studio.storage.part_files import part_name as unique_part_name
-from studio.storage.part_files import sweep_parts
+from studio.storage.atomic_file import commit, new_part
 from studio.wording import wording
 
 # Recorders have no more; files with more are resampled while they are read.
@@ -191,17 +190,14 @@ class AudioWriter:
         is_float: bool = False,
         encoding: SoundEncoding | None = None,
         tags: Mapping[str, str] | None = None,
-        part_name: str | None = None,
     ) -> None:
         """``is_float`` keeps 32-bit floats instead of 16-bit integers; WAV only.
 
         ``encoding`` instead of what the suffix suggests. ``tags`` by libsndfile's names (title, artist,
-        comment ...); formats without one leave it out. ``part_name`` is what the unfinished file is called.
+        comment ...); formats without one leave it out.
         """
         self._path = path.resolve()  # through a link, not in its place
-        if part_name is None:
-            sweep_parts(self._path.parent)
-        self._part = self._path.with_name(part_name or unique_part_name("timbre"))
+        self._part = new_part(self._path.parent)
         encoding = encoding or self._encoding(is_float)
         self._clips = not encoding.is_float
         tags = tags or {}
@@ -242,10 +238,9 @@ class AudioWriter:
             self._sound.write(np.clip(samples, -1.0, 1.0) if self._clips else samples)
 
     def finish(self) -> os.stat_result:
-        """Completes the file, on the disk too, but does not give it its name yet: its size and time, which stay."""
+        """Complete the part file and return its size and time, which :meth:`close` does not change."""
         with self._reporting():
             self._sound.close()
-            self._file.settle()
             self._file.close()
         with self._reporting():
             self._is_finished = True
@@ -258,7 +253,7 @@ class AudioWriter:
         if not self._is_finished:
             self.finish()
         with self._reporting():
-            self._part.replace(self._path)
+            commit(self._part, self._path)
         self._is_open = False
 
     def discard(self) -> None:
@@ -365,14 +360,6 @@ class _ErrorTrackingFile:
 
     def tell(self) -> int:
         return self._file.tell() - self._start
-
-    def settle(self) -> None:
-        """Waits until the disk has it: a name given to what is only in memory may name an empty file after a power cut."""
-        try:
-            if not isinstance(self._file, BytesIO):
-                os.fsync(self._file.fileno())
-        except OSError as error:
-            self.failure = self.failure or error
 
     def close(self) -> None:
         try:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import secrets
 import zipfile
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from studio.catalog.progress import OnProgress, Phase, ignore_progress
 from studio.catalog.progress_reader import ProgressReader
 from studio.catalog.record import RECORD_NAME, read_record
 from studio.errors import CannotWrite, DamagedModelFile
+from studio.storage.atomic_file import atomic_path
 from studio.wording import wording
 
 EXPORT_SUFFIX = ".zip"
@@ -42,21 +41,14 @@ def export_model(
     remedy = wording("Free some space, or name another folder.")
     require_room(target.absolute().parent, size, what=target.name, remedy=remedy)
     counter = ProgressReader(Phase.COPYING, size, stop or CancelToken(), on_progress)
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with writing(target), zipfile.ZipFile(part, "x", zipfile.ZIP_STORED) as archive:
-            for path in taken:
-                sha256 = _add(archive, folder / path, f"{name}/{path}", counter)
-                recorded = record.file(path) if record else None
-                if recorded is not None and recorded.sha256 != sha256:
-                    raise DamagedModelFile(
-                        "{file} of {name} is damaged.", remedy="Verify and mend the model first.", file=path, name=name
-                    )
-        with writing(target):
-            part.replace(target)
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
+    with writing(target), atomic_path(target) as part, zipfile.ZipFile(part, "x", zipfile.ZIP_STORED) as archive:
+        for path in taken:
+            sha256 = _add(archive, folder / path, f"{name}/{path}", counter)
+            recorded = record.file(path) if record else None
+            if recorded is not None and recorded.sha256 != sha256:
+                raise DamagedModelFile(
+                    "{file} of {name} is damaged.", remedy="Verify and mend the model first.", file=path, name=name
+                )
 
 
 def _require_place(target: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from studio.export.disk import writing
 from studio.export.speech_source import ExportItem, SpeechSource
 
 _MOST_BYTES = 4 * 2**30
-_ABANDONED_SECONDS = 24 * 3600.0
 
 
 class CachedSource:
@@ -69,6 +67,5 @@ class CachedSource:
             total = 0
             for stat, path in found:
                 total += stat.st_size
-                is_left_over = path.suffix == ".part" and time.time() - stat.st_mtime > _ABANDONED_SECONDS
-                if is_left_over or total > most_bytes:
+                if total > most_bytes:
                     path.unlink()

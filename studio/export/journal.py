@@ -19,6 +19,7 @@ from typing import Self
 from studio import paths
 from studio.errors import FolderBusy
 from studio.export.disk import writing
+from studio.storage.atomic_file import atomic_path
 from studio.storage.file_lock import FileLock
 from studio.storage.json_input import parse_json
 
@@ -155,10 +156,9 @@ class Journal:
             for file, records in self._records.items()
             if (kept := [record for record in records if record.describes(self._target / file)])
         }
-        part = self._path.with_suffix(".part")
-        with writing(self._path):
-            part.write_text("".join(_line_of(each) for kept in self._records.values() for each in kept), "utf-8")
-            part.replace(self._path)
+        content = "".join(_line_of(each) for kept in self._records.values() for each in kept)
+        with writing(self._path), atomic_path(self._path) as part:
+            part.write_text(content, "utf-8")
 
 
 def _line_of(record: FileRecord) -> str:

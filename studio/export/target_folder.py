@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -13,6 +12,7 @@ from studio.audio.resampling import Samples
 from studio.errors import CannotWrite
 from studio.export.disk import writing
 from studio.export.journal import FileRecord, Journal, Origin
+from studio.storage.atomic_file import atomic_path, new_part
 
 
 def foreign_files(folder: Path, journal: Journal, origins: Mapping[PurePosixPath, Origin]) -> tuple[PurePosixPath, ...]:
@@ -23,13 +23,12 @@ def foreign_files(folder: Path, journal: Journal, origins: Mapping[PurePosixPath
 
 
 class TargetFolder:
-    """``journal`` is open, so nobody else writes here: unfinished files with its key in their name are left-overs."""
+    """Writes files into ``folder`` and records them in ``journal``, which is open."""
 
     def __init__(self, folder: Path, journal: Journal) -> None:
         self._folder = folder
         self._journal = journal
         self.in_the_way: tuple[PurePosixPath, ...] = ()
-        self._part_prefix = f".timbre-export-{journal.key}-"
 
     def open(self, origins: Mapping[PurePosixPath, Origin], *, replaces_files: bool) -> None:
         """Make the folders, clear what an interrupted export left, and check whether all files may be written.
@@ -41,9 +40,11 @@ class TargetFolder:
         for folder in {self._folder, *((self._folder / file).parent for file in files)}:
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-                for left_over in folder.glob(f"{self._part_prefix}*.part"):
-                    left_over.unlink()
-            self._require_writable(folder)
+                probe = new_part(folder)
+                try:
+                    probe.write_bytes(b"test of free space")
+                finally:
+                    probe.unlink(missing_ok=True)
         foreign = foreign_files(self._folder, self._journal, origins)
         for file in foreign:
             if not (self._folder / file).is_file():
@@ -69,8 +70,7 @@ class TargetFolder:
     def sound_file(
         self, file: PurePosixPath, sample_rate: int, encoding: SoundEncoding, tags: dict[str, str], origin: Origin
     ) -> SoundFile:
-        part_name = self._part_name(file)
-        writer = AudioWriter(self._folder / file, sample_rate, encoding=encoding, tags=tags, part_name=part_name)
+        writer = AudioWriter(self._folder / file, sample_rate, encoding=encoding, tags=tags)
         return SoundFile(file, writer, sample_rate, self._journal, origin)
 
     def write_text(
@@ -78,32 +78,13 @@ class TargetFolder:
     ) -> None:
         """Line ends as they are in ``text``."""
         path = self._folder / file
-        part = path.with_name(self._part_name(file))
-        with writing(path):
-            try:
-                with part.open("w", encoding=encoding, newline="") as opened:
-                    opened.write(text)
-                    opened.flush()
-                    os.fsync(opened.fileno())
-                found = part.stat()
-                record = FileRecord(
-                    str(file), recipe, found.st_size, found.st_mtime_ns, script=origin.script, part=origin.part
-                )
-                self._journal.remember(record)
-                part.replace(path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    part.unlink()
-                raise
-
-    def _part_name(self, file: PurePosixPath) -> str:
-        return f"{self._part_prefix}{file.suffix.removeprefix('.')}.part"
-
-    def _require_writable(self, folder: Path) -> None:
-        probe = folder / f"{self._part_prefix}probe.part"
-        with writing(folder):
-            probe.write_bytes(b"is there room?")
-            probe.unlink()
+        with writing(path), atomic_path(path) as part:
+            part.write_text(text, encoding=encoding, newline="")
+            found = part.stat()
+            record = FileRecord(
+                str(file), recipe, found.st_size, found.st_mtime_ns, script=origin.script, part=origin.part
+            )
+            self._journal.remember(record)
 
 
 class SoundFile:

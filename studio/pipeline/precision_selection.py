@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 import logging
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import torch
 
 from studio import paths
 from studio.audio.files import read_audio
-from studio.errors import UnsupportedPrecision
+from studio.errors import CannotWrite, DiskFull, UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import QualityReport, TorchSpeechLM, compare_with_reference, open_network
@@ -27,6 +26,7 @@ from studio.model.stages import SpeechTokenRequest
 from studio.model.weights import release_pages
 from studio.pipeline.enrolment import source_tokens
 from studio.pipeline.request import EngineOptions
+from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
 from studio.text.segmentation import Sentence, prepare_text
 
@@ -117,11 +117,8 @@ def _verdict(
     verdict = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
     release_pages(weights)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(f".{os.getpid()}.tmp")
-        beside.write_text(json.dumps(asdict(verdict)), "utf-8")
-        os.replace(beside, path)
-    except OSError as error:
+        atomic_write(path, json.dumps(asdict(verdict)).encode())
+    except (DiskFull, CannotWrite) as error:
         _log.warning("the verdict cannot be kept: %s", error)
     return verdict
 

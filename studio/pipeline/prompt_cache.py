@@ -14,7 +14,6 @@ import hashlib
 import logging
 import mmap
 import os
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -38,6 +37,7 @@ from studio.pipeline.background_writer import BackgroundWriter
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import synchronize
 from studio.pipeline.enrolment import feature_arrays, read_features
+from studio.storage.atomic_file import atomic_path, own_parts
 from studio.voices.prompt import VoicePrompt
 
 _log = logging.getLogger(__name__)
@@ -47,8 +47,6 @@ _CLOSE_WAIT_SECONDS = 3.0
 # A write that adds no byte for this long is abandoned.
 _STALL_SECONDS = 10.0
 _POLL_SECONDS = 0.2
-# Temporary files this old belong to a process that was killed.
-_ABANDONED_AFTER_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +181,9 @@ class PromptCache:
         self._writer.start()
         if not self._writer.wait(_CLOSE_WAIT_SECONDS):
             _log.warning("the voice cache is not written in time")
-            for path in self._folder.glob(f"{_temporary_prefix()}*"):
-                _delete(path)
+            for path in own_parts(self._folder):
+                with contextlib.suppress(OSError):
+                    path.unlink()
         with self._lock:
             self._prepared.clear()
 
@@ -238,7 +237,7 @@ class PromptCache:
 
     def _bytes_under_way(self) -> int:
         num_bytes = 0
-        for path in self._folder.glob(f"{_temporary_prefix()}*"):
+        for path in own_parts(self._folder):
             with contextlib.suppress(OSError):  # renamed meanwhile
                 num_bytes += path.stat().st_size
         return num_bytes
@@ -248,11 +247,7 @@ class PromptCache:
             self._prepared.popitem(last=False)
 
     def _shrink_disk(self, coming_bytes: int) -> None:
-        """Delete abandoned files, then the least recently used states until ``coming_bytes`` fit under the limit."""
-        with contextlib.suppress(OSError):
-            for path in self._folder.glob(".writing-*"):
-                if time.time() - path.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
-                    path.unlink()
+        """Delete the least recently used states until ``coming_bytes`` fit under the limit."""
         with contextlib.suppress(OSError):
             files = sorted(self._folder.glob("*.flow.safetensors"), key=lambda path: path.stat().st_mtime)
             room = self._disk_bytes - coming_bytes - sum(path.stat().st_size for path in files)
@@ -263,31 +258,16 @@ class PromptCache:
                 path.unlink()
 
     def _write(self, path: Path, save: Callable[[str], None]) -> None:
-        """Write beside ``path``, then rename. A cache that cannot be written costs only time."""
+        """Write ``path`` atomically. Failures are only logged: without the cache, the voice is prepared again."""
         started = time.perf_counter()
-        temporary = ""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self._folder, prefix=_temporary_prefix(), suffix=".safetensors")
-            os.close(handle)
-            save(temporary)
-            os.replace(temporary, path)
+            with atomic_path(path, syncs=False) as part:  # a power cut costs only time
+                save(str(part))
         except (OSError, safetensors.SafetensorError) as error:
             _log.warning("the voice cache cannot be written: %s", error)
         else:
             _log.debug("wrote %s in %.2f s", path.name, time.perf_counter() - started)
-        finally:
-            if temporary:
-                _delete(temporary)  # unless it was renamed
-
-
-def _temporary_prefix() -> str:
-    return f".writing-{os.getpid()}-"
-
-
-def _delete(temporary: str | Path) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(temporary)
 
 
 def _flow_prompt(prompt: VoicePrompt) -> FlowPrompt:

@@ -11,6 +11,8 @@ import sqlite3
 import threading
 from pathlib import Path
 
+from studio.storage import sqlite
+
 _log = logging.getLogger(__name__)
 _DELAY_SECONDS = 0.5
 
@@ -38,7 +40,7 @@ class Checkpoints:
             self._thread.join()
 
     def _run(self) -> None:
-        with contextlib.closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+        with contextlib.closing(sqlite.connect(self._path)) as connection:
             while self._is_requested.wait() and not self._is_closed.wait(_DELAY_SECONDS):
                 self._is_requested.clear()
                 try:

@@ -8,7 +8,6 @@ can bring a take back; saving leaves them out.
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import sqlite3
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull, StudioError, UnreadableProject
 from studio.project import schema
+from studio.storage import sqlite
 from studio.storage.disk import require_regular_file
 from studio.wording import wording
 
@@ -35,7 +35,7 @@ def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) ->
 
     ``copy_of`` is the file it was copied from, which is named in errors. Raises ``UnreadableProject``.
     """
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite.connect(path, busy_seconds=_BUSY_SECONDS)
     try:
         _restrict(connection)
         connection.row_factory = sqlite3.Row
@@ -57,7 +57,7 @@ def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) ->
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
     """Open a file that no other connection writes to. Its contents are not trusted: see :func:`_restrict`."""
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    connection = sqlite.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
     try:
         _restrict(connection)
         connection.row_factory = sqlite3.Row
@@ -159,20 +159,6 @@ def saved_id(path: Path) -> str | None:
 
 
 @contextlib.contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of the block or nothing of it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        # Full disks end transactions by themselves.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-@contextlib.contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
     """Turns what SQLite and the system say about ``path`` into ``StudioError``."""
     try:
@@ -195,47 +181,31 @@ def corrupt_file(path: Path, what: object) -> UnreadableProject:
 def _migrate(connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     for number in range(version + 1, schema.VERSION + 1):
-        with transaction(connection):
+        with sqlite.transaction(connection):
             schema.migrate(connection, number)
 
 
 def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
-    if isinstance(error, OSError):
-        return cannot_write(error, path)
-    # The low byte is the kind of error, what is above it the circumstances.
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
-        case sqlite3.SQLITE_FULL:
-            return _disk_full(path)
-        case (
-            sqlite3.SQLITE_CORRUPT
-            | sqlite3.SQLITE_NOTADB
-            | sqlite3.SQLITE_ERROR
-            | sqlite3.SQLITE_TOOBIG
-            | sqlite3.SQLITE_INTERRUPT
-        ):
-            return corrupt_file(path, error)
+    corrupt = (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_TOOBIG,
+        sqlite3.SQLITE_INTERRUPT,
+    )
+    return corrupt_file(path, error) if sqlite.error_kind(error) in corrupt else cannot_write(error, path)
+
+
+def cannot_write(error: sqlite3.Error | OSError, path: Path) -> StudioError:
+    if sqlite.is_disk_full(error, path):
+        return DiskFull(
+            "The disk is full: {path} could not be written.",
+            remedy="Free some space and try again; nothing is lost.",
+            path=path,
+        )
     return CannotWrite(
         "{path} cannot be written ({reason}).",
         remedy="Check the permissions of its folder, or choose another.",
         path=path,
         reason=error,
-    )
-
-
-def cannot_write(error: OSError, path: Path) -> StudioError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return _disk_full(path)
-    return CannotWrite(
-        "{path} cannot be written ({reason}).",
-        remedy="Check the permissions of its folder, or choose another.",
-        path=path,
-        reason=error,
-    )
-
-
-def _disk_full(path: Path) -> DiskFull:
-    return DiskFull(
-        "The disk is full: {path} could not be written.",
-        remedy="Free some space and try again; nothing is lost.",
-        path=path,
     )

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import hashlib
-import os
-import shutil
 import sqlite3
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,11 +12,8 @@ from studio.errors import CannotWrite
 from studio.project import database, schema
 from studio.project.script import Script
 from studio.project.storage import contains_script, write_script
-from studio.storage.part_files import part_name, sweep_parts
-
-_PART_SUFFIX = ".part"
-# For files named by an earlier version, or written from another computer.
-_ABANDONED_AFTER_SECONDS = 24 * 3600
+from studio.storage import sqlite
+from studio.storage.atomic_file import atomic_path, sync
 
 
 class Snapshot:
@@ -34,7 +26,7 @@ class Snapshot:
     def __init__(self, working_copy: Path, script: Script) -> None:
         self._script = script
         with database.translate_errors(working_copy):
-            self._connection = sqlite3.connect(working_copy, isolation_level=None, check_same_thread=False)
+            self._connection = sqlite.connect(working_copy)
             try:
                 self._connection.execute("BEGIN")
                 self._connection.execute("SELECT name FROM project").fetchone()  # begins the read transaction
@@ -43,30 +35,19 @@ class Snapshot:
                 raise
 
     def write(self, target: Path, save_id: str) -> None:
-        """Write and check a new file, then put it in place of the one under this name."""
-        target = target.resolve()  # through a link, not in its place
-        part = target.with_name(part_name(target.name))
-        with database.translate_errors(target):
-            try:
-                _sweep(target)
-                part.touch(exist_ok=False)  # says more clearly than SQLite why it cannot be
-                digest = self._copy(part, save_id)
-                _sync(part)
-                self._verify(part, save_id, digest, target)
-                if target.exists():
-                    shutil.copymode(target, part)
-                os.replace(part, target)
-                _sync(target.parent)
-            finally:
-                self.close()
-                part.unlink(missing_ok=True)
+        """Write and check a new file, then rename it to ``target``. Closes the snapshot."""
+        with contextlib.closing(self), database.translate_errors(target), atomic_path(target) as part:
+            part.touch(exist_ok=False)  # fails with a clearer reason than SQLite gives
+            digest = self._copy(part, save_id)
+            sync(part)
+            self._verify(part, save_id, digest, target)
 
     def close(self) -> None:
         self._connection.close()
 
     def _copy(self, part: Path, save_id: str) -> bytes:
         """Fill the new file; returns the digest of the sound that should be in it."""
-        with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as connection:
+        with contextlib.closing(sqlite.connect(part)) as connection:
             # The file counts for nothing until it is complete, so it needs no journal.
             connection.execute("PRAGMA journal_mode = OFF")
             connection.execute("PRAGMA synchronous = OFF")
@@ -117,23 +98,3 @@ class _Sounds:
     @property
     def digest(self) -> bytes:
         return self._hash.digest()
-
-
-def _sweep(target: Path) -> None:
-    """Remove what programs left in the folder of ``target`` that died while they saved."""
-    sweep_parts(target.parent)
-    with contextlib.suppress(OSError):
-        for part in target.parent.glob(f".{glob.escape(target.name)}.*{_PART_SUFFIX}"):
-            if time.time() - part.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
-                part.unlink()
-
-
-def _sync(path: Path) -> None:
-    """Has the system put it onto the disk; folders too, where the system can."""
-    if path.is_dir() and sys.platform == "win32":
-        return
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

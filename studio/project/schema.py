@@ -24,6 +24,7 @@ import contextlib
 import sqlite3
 from functools import cache
 
+from studio.storage import sqlite
 from studio.wording import Message, wording
 
 APPLICATION_ID = 0x54694D62  # "TiMb"
@@ -122,7 +123,7 @@ def problem_of(connection: sqlite3.Connection) -> Message | None:
 @cache
 def _tables_of(version: int) -> dict[str, str]:
     """The definition of each table after so many migrations."""
-    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+    with contextlib.closing(sqlite.connect(":memory:")) as model:
         for number in range(1, version + 1):
             migrate(model, number)
         rows = model.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").fetchall()

@@ -22,6 +22,7 @@ from studio.project.ranks import sort_keys
 from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
 from studio.project.script import Script
 from studio.project.takes import Take
+from studio.storage import sqlite
 from studio.wording import wording
 
 _log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class Storage:
         """Turns ``before``, which is what the file holds, into ``after``."""
         with self._lock, database.translate_errors(self.path):
             ranks = self._ranks_of(before, after)
-            with database.transaction(self._connection):
+            with sqlite.transaction(self._connection):
                 self._write_lines(before, after, ranks)
                 self._write_takes(before, after)
                 if after.dictionary is not before.dictionary:
@@ -122,7 +123,7 @@ class Storage:
 
     def bind(self, project_path: Path | None, *, is_modified: bool) -> None:
         """Remembers the file this copy belongs to, and whether it holds more than that."""
-        with self._lock, database.translate_errors(self.path), database.transaction(self._connection):
+        with self._lock, database.translate_errors(self.path), sqlite.transaction(self._connection):
             self._connection.execute("DELETE FROM working_copy")
             self._connection.execute(
                 "INSERT INTO working_copy VALUES (?, '', ?)",
@@ -145,7 +146,7 @@ class Storage:
             self._connection.execute("UPDATE working_copy SET next_save_id = ?", (save_id,))
 
     def confirm_save(self, save_id: str, project_path: Path, *, is_modified: bool) -> None:
-        with self._lock, database.translate_errors(self.path), database.transaction(self._connection):
+        with self._lock, database.translate_errors(self.path), sqlite.transaction(self._connection):
             self._connection.execute("UPDATE project SET save_id = ?", (save_id,))
             self._connection.execute(
                 "UPDATE working_copy SET project_path = ?, next_save_id = '', is_modified = ?",
@@ -173,12 +174,12 @@ class Storage:
         """Numbered blocks (n,) of a take, in one transaction."""
         rows = [(take_id, number, samples.astype(_SOUND_TYPE, copy=False).tobytes()) for number, samples in blocks]
         with self._lock, database.translate_errors(self.path):
-            with database.transaction(self._connection):
+            with sqlite.transaction(self._connection):
                 self._connection.executemany("INSERT INTO sounds (take_id, number, samples) VALUES (?, ?, ?)", rows)
             self._checkpoints.request()
 
     def drop_recording(self, take_id: str) -> None:
-        with self._lock, database.translate_errors(self.path), database.transaction(self._connection):
+        with self._lock, database.translate_errors(self.path), sqlite.transaction(self._connection):
             self._connection.execute("DELETE FROM recordings WHERE id = ?", (take_id,))
             self._connection.execute("DELETE FROM sounds WHERE take_id = ?", (take_id,))
 

@@ -1,30 +1,128 @@
-"""Small files that are there completely or not at all: written beside, then renamed."""
+"""Atomic writes: a file appears complete or not at all.
+
+The content goes to a part file beside the target, which is synced to disk and then renamed. The name of a part file
+holds the process that writes it, so that those of a process that died are removed at the next write into the folder.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import hashlib
 import os
+import platform
+import re
 import secrets
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 from studio.storage.disk import disk_errors
 from studio.wording import wording
 
+_PART_NAME = re.compile(r"\.timbre\.(?P<host>[0-9a-f]{6})-(?P<process>\d+)-[0-9a-f]+\.part")
+# The process of another computer, or of a reused number, cannot be checked.
+_ABANDONED_SECONDS = 24 * 3600.0
 
-def atomic_write(path: Path, content: bytes) -> None:
-    """Puts ``content`` under ``path``, whose folder is made. Raises ``DiskFull`` and ``CannotWrite``; what was there stays."""
-    target = path.resolve()  # through a link, not in its place
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+
+def new_part(folder: Path) -> Path:
+    """Return an unused path for a part file in ``folder``, after removing stale ones once in each process."""
+    _sweep_once(folder)
+    # Without the name of the target: it may be as long as the file system allows.
+    return folder / f".timbre.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
+
+
+def sweep_parts(folder: Path) -> None:
+    """Remove part files whose process has ended, and those of other computers unmodified for a day."""
+    with contextlib.suppress(OSError):
+        for path in folder.glob(".timbre.*.part"):
+            match = _PART_NAME.fullmatch(path.name)
+            if match and _is_stale(path, match["host"], int(match["process"])):
+                path.unlink(missing_ok=True)
+
+
+def own_parts(folder: Path) -> list[Path]:
+    """Return the part files that this process is writing in ``folder``."""
+    return list(folder.glob(f".timbre.{_host()}-{os.getpid()}-*.part"))
+
+
+def commit(part: Path, target: Path, *, syncs: bool = True) -> None:
+    """Sync ``part`` to disk and rename it to ``target``, whose permissions it takes on."""
+    if syncs:
+        sync(part)
+    if target.exists():
+        shutil.copymode(target, part)
+    part.replace(target)
+    if syncs and sys.platform != "win32":
+        # Makes the rename itself durable. Some network and user-space file systems cannot sync a folder.
+        try:
+            sync(target.parent, os.O_RDONLY)
+        except OSError as error:
+            if error.errno == errno.EIO:
+                raise
+
+
+@contextlib.contextmanager
+def atomic_path(target: Path, *, syncs: bool = True) -> Iterator[Path]:
+    """Yield the path of a part file, which becomes ``target`` at the end of the block and is deleted if it raises.
+
+    Links are followed. ``OSError`` passes through. With ``syncs=False``, a power cut may leave an empty file.
+    """
+    target = target.resolve()
+    part = new_part(target.parent)
+    try:
+        yield part
+        commit(part, target, syncs=syncs)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file that becomes ``path`` at the end of the block. Raise ``DiskFull`` or ``CannotWrite``.
+
+    Creates the folder. An existing file stays as it is if the block raises.
+    """
     if_full = wording("Free some space and try again.")
     with disk_errors(path, if_full=if_full, if_refused=wording("Check the permissions of its folder.")):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise
+        path.resolve().parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as part, part.open("xb") as file:
+            yield file
+
+
+def atomic_write(path: Path, content: bytes) -> None:
+    """Write ``content`` to ``path`` as :func:`atomic_file` does."""
+    with atomic_file(path) as file:
+        file.write(content)
+
+
+def _is_stale(path: Path, host: str, process: int) -> bool:
+    if host == _host():
+        import psutil  # noqa: PLC0415 - needed only for a file that a crash left behind
+
+        if not psutil.pid_exists(process):
+            return True
+        if process == os.getpid():
+            return False
+    return time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
+
+
+def sync(path: Path, flags: int = os.O_RDWR) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+_sweep_once = cache(sweep_parts)
+
+
+@cache
+def _host() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:6]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import secrets
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from studio.errors import CannotWrite, DiskFull, UnreadableClip
-from studio.storage.disk import require_regular_file, write_error
-from studio.wording import wording
+from studio.errors import UnreadableClip
+from studio.storage.atomic_file import atomic_file
+from studio.storage.disk import require_regular_file
 
 _BLOCK_BYTES = 1 << 20
 # What a crash left behind may go, what another program is just adding may not.
@@ -60,7 +59,7 @@ class ClipStore:
         """What ``content`` yields until its end, as a file of that suffix."""
         path = self._folder / f"{secrets.token_hex(8)}{suffix.lower()}"
         digest = hashlib.sha256()
-        with writing(path) as file:
+        with atomic_file(path) as file:
             while block := content.read(_BLOCK_BYTES):
                 digest.update(block)
                 file.write(block)
@@ -78,34 +77,3 @@ class ClipStore:
             for path in self._folder.iterdir():
                 if path.name not in kept and path.stat().st_mtime < newest:
                     self.remove(path.name)
-
-
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file that appears as ``path`` when the block is over, and not at all if it raises.
-
-    Raises ``DiskFull`` and ``CannotWrite``.
-    """
-    part = path.with_name(f".writing-{secrets.token_hex(6)}{path.suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise sentence(error, path) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
-
-
-def sentence(error: OSError, path: Path) -> DiskFull | CannotWrite:
-    """What a person is told when ``path`` cannot be written."""
-    return write_error(
-        error,
-        path,
-        if_full=wording("Free some space and try again."),
-        if_refused=wording("Check the folder's permissions."),
-    )

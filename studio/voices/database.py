@@ -8,7 +8,6 @@ migrated only in that copy. Instead of: the write-ahead log of earlier versions,
 from __future__ import annotations
 
 import contextlib
-import errno
 import shutil
 import sqlite3
 import tempfile
@@ -16,11 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite, DamagedLibrary, DiskFull, StudioError
+from studio.storage import sqlite
 from studio.storage.disk import require_regular_file
 
 _BUSY_SECONDS = 10.0
-# SQLite reports some failures on a full disk as a general I/O error. Less free space than this counts as full.
-_FULL_BYTES = 1 << 16
 # What reading a write-ahead logged file fails with where the files beside it cannot be created.
 _CANNOT_CREATE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
 # Each is applied once, in order; PRAGMA user_version counts those applied. Never edit one that was released.
@@ -72,7 +70,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
     Raises ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``.
     """
-    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+    with contextlib.closing(sqlite.connect(":memory:")) as copy:
         with _sentences(path):
             _copy_list(path, copy)
             _migrate(copy, path)
@@ -91,19 +89,13 @@ def transaction(path: Path) -> Iterator[sqlite3.Connection]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(_connect(path)) as connection:
             _use_rollback_journal(connection)
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with sqlite.transaction(connection):
                 _migrate(connection, path)
                 yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:  # SQLite itself rolls back when the disk is full
-                    connection.execute("ROLLBACK")
-                raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    connection = sqlite.connect(path, busy_seconds=_BUSY_SECONDS)
     connection.row_factory = sqlite3.Row
     return connection
 
@@ -113,7 +105,7 @@ def _use_rollback_journal(connection: sqlite3.Connection) -> None:
     try:
         connection.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.OperationalError as error:
-        if _kind(error) != sqlite3.SQLITE_BUSY:
+        if sqlite.error_kind(error) != sqlite3.SQLITE_BUSY:
             raise
 
 
@@ -125,7 +117,7 @@ def _copy_list(path: Path, copy: sqlite3.Connection) -> None:
     try:
         _copy_database(f"{path.absolute().as_uri()}?mode=rw", copy)
     except sqlite3.OperationalError as error:
-        if _kind(error) not in _CANNOT_CREATE:
+        if sqlite.error_kind(error) not in _CANNOT_CREATE:
             raise
         _copy_write_ahead_logged(path, copy)
 
@@ -143,7 +135,7 @@ def _copy_write_ahead_logged(path: Path, copy: sqlite3.Connection) -> None:
 
 
 def _copy_database(uri: str, copy: sqlite3.Connection) -> None:
-    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)) as source:
+    with contextlib.closing(sqlite.connect(uri, busy_seconds=_BUSY_SECONDS)) as source:
         # The copying itself would wait without end for a lock: take it first, with the time limit of the connection.
         source.execute("BEGIN")
         (page_bytes,) = source.execute("PRAGMA page_size").fetchone()
@@ -173,25 +165,10 @@ def _sentences(path: Path) -> Iterator[None]:
         raise _sentence(error, path) from error
 
 
-def _kind(error: BaseException) -> int:
-    """The kind of an SQLite error: the low byte of its code; 0 for others."""
-    code: int = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF
-
-
-def _is_full(error: sqlite3.Error | OSError, path: Path) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    if _kind(error) == sqlite3.SQLITE_IOERR:
-        with contextlib.suppress(OSError):
-            return shutil.disk_usage(path.parent).free < _FULL_BYTES
-    return _kind(error) == sqlite3.SQLITE_FULL
-
-
 def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
-    if _is_full(error, path):
+    if sqlite.is_disk_full(error, path):
         return DiskFull("The disk is full: the voice could not be saved.", remedy="Free some space and try again.")
-    match _kind(error):
+    match sqlite.error_kind(error):
         case sqlite3.SQLITE_BUSY:
             return CannotWrite(
                 "Another program is busy with the library of voices.", remedy="Close it, or try again in a moment."

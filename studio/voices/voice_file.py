@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from studio.errors import BadVoiceFile
+from studio.errors import BadVoiceFile, CannotWrite
+from studio.storage.atomic_file import atomic_file
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import parse_json
-from studio.voices.clip_store import sentence, writing
 from studio.voices.voice import NO_CONSENT, Consent
 from studio.wording import Message, wording
 
@@ -84,8 +84,8 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     if path.parent != Path() and not os.path.isdir(path.parent):
-        raise sentence(FileNotFoundError(2, "there is no such folder"), path)
-    with writing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        raise CannotWrite("There is no folder {folder}.", remedy="Make it, or choose another.", folder=path.parent)
+    with atomic_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(_MANIFEST, _DATE), json.dumps(manifest, ensure_ascii=False, indent=1))
         archive.writestr(zipfile.ZipInfo(str(manifest["clip"]), _DATE), content)
 

@@ -6,7 +6,6 @@ models of that generation only. The file is a pickle, read without executing any
 
 from __future__ import annotations
 
-import os
 import pickle
 import secrets
 from collections.abc import Mapping
@@ -16,10 +15,11 @@ import numpy as np
 import torch
 from safetensors.numpy import save
 
-from studio.errors import BadVoiceFile, CannotWrite
+from studio.errors import BadVoiceFile
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.weights import LOAD_ERRORS, is_ordinary
 from studio.pipeline.enrolment import feature_arrays
+from studio.storage.atomic_file import atomic_write
 from studio.storage.disk import require_regular_file
 from studio.voices.prompt import VoicePrompt
 from studio.wording import Message, wording
@@ -159,19 +159,5 @@ def _transcript(entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> st
 
 def _write(prompt: VoicePrompt, destination: Path, generation: str) -> Path:
     path = destination / f"{secrets.token_hex(8)}.safetensors"
-    part = path.with_suffix(".part")
-    try:
-        part.write_bytes(save(feature_arrays(prompt), metadata={"generation": generation}))
-        os.replace(part, path)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+    atomic_write(path, save(feature_arrays(prompt), metadata={"generation": generation}))
     return path
-
-
-def _cannot_write(path: Path, error: OSError) -> CannotWrite:
-    return CannotWrite(
-        "{folder} cannot be written to ({reason}).",
-        remedy="Free some space and try again.",
-        folder=path.parent,
-        reason=error,
-    )

@@ -79,7 +79,7 @@ def test_a_kill_while_joining_leaves_no_half_file(tmp_path: Path) -> None:
     target = tmp_path / "target"
     names = [path.name for path in target.iterdir()]
     assert len(names) == 1
-    assert names[0].startswith(".timbre-export-")
+    assert names[0].startswith(".timbre.")
     result = Exporter(plan(target, is_joined=True), Hums(), journals=tmp_path / "journals").run()
     assert sorted(path.name for path in target.iterdir()) == ["story.csv", "story.flac", "story.srt", "story.vtt"]
     assert len(result.files) == 4

@@ -19,6 +19,7 @@ from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.pipeline import prompt_cache
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.prompt_cache import PreparedVoice, PromptCache
+from studio.storage.atomic_file import new_part
 from studio.voices.prompt import VoicePrompt
 
 STATE_VALUES = 1000
@@ -303,7 +304,7 @@ class FakeDisk:
         self.seconds = 0.0
         self.num_waits = 0
         self._num_growing = num_growing
-        self._path = folder / f"{prompt_cache._temporary_prefix()}x.safetensors"
+        self._path = new_part(folder)
 
     def start(self) -> None: ...
 
@@ -346,14 +347,6 @@ def test_of_many_new_voices_one_at_most_is_held_for_the_disk(tmp_path: Path) -> 
         assert [state() is None for state in held] == [True, True, False]
     kept.close()
     assert len(state_files(tmp_path)) == 3
-
-
-def test_the_file_of_a_process_that_was_killed_while_it_wrote_is_deleted(tmp_path: Path) -> None:
-    for age, name in ((7200, ".writing-1-old.safetensors"), (0, ".writing-2-new.safetensors")):
-        (tmp_path / name).write_bytes(b"half")
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
-    prepare_and_close(store(tmp_path, FakeFlow()), prompt(5))
-    assert [path.name for path in tmp_path.glob(".writing-*")] == [".writing-2-new.safetensors"]
 
 
 def test_another_flow_writes_after_the_one_before(tmp_path: Path, disk: SlowDisk) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import tempfile
@@ -182,16 +181,6 @@ def test_saving_goes_through_links_and_keeps_permissions(project: Project, tmp_p
     project.save(link)
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_what_a_program_left_behind_that_died_while_saving_is_swept(project: Project, tmp_path: Path) -> None:
-    old, new, other = (tmp_path / name for name in (".a.timbre.00.part", ".a.timbre.01.part", ".b.timbre.00.part"))
-    for part in (old, new, other):
-        part.touch()
-    os.utime(old, (0, 0))
-    os.utime(other, (0, 0))
-    project.save(tmp_path / "a.timbre")
-    assert {found.name for found in tmp_path.iterdir() if found.is_file()} == {"a.timbre", new.name, other.name}
 
 
 def test_a_closed_project_leaves_no_draft(drafts: Path) -> None:

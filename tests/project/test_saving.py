@@ -15,6 +15,7 @@ from studio.errors import CannotWrite
 from studio.project import saving
 from studio.project.lines import LineState
 from studio.project.project import Project
+from studio.storage import atomic_file
 
 
 def test_a_file_that_does_not_read_back_does_not_replace_the_old_one(
@@ -24,7 +25,7 @@ def test_a_file_that_does_not_read_back_does_not_replace_the_old_one(
     path = tmp_path / "a.timbre"
     project.save(path)
     speak(project, line_id)
-    sync = saving._sync
+    sync = saving.sync
 
     def lose_sound(part: Path) -> None:
         if part.is_file():
@@ -34,7 +35,7 @@ def test_a_file_that_does_not_read_back_does_not_replace_the_old_one(
         sync(part)
 
     with monkeypatch.context() as patch:
-        patch.setattr(saving, "_sync", lose_sound)
+        patch.setattr(saving, "sync", lose_sound)
         with pytest.raises(CannotWrite, match="does not read back"):
             project.save()
     assert project.is_modified
@@ -58,7 +59,7 @@ def test_a_slow_disk_does_not_hold_up_edits(
         return slow
 
     insert(project, "Before.")
-    monkeypatch.setattr(saving, "_sweep", wait(saving._sweep))
+    monkeypatch.setattr(atomic_file, "_sweep_once", wait(atomic_file._sweep_once))
     monkeypatch.setattr(Path, "touch", wait(Path.touch))
     saver = threading.Thread(target=project.save, args=(tmp_path / "a.timbre",))
     saver.start()

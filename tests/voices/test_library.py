@@ -197,7 +197,7 @@ def test_the_same_voice_gives_the_same_file(library: VoiceLibrary, tmp_path: Pat
 
 
 def test_export_into_nowhere(library: VoiceLibrary, tmp_path: Path) -> None:
-    with pytest.raises(CannotWrite, match="no such folder"):
+    with pytest.raises(CannotWrite, match="There is no folder"):
         library.export("Harbour", tmp_path / "no" / "anna.voice")
 
 
@@ -287,4 +287,4 @@ def test_a_busy_list_is_a_sentence(library: VoiceLibrary, tmp_path: Path, monkey
 @pytest.fixture(autouse=True)
 def nothing_is_left_half_written(tmp_path: Path) -> Iterator[None]:
     yield
-    assert [str(path) for path in tmp_path.rglob(".writing-*")] == []
+    assert [str(path) for path in tmp_path.rglob("*.part")] == []
