@@ -15,7 +15,7 @@ from studio.audio.streaming_audio import StreamingAudio
 from studio.catalog.advice import recommend_model
 from studio.catalog.installed import ModelState, model_statuses
 from studio.catalog.known import known_models
-from studio.catalog.machine import GraphicsCard, MachineFacts
+from studio.catalog.machine import Gpu, MachineFacts
 from studio.catalog.progress import Phase, Progress
 from studio.catalog.record import InstallRecord
 
@@ -26,7 +26,7 @@ _MACHINE = MachineFacts(
     32 * _GIB,
     21 * _GIB,
     412_000_000_000,
-    GraphicsCard("NVIDIA GeForce RTX 4070", 12 * _GIB, "580.95"),
+    Gpu("NVIDIA GeForce RTX 4070", 12 * _GIB, "580.95"),
 )
 _DOWNLOAD = Progress(
     Phase.RECEIVING, "flow.pt", 612_000_000, 1_329_116_148, 1_694_000_000, 4_438_935_000, 11_400_000.0, 241.0

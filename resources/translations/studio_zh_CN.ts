@@ -1617,10 +1617,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请腾出一些空间，或把模型放在更大的磁盘上（设置，模型）。</translation>
     </message>
     <message>
-        <source>Free some space, or name another folder.</source>
-        <translation>请腾出一些空间，或指定另一个文件夹。</translation>
-    </message>
-    <message>
         <source>Free some space: the disk is as good as full.</source>
         <translation>请腾出空间：磁盘几乎已满。</translation>
     </message>
@@ -3909,10 +3905,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>Timbre Studio {version}，{origin}，{system}</translation>
     </message>
     <message>
-        <source>Verify and mend the model first.</source>
-        <translation>请先校验并修复模型。</translation>
-    </message>
-    <message>
         <source>`timbre models install {name}` downloads it, as does the page of models (Ctrl+M).</source>
         <translation>可用 `timbre models install {name}` 或在模型页面（Ctrl+M）下载。</translation>
     </message>
@@ -4211,6 +4203,22 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>What is left of it is kept in {path}.</source>
         <translation>剩余的内容保留在 {path} 中。</translation>
+    </message>
+    <message>
+        <source>Create it, or choose another folder.</source>
+        <translation>请先创建该文件夹，或选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>Free some space, or choose another folder.</source>
+        <translation>请释放一些空间，或选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>Repair the model first.</source>
+        <translation>请先修复该模型。</translation>
+    </message>
+    <message>
+        <source>The folder {folder} does not exist.</source>
+        <translation>文件夹 {folder} 不存在。</translation>
     </message>
 </context>
 <context>

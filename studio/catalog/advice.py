@@ -15,7 +15,7 @@ _LEAST_MEMORY_BYTES = 5 << 30
 
 
 class Reason(Enum):
-    HAS_CARD = "has-card"  # the newest, on a card with room for it
+    HAS_GPU = "has-card"  # the newest, on a card with room for it
     LIGHTEST = "lightest"  # without such a card, the one with least to compute
 
 
@@ -32,16 +32,16 @@ class Advice:
 def recommend_model(machine: MachineFacts, models: Iterable[KnownModel]) -> Advice | None:
     """Among those that clone voices, can be used and are to be had; None where there is none."""
     usable = [
-        model for model in models if model.is_usable and model.can_be_downloaded and Ability.CLONE in model.abilities
+        model for model in models if model.is_supported and model.can_be_downloaded and Ability.CLONE in model.abilities
     ]
     if not usable:
         return None
-    has_card = machine.card is not None and machine.card.memory_bytes >= _COMFORTABLE_CARD_BYTES
+    has_card = machine.gpu is not None and machine.gpu.memory_bytes >= _COMFORTABLE_CARD_BYTES
     by_weight = sorted(usable, key=lambda model: model.size_bytes())
     model = min(usable, key=lambda model: model.rank) if has_card else by_weight[0]
     return Advice(
         model,
-        Reason.HAS_CARD if has_card else Reason.LIGHTEST,
+        Reason.HAS_GPU if has_card else Reason.LIGHTEST,
         lacks_memory=machine.memory_bytes < _LEAST_MEMORY_BYTES,
         lacks_disk=machine.free_disk_bytes < model.size_bytes(),
     )

@@ -24,28 +24,28 @@ class CancelToken:
     """Thrown once, from any thread."""
 
     def __init__(self) -> None:
-        self._is_thrown = threading.Event()
+        self._event = threading.Event()
         self._lock = threading.Lock()
         self._waiting_for: socket.socket | None = None
 
     @property
-    def is_thrown(self) -> bool:
-        return self._is_thrown.is_set()
+    def is_cancelled(self) -> bool:
+        return self._event.is_set()
 
     def cancel(self) -> None:
         with self._lock:
-            self._is_thrown.set()
+            self._event.set()
             if self._waiting_for is not None:
                 _hang_up(self._waiting_for)
 
     def check(self) -> None:
         """Raises ``DownloadCancelled`` if it was thrown."""
-        if self.is_thrown:
+        if self.is_cancelled:
             raise DownloadCancelled
 
     def sleep(self, seconds: float) -> None:
         """Raises ``DownloadCancelled`` as soon as it is thrown."""
-        if self._is_thrown.wait(seconds):
+        if self._event.wait(seconds):
             raise DownloadCancelled
 
     @contextlib.contextmanager

@@ -9,10 +9,10 @@ from pathlib import Path
 from studio.catalog.cancellation import CancelToken
 from studio.catalog.contents import require_complete
 from studio.catalog.folders import bundled_folder, delete_model, lock_model, models_folder, staging_folder
-from studio.catalog.installed import not_here
+from studio.catalog.installed import model_not_found
 from studio.catalog.known import known_models
 from studio.catalog.progress import OnProgress, Phase, ignore_progress
-from studio.catalog.progress_reader import ProgressReader
+from studio.catalog.progress_counter import ProgressCounter
 from studio.catalog.record import InstallRecord, RecordedFile, read_record, write_record
 from studio.errors import ModelNotFound
 
@@ -29,7 +29,7 @@ class CheckResult:
     is_learned: bool
 
     @property
-    def is_sound(self) -> bool:
+    def is_intact(self) -> bool:
         return not self.damaged
 
 
@@ -48,7 +48,7 @@ def check_model(
         files = _sums(bundled_folder() / name, _files_of(bundled_folder() / name), stop, on_progress)
         return CheckResult(name, len(files), (), is_learned=True)
     if not own.is_dir():
-        raise not_here(name)
+        raise model_not_found(name)
     with lock_model(name):
         record = read_record(own)
         expected = _expected(name, own, record)
@@ -106,7 +106,7 @@ def _files_of(folder: Path) -> tuple[str, ...]:
 def _sums(folder: Path, paths: tuple[str, ...], stop: CancelToken, on_progress: OnProgress) -> dict[str, RecordedFile]:
     """Of those that can be read."""
     sizes = {path: (folder / path).stat().st_size for path in paths if (folder / path).is_file()}
-    counter = ProgressReader(Phase.CHECKING, sum(sizes.values()), stop, on_progress)
+    counter = ProgressCounter(Phase.CHECKING, sum(sizes.values()), stop, on_progress)
     sums: dict[str, RecordedFile] = {}
     for path, size in sizes.items():
         counter.begin(path, size)
@@ -117,7 +117,7 @@ def _sums(folder: Path, paths: tuple[str, ...], stop: CancelToken, on_progress: 
     return sums
 
 
-def _sha256_of(path: Path, counter: ProgressReader) -> str:
+def _sha256_of(path: Path, counter: ProgressCounter) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK_BYTES):

@@ -30,7 +30,7 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(place).free if place else 0
 
 
-def require_room(folder: Path, num_bytes: int, *, what: str, remedy: Message = _KEEP_ELSEWHERE) -> None:
+def require_free_space(folder: Path, num_bytes: int, *, what: str, remedy: Message = _KEEP_ELSEWHERE) -> None:
     """Raises ``DiskFull`` now rather than after hours of downloading."""
     free = free_bytes(folder)
     if num_bytes and num_bytes + _SPARE_BYTES > free:
@@ -51,14 +51,3 @@ def writing(path: Path) -> AbstractContextManager[None]:
         if_full=wording("Free some space and start it again: what is there stays."),
         if_refused=wording("Check the permissions of its folder."),
     )
-
-
-def sync_folder(folder: Path) -> None:
-    """So that a rename survives a loss of power; where the system knows no such thing, it looks after that itself."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -21,7 +21,7 @@ from studio.catalog.cancellation import CancelToken, DownloadCancelled
 from studio.catalog.network_errors import is_permanent, is_transient, refused, unreachable
 from studio.catalog.partial_file import PartialFile
 from studio.catalog.retry_policy import RetryPolicy
-from studio.catalog.sources import Address, RefusedError, RemoteFile, is_page
+from studio.catalog.sources import Address, RefusedError, RemoteFile, is_html
 from studio.errors import StudioError, WrongDownload
 from studio.wording import Message, wording
 
@@ -69,7 +69,7 @@ class FileDownload:
         what had arrived is kept, unless it was wrong.
         """
         with PartialFile(target) as part:
-            part.read_what_is_there(stop, ear.on_checked)
+            part.hash_existing(stop, ear.on_checked)
             while True:
                 stop.check()
                 try:
@@ -81,7 +81,7 @@ class FileDownload:
                     self._wait(trouble, stop, ear)
 
     def _wait(self, trouble: _Interrupted, stop: CancelToken, ear: DownloadCallbacks) -> None:
-        seconds = self._patience.next_wait_seconds(trouble.wait_seconds)
+        seconds = self._patience.next_delay_seconds(trouble.wait_seconds)
         if seconds is None:
             raise trouble.error from trouble
         ear.on_waiting(seconds, trouble.error)
@@ -111,7 +111,7 @@ class FileDownload:
                         self._patience.renew()
                         self._has_expired = False
         except httpx2.HTTPError as error:
-            if stop.is_thrown:
+            if stop.is_cancelled:
                 raise DownloadCancelled from error
             if is_permanent(error):
                 raise unreachable(host, error) from error
@@ -122,7 +122,7 @@ class FileDownload:
     def _accept(self, answer: httpx2.Response, part: PartialFile) -> None:
         """Makes ``part`` ready for what is about to come; raises where nothing usable is."""
         etag = _strong_etag(answer)
-        if answer.is_success and (is_page(answer.headers) or not _is_plain(answer)):
+        if answer.is_success and (is_html(answer.headers) or not _is_plain(answer)):
             part.restart()
             raise self._wrong_copy(wording("the server sent something else"))
         match answer.status_code:

@@ -13,11 +13,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from studio import paths
-from studio.catalog.disk import sync_folder, writing
+from studio.catalog.disk import writing
 from studio.catalog.file_names import check_model_name
 from studio.errors import ModelBusy
 from studio.settings import MODELS_FOLDER
 from studio.settings_store import Settings
+from studio.storage.atomic_file import sync_folder
 from studio.storage.file_lock import FileLock
 
 _INCOMING = ".incoming"

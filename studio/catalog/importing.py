@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from studio.catalog.archives import OpenArchive
 from studio.catalog.cancellation import CancelToken
 from studio.catalog.contents import is_allowed_file, require_complete
-from studio.catalog.disk import require_room, writing
+from studio.catalog.disk import require_free_space, writing
 from studio.catalog.file_names import check_model_name
 from studio.catalog.folders import (
     bundled_folder,
@@ -21,7 +21,7 @@ from studio.catalog.folders import (
 )
 from studio.catalog.known import KnownModel, known_models
 from studio.catalog.progress import OnProgress, Phase, ignore_progress
-from studio.catalog.progress_reader import ProgressReader
+from studio.catalog.progress_counter import ProgressCounter
 from studio.catalog.record import RECORD_NAME, InstallRecord, RecordedFile, parse_record, write_record
 from studio.errors import BadModelArchive, BadModelName, DamagedModelFile
 
@@ -50,9 +50,11 @@ def import_model(
         with lock_model(chosen):
             delete_model(staging_folder(chosen))
             size = sum(box.sizes[name_in] for name_in in taken)
-            require_room(models_folder(), size, what=chosen)
+            require_free_space(models_folder(), size, what=chosen)
             try:
-                sums = _copy(box, taken, staging_folder(chosen), ProgressReader(Phase.COPYING, size, stop, on_progress))
+                sums = _copy(
+                    box, taken, staging_folder(chosen), ProgressCounter(Phase.COPYING, size, stop, on_progress)
+                )
                 require_complete(staging_folder(chosen))
                 _compare(sums, record, known_models().get(chosen))
                 origin = record.origin if record else str(path)
@@ -104,7 +106,9 @@ def _require_free(name: str) -> None:
         )
 
 
-def _copy(box: OpenArchive, taken: Mapping[str, str], folder: Path, counter: ProgressReader) -> dict[str, RecordedFile]:
+def _copy(
+    box: OpenArchive, taken: Mapping[str, str], folder: Path, counter: ProgressCounter
+) -> dict[str, RecordedFile]:
     sums: dict[str, RecordedFile] = {}
     for name_in, short in taken.items():
         counter.begin(short, box.sizes[name_in])
@@ -112,7 +116,7 @@ def _copy(box: OpenArchive, taken: Mapping[str, str], folder: Path, counter: Pro
     return sums
 
 
-def _copy_file(box: OpenArchive, name_in: str, short: str, folder: Path, counter: ProgressReader) -> RecordedFile:
+def _copy_file(box: OpenArchive, name_in: str, short: str, folder: Path, counter: ProgressCounter) -> RecordedFile:
     digest, copied, size = hashlib.sha256(), 0, box.sizes[name_in]
     with writing(folder / short):
         (folder / short).parent.mkdir(parents=True, exist_ok=True)

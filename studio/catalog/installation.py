@@ -15,17 +15,17 @@ import httpx2
 
 from studio.catalog.cancellation import CancelToken
 from studio.catalog.connection import open_client
-from studio.catalog.disk import require_room
+from studio.catalog.disk import require_free_space
 from studio.catalog.download import DownloadCallbacks, FileDownload
 from studio.catalog.folders import install_files, lock_model, models_folder, staging_folder
 from studio.catalog.installed import unsupported
 from studio.catalog.known import KnownModel
 from studio.catalog.network_errors import is_permanent, is_transient, refused, unreachable
-from studio.catalog.partial_file import num_bytes_kept
+from studio.catalog.partial_file import downloaded_bytes
 from studio.catalog.plan import (
     InstallPlan,
-    forget_plan,
-    keep_only,
+    delete_all_except,
+    delete_plan,
     load_completed,
     make_plan,
     read_plan,
@@ -74,7 +74,7 @@ class Installation:
         Raises ``Stopped`` where that was asked for; ``ModelBusy``, ``SourceUnreachable``, ``SourceRefused``,
         ``WrongDownload``, ``DiskFull``, ``CannotWrite``, ``UnknownGeneration``. What has arrived is kept.
         """
-        if not self._model.is_usable:
+        if not self._model.is_supported:
             raise unsupported(self._model.name)
         with lock_model(self._model.name):
             plan = read_plan(self._incoming)
@@ -88,13 +88,13 @@ class Installation:
             try:
                 return self._carry_out(plan)
             except (WrongDownload, SourceRefused):
-                forget_plan(self._incoming)
+                delete_plan(self._incoming)
                 raise
 
     # What is to be fetched.
 
     def _make_plan(self) -> InstallPlan:
-        self._on_progress(Progress(Phase.ASKING))
+        self._on_progress(Progress(Phase.LISTING))
         pinned = self._model.revisions.get(self._source.kind)
         try:
             listing = self._ask(pinned)
@@ -122,10 +122,10 @@ class Installation:
                 trouble, wished = refused(host, error), error.wait_seconds
                 if not is_transient(error):
                     raise trouble from error
-            seconds = patience.next_wait_seconds(wished)
+            seconds = patience.next_delay_seconds(wished)
             if seconds is None:
                 raise trouble
-            self._on_progress(Progress(Phase.WAITING, trouble=trouble, wait_seconds=seconds))
+            self._on_progress(Progress(Phase.WAITING, error=trouble, wait_seconds=seconds))
             self.stop.sleep(seconds)
 
     # Fetching.
@@ -136,8 +136,8 @@ class Installation:
         missing = [file for file in plan.files if file.path not in sums and file.path not in arrived]
         self._total_bytes = plan.size_bytes
         self._done_bytes = plan.size_bytes - sum(file.size_bytes for file in missing)
-        kept = sum(min(file.size_bytes, num_bytes_kept(self._incoming / file.path)) for file in missing)
-        require_room(models_folder(), sum(file.size_bytes for file in missing) - kept, what=self._model.name)
+        kept = sum(min(file.size_bytes, downloaded_bytes(self._incoming / file.path)) for file in missing)
+        require_free_space(models_folder(), sum(file.size_bytes for file in missing) - kept, what=self._model.name)
         with open_client() as client:
             for file in missing:
                 arrived[file.path] = self._fetch(client, plan, file)
@@ -219,7 +219,7 @@ class Installation:
         files = (*(RecordedFile(file.path, file.size_bytes, sums[file.path]) for file in plan.files), *others)
         origin = f"{self._source.kind.title} {plan.repository}"
         write_record(self._incoming, InstallRecord(self._model.name, origin, plan.revision, files))
-        keep_only(self._incoming, {*planned, RECORD_NAME})
+        delete_all_except(self._incoming, {*planned, RECORD_NAME})
         # The record last: until then the old one says what is broken.
         return install_files(self._model.name, [*planned, RECORD_NAME])
 

@@ -62,7 +62,7 @@ class ModelStatus:
         return frozenset(f.variant for f in self.known.files if f.variant and (self.folder / f.path).is_file())
 
     @property
-    def can_speak(self) -> bool:
+    def is_loadable(self) -> bool:
         return self.state in (ModelState.BUNDLED, ModelState.INSTALLED)
 
 
@@ -86,7 +86,7 @@ def model_status(name: str) -> ModelStatus | None:
     return next((status for status in model_statuses() if status.name == name), None)
 
 
-def not_here(name: str) -> ModelNotFound:
+def model_not_found(name: str) -> ModelNotFound:
     return ModelNotFound("There is no model {name} here.", remedy="`timbre models list` names them.", name=name)
 
 
@@ -148,7 +148,7 @@ def _status_elsewhere(known: KnownModel) -> ModelStatus:
 
     arrived = _arrived_bytes(known.name)
     state = ModelState.PARTIAL if arrived else ModelState.AVAILABLE
-    if not known.is_usable:
+    if not known.is_supported:
         state = ModelState.UNSUPPORTED
     plan = read_plan(staging_folder(known.name))
     size = plan.size_bytes if plan else known.size_bytes()
@@ -156,9 +156,9 @@ def _status_elsewhere(known: KnownModel) -> ModelStatus:
 
 
 def _arrived_bytes(name: str) -> int:
-    from studio.catalog.partial_file import num_bytes_kept  # noqa: PLC0415 - as above
+    from studio.catalog.partial_file import downloaded_bytes  # noqa: PLC0415 - as above
     from studio.catalog.plan import read_plan  # noqa: PLC0415
 
     incoming = staging_folder(name)
     plan = read_plan(incoming)
-    return sum(num_bytes_kept(incoming / file.path) for file in plan.files) if plan else 0
+    return sum(downloaded_bytes(incoming / file.path) for file in plan.files) if plan else 0

@@ -65,7 +65,7 @@ class KnownModel:
         return bool(self.repositories)
 
     @property
-    def is_usable(self) -> bool:
+    def is_supported(self) -> bool:
         """Whether this program can speak with it."""
         return self.generation in {generation.name for generation in GENERATIONS}
 

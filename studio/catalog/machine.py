@@ -17,7 +17,7 @@ _MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class GraphicsCard:
+class Gpu:
     name: str
     memory_bytes: int
     driver: str
@@ -30,7 +30,7 @@ class MachineFacts:
     memory_bytes: int
     free_memory_bytes: int
     free_disk_bytes: int
-    card: GraphicsCard | None
+    gpu: Gpu | None
 
 
 def probe_machine() -> MachineFacts:
@@ -42,11 +42,11 @@ def probe_machine() -> MachineFacts:
         memory_bytes=memory.total,
         free_memory_bytes=memory.available,
         free_disk_bytes=free_bytes(models_folder()),
-        card=_graphics_card(),
+        gpu=_nvidia_gpu(),
     )
 
 
-def _graphics_card() -> GraphicsCard | None:
+def _nvidia_gpu() -> Gpu | None:
     """NVIDIA's largest, as its driver tells; None where there is none that works."""
     program = shutil.which("nvidia-smi")
     if program is None:
@@ -58,15 +58,15 @@ def _graphics_card() -> GraphicsCard | None:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    return parse_cards(told)
+    return parse_gpus(told)
 
 
-def parse_cards(told: str) -> GraphicsCard | None:
+def parse_gpus(told: str) -> Gpu | None:
     """The card with most memory of ``nvidia-smi``'s lines."""
     cards = []
     for line in told.splitlines():
         name, _, rest = line.partition(",")
         memory, _, driver = rest.partition(",")
         if memory.strip().isdigit():
-            cards.append(GraphicsCard(name.strip(), int(memory) * _MEBIBYTE, driver.strip()))
+            cards.append(Gpu(name.strip(), int(memory) * _MEBIBYTE, driver.strip()))
     return max(cards, key=lambda card: card.memory_bytes, default=None)

@@ -92,7 +92,7 @@ _PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 def is_transient(error: RefusedError) -> bool:
     """Return whether the same request may succeed a moment later."""
-    is_broken_site = error.status == http.HTTPStatus.INTERNAL_SERVER_ERROR and error.is_page
+    is_broken_site = error.status == http.HTTPStatus.INTERNAL_SERVER_ERROR and error.is_html
     return error.status in _PASSING and not is_broken_site
 
 

@@ -53,7 +53,7 @@ class PartialFile:
                 self._sync()
             self._file.close()
 
-    def read_what_is_there(self, stop: CancelToken, on_bytes: Callable[[int], None]) -> None:
+    def hash_existing(self, stop: CancelToken, on_bytes: Callable[[int], None]) -> None:
         """Its sum is needed at the end. Raises ``Stopped``."""
         self._sha256 = hashlib.sha256()
         self._file.seek(0)
@@ -120,7 +120,7 @@ class PartialFile:
         self._synced = time.monotonic()
 
 
-def num_bytes_kept(target: Path) -> int:
+def downloaded_bytes(target: Path) -> int:
     """How much of ``target`` is there, complete or not; takes no longer than looking."""
     for path in (target, target.with_name(f"{target.name}.part")):
         with contextlib.suppress(OSError):

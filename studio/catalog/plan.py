@@ -91,7 +91,7 @@ def _read_file(values: dict[str, Any]) -> RemoteFile:
     )
 
 
-def forget_plan(folder: Path) -> None:
+def delete_plan(folder: Path) -> None:
     """So that the next attempt asks again; what has arrived stays."""
     (folder / _PLAN_NAME).unlink(missing_ok=True)
 
@@ -109,7 +109,7 @@ def load_completed(folder: Path) -> dict[str, str]:
         return {}
 
 
-def keep_only(folder: Path, paths: Set[str]) -> None:
+def delete_all_except(folder: Path, paths: Set[str]) -> None:
     """The plan has been carried out: notes go, and parts of what is not wanted any more."""
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in paths:

@@ -16,10 +16,10 @@ _LEAST_SECONDS = 2.0
 
 
 class Phase(Enum):
-    ASKING = "asking"  # what there is, and where
+    LISTING = "listing"  # what there is, and where
     CHECKING = "checking"  # what is here already
     RECEIVING = "receiving"
-    WAITING = "waiting"  # after ``trouble``, for ``wait_seconds``
+    WAITING = "waiting"  # after ``error``, for ``wait_seconds``
     COPYING = "copying"  # from a folder or an archive, or into one
 
 
@@ -35,7 +35,7 @@ class Progress:
     total_bytes: int = 0
     bytes_per_second: float | None = None
     remaining_seconds: float | None = None
-    trouble: StudioError | None = None
+    error: StudioError | None = None
     wait_seconds: float = 0.0
 
     @property

@@ -19,7 +19,7 @@ class RetryPolicy:
         self._first_seconds = first_seconds
         self._num_failures = 0
 
-    def next_wait_seconds(self, wished_seconds: float | None = None) -> float | None:
+    def next_delay_seconds(self, wished_seconds: float | None = None) -> float | None:
         """How long to wait now; at least what the server wished. None: no more."""
         self._num_failures += 1
         if self._num_failures >= _MOST_ATTEMPTS:

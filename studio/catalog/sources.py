@@ -66,17 +66,17 @@ class ModelSource(Protocol):
 class RefusedError(Exception):
     """A server answered with ``status`` instead of what was asked for.
 
-    ``wait_seconds``: from its Retry-After header. ``is_page``: it sent HTML, for a reader instead of a program.
+    ``wait_seconds``: from its Retry-After header. ``is_html``: it sent HTML, for a reader instead of a program.
     """
 
     def __init__(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
         self.status = status
         self.wait_seconds = retry_after(headers or {})
-        self.is_page = is_page(headers or {})
+        self.is_html = is_html(headers or {})
 
 
-def is_page(headers: Mapping[str, str]) -> bool:
+def is_html(headers: Mapping[str, str]) -> bool:
     """Whether an answer is HTML: an error page, or the login page of a network."""
     return headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/html"
 
@@ -113,12 +113,3 @@ def _is_address(endpoint: str) -> bool:
 
 def is_default_endpoint(kind: SourceKind, endpoint: str) -> bool:
     return endpoint == _ENDPOINTS[kind][1]
-
-
-def open_source(kind: SourceKind, endpoint: str = "") -> ModelSource:
-    """Contacts nobody yet. Raises ``UnusableSetting``."""
-    from studio.catalog.hugging_face import HuggingFace  # noqa: PLC0415 - nobody waits for its library at the start
-    from studio.catalog.model_scope import ModelScope  # noqa: PLC0415 - its neighbour
-
-    found = endpoint_of(kind, endpoint)
-    return HuggingFace(found) if kind is SourceKind.HUGGING_FACE else ModelScope(found)

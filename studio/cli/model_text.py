@@ -61,7 +61,7 @@ def as_json(status: ModelStatus) -> dict[str, Any]:
     return {
         "name": status.name,
         "state": status.state.value,
-        "can_speak": status.can_speak,
+        "can_speak": status.is_loadable,
         "size_bytes": status.size_bytes,
         "arrived_bytes": status.arrived_bytes,
         "damaged": list(status.damaged),
@@ -82,7 +82,7 @@ def as_json(status: ModelStatus) -> dict[str, Any]:
 def progress_text(progress: Progress) -> str:
     """One line: bytes always, a share only of a whole that is known, speed and time once they were measured."""
     match progress.phase:
-        case Phase.ASKING:
+        case Phase.LISTING:
             return "asking what there is …"
         case Phase.WAITING:
             return f"trying again in {progress.wait_seconds:.0f} s …"

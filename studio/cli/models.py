@@ -14,10 +14,10 @@ from studio.catalog.disk import in_gigabytes
 from studio.catalog.exporting import EXPORT_SUFFIX, export_model
 from studio.catalog.importing import import_model
 from studio.catalog.installation import Installation
-from studio.catalog.installed import ModelState, model_status, model_statuses, not_here
+from studio.catalog.installed import ModelState, model_not_found, model_status, model_statuses
 from studio.catalog.known import KnownModel, SourceKind, known_models
 from studio.catalog.progress import OnProgress, Phase, Progress
-from studio.catalog.sources import open_source
+from studio.catalog.source_factory import open_source
 from studio.cli.command_context import CommandContext
 from studio.cli.model_text import as_json, in_words, progress_text
 from studio.cli.progress import ProgressLine
@@ -112,7 +112,7 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         result = check_model(name, on_progress=_shown_on(line))
         line.clear()
         damaged = f"{name}: {', '.join(result.damaged)} damaged"
-        if result.is_sound:
+        if result.is_intact:
             _say(f"{name}: {result.num_files} files, all sound.")
         elif not _can_be_fetched(name):
             _say(f"{damaged}. Remove the model, and import it again from where it is whole.")
@@ -128,7 +128,7 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
 
 def _remove(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     if not remove_model(arguments.name):
-        raise not_here(arguments.name)
+        raise model_not_found(arguments.name)
     _say(f"{arguments.name} is gone.")
     return 0
 
@@ -146,7 +146,7 @@ def _import(arguments: argparse.Namespace, _command_context: CommandContext) -> 
 def _export(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     status = model_status(arguments.name)
     if status is None or status.folder is None:
-        raise not_here(arguments.name)
+        raise model_not_found(arguments.name)
     target = arguments.file or Path(f"{arguments.name}{EXPORT_SUFFIX}")
     line = ProgressLine()
     try:
@@ -203,8 +203,8 @@ def _shown_on(line: ProgressLine) -> OnProgress:
     told: set[str] = set()
 
     def show(progress: Progress) -> None:
-        if progress.phase is Phase.WAITING and progress.trouble is not None:
-            sentence = f"{progress.trouble.message} Trying again."
+        if progress.phase is Phase.WAITING and progress.error is not None:
+            sentence = f"{progress.error.message} Trying again."
             if sentence not in told:  # once, however often it happens
                 told.add(sentence)
                 line.say(sentence)

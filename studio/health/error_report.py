@@ -20,7 +20,7 @@ _LIBRARIES = ("torch", "onnxruntime", "onnxruntime-gpu", "PySide6-Essentials", "
 def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe_machine) -> str:
     """In English, as every report is. Takes up to some seconds: the driver of a card is asked."""
     machine = look()
-    card = machine.card
+    card = machine.gpu
     versions = [f"{name} {found}" for name in _LIBRARIES if (found := _version(name))]
     facts = {
         "error": error.code,

@@ -99,7 +99,7 @@ def _ask_engines() -> dict[str, str] | Check:
 
 
 def _check_card(machine: MachineFacts, *, sees_card: bool | None) -> Check:
-    subject, card = wording("graphics card"), machine.card
+    subject, card = wording("graphics card"), machine.gpu
     if card is None:
         return Check(subject, Verdict.FINE, wording("none of NVIDIA; the processor speaks"))
     found = wording(

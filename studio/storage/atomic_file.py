@@ -57,13 +57,8 @@ def commit(part: Path, target: Path, *, syncs: bool = True) -> None:
     if target.exists():
         shutil.copymode(target, part)
     part.replace(target)
-    if syncs and sys.platform != "win32":
-        # Makes the rename itself durable. Some network and user-space file systems cannot sync a folder.
-        try:
-            sync(target.parent, os.O_RDONLY)
-        except OSError as error:
-            if error.errno == errno.EIO:
-                raise
+    if syncs:
+        sync_folder(target.parent)
 
 
 @contextlib.contextmanager
@@ -118,6 +113,17 @@ def sync(path: Path, flags: int = os.O_RDWR) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in ``folder`` durable, where the platform and the file system can."""
+    if sys.platform == "win32":
+        return
+    try:
+        sync(folder, os.O_RDONLY)
+    except OSError as error:  # some network and user-space file systems cannot sync a folder
+        if error.errno == errno.EIO:
+            raise
 
 
 _sweep_once = cache(sweep_parts)

@@ -25,7 +25,7 @@ def flip_a_byte(place: Any, name: str) -> None:
 def test_a_sound_model_is_found_sound(place: Any) -> None:
     place.installation().run()
     result = check_model(place.model.name)
-    assert result.is_sound
+    assert result.is_intact
     assert not result.is_learned
     assert result.num_files == len(place.files) - 1
 
@@ -49,7 +49,7 @@ def test_mending_fetches_what_is_broken_and_nothing_else(place: Any) -> None:
     place.hub.served_bytes.clear()
     place.installation().run()
     assert set(place.hub.served_bytes) == {"flow.pt", "hift.pt"}
-    assert check_model(place.model.name).is_sound
+    assert check_model(place.model.name).is_intact
     assert place.model.name in installed_models()
 
 
@@ -76,7 +76,7 @@ def test_a_model_of_ones_own_is_learned_and_compared_from_then_on(place: Any) ->
 
 
 def test_a_bundled_model_is_read_and_never_written(place: Any) -> None:
-    assert check_model("studio-mini").is_sound
+    assert check_model("studio-mini").is_intact
 
 
 def test_half_a_model_is_told_apart(place: Any) -> None:
@@ -137,7 +137,7 @@ def test_two_installations_at_once_make_one_sound_model(place: Any) -> None:
     for thread in threads:
         thread.join()
     assert len(errors) < 3
-    assert check_model(place.model.name).is_sound
+    assert check_model(place.model.name).is_intact
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ".hidden", "CON", "x" * 81, "ends.", "", "a\nb"])

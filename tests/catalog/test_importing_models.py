@@ -56,7 +56,7 @@ def test_a_folder_as_released_becomes_the_model_of_its_release(place: Any, tmp_p
     assert folder == place.model_folder
     assert place.installed_files() == place.files
     assert not (folder / "asset").exists()
-    assert check_model(place.model.name).is_sound
+    assert check_model(place.model.name).is_intact
     assert released.is_dir()
 
 
@@ -90,7 +90,7 @@ def test_an_export_is_the_same_model_on_the_other_computer(place: Any, tmp_path:
     shutil.rmtree(place.folder)
     import_model(target)
     assert place.installed_files() == before
-    assert check_model(place.model.name).is_sound
+    assert check_model(place.model.name).is_intact
     assert sorted(tmp_path.glob(".*.part")) == []
 
 
@@ -127,12 +127,12 @@ def test_where_no_export_can_be_is_told_before_gigabytes_are_copied(
 
     with pytest.raises(CannotWrite, match="is not an ordinary file"):
         export_to(tmp_path)
-    with pytest.raises(CannotWrite, match="There is no folder"):
+    with pytest.raises(CannotWrite, match="does not exist"):
         export_to(tmp_path / "no" / "model.zip")
     monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull, match=r"0 MB are free in") as caught:
         export_to(tmp_path / "model.zip")
-    assert "name another folder" in caught.value.remedy
+    assert "choose another folder" in caught.value.remedy
     assert copied == []
 
 

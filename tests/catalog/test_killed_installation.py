@@ -21,7 +21,7 @@ import sys
 from small_model import small_files, small_model
 from studio.catalog.installation import Installation
 from studio.catalog.known import SourceKind
-from studio.catalog.sources import open_source
+from studio.catalog.source_factory import open_source
 Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE, sys.argv[1])).run()
 """
 
@@ -46,7 +46,7 @@ def test_an_installation_that_was_killed_goes_on(place: Any) -> None:
     place.hub.served_bytes.clear()
     place.installation().run()
     assert "flow.pt" not in place.hub.served_bytes  # it was complete
-    assert check_model(place.model.name).is_sound
+    assert check_model(place.model.name).is_intact
 
 
 def test_of_two_programs_that_install_the_same_model_one_does_and_the_other_says_so(place: Any) -> None:
@@ -59,6 +59,6 @@ def test_of_two_programs_that_install_the_same_model_one_does_and_the_other_says
         assert place.model.name not in installed_models()
     finally:
         assert child.wait(60) == 0
-    assert check_model(place.model.name).is_sound
+    assert check_model(place.model.name).is_intact
     wanted = {path for path in place.files if path != "llm.rl.pt"}
     assert place.hub.served_bytes == {path: len(place.files[path]) for path in wanted}  # each byte once

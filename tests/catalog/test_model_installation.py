@@ -104,7 +104,7 @@ def test_progress_never_goes_back_and_ends_with_everything(place: Any) -> None:
     assert done == sorted(done)
     assert done[-1] == total
     assert {progress.total_bytes for progress in place.received} == {total}
-    assert place.seen[0].phase is Phase.ASKING
+    assert place.seen[0].phase is Phase.LISTING
     assert place.seen[0].share is None  # never a 0 % that means nothing
 
 
@@ -121,7 +121,7 @@ def test_a_busy_hub_is_asked_again_for_its_list(place: Any) -> None:
     place.hub.list_faults = [Fault(503), Fault(429, {"Retry-After": "0.05"})]
     place.installation().run()
     waits = [progress for progress in place.seen if progress.phase is Phase.WAITING]
-    assert [type(wait.trouble) for wait in waits] == [SourceRefused, SourceRefused]
+    assert [type(wait.error) for wait in waits] == [SourceRefused, SourceRefused]
     assert waits[1].wait_seconds == pytest.approx(0.05)
 
 

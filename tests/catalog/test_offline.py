@@ -38,7 +38,7 @@ def test_models_are_listed_imported_checked_exported_and_removed_without_a_netwo
     assert model_statuses()
     import_model(write_folder(tmp_path / "x", place.files))
     assert installed_models()[place.model.name].is_dir()
-    assert check_model(place.model.name).is_sound
+    assert check_model(place.model.name).is_intact
     export_model(place.model.name, place.model_folder, tmp_path / "m.zip")
     assert remove_model(place.model.name)
     assert no_network == []

@@ -57,17 +57,17 @@ def test_speed_is_that_of_the_last_seconds_and_a_pause_does_not_count() -> None:
 
 
 def test_a_share_of_an_unknown_whole_is_none() -> None:
-    assert Progress(Phase.ASKING).share is None
+    assert Progress(Phase.LISTING).share is None
     assert Progress(Phase.RECEIVING, done_bytes=1, total_bytes=4).share == 0.25
 
 
 def test_waits_grow_are_renewed_by_success_and_end() -> None:
     patience = RetryPolicy(1.0)
-    assert [patience.next_wait_seconds() for _ in range(7)] == [1, 2, 4, 8, 16, 32, None]
+    assert [patience.next_delay_seconds() for _ in range(7)] == [1, 2, 4, 8, 16, 32, None]
     patience.renew()
-    assert patience.next_wait_seconds() == 1
-    assert patience.next_wait_seconds(30.0) == 30
-    assert patience.next_wait_seconds(1e9) == 60
+    assert patience.next_delay_seconds() == 1
+    assert patience.next_delay_seconds(30.0) == 30
+    assert patience.next_delay_seconds(1e9) == 60
 
 
 def test_a_server_may_wish_for_seconds_or_a_date() -> None:
@@ -75,8 +75,8 @@ def test_a_server_may_wish_for_seconds_or_a_date() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     assert 50 < (retry_after({"Retry-After": soon}) or 0) <= 60
     assert retry_after({}) is None
-    assert RetryPolicy().next_wait_seconds(retry_after({"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"})) == 60
-    assert RetryPolicy().next_wait_seconds(retry_after({"Retry-After": "nan"})) == 1
+    assert RetryPolicy().next_delay_seconds(retry_after({"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"})) == 60
+    assert RetryPolicy().next_delay_seconds(retry_after({"Retry-After": "nan"})) == 1
     assert retry_after({"Retry-After": "Fri, 31 Dec 9999 23:59:59 -9999"}) is None
     assert retry_after({"Retry-After": "soon"}) is None
 

@@ -10,7 +10,7 @@ import pytest
 from terminal import Ran, Terminal
 
 from studio import paths
-from studio.catalog.machine import GraphicsCard, MachineFacts
+from studio.catalog.machine import Gpu, MachineFacts
 from studio.catalog.record import InstallRecord, RecordedFile, write_record
 from studio.health import machine_checks, state_checks
 from studio.voices.library import VoiceLibrary
@@ -142,7 +142,7 @@ def test_the_report_does_not_name_the_person(timbre: Terminal, monkeypatch: pyte
 
 @pytest.mark.usefixtures("without_engines")
 def test_a_card_that_the_libraries_do_not_see(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    card = GraphicsCard("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
+    card = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
     found = check(timbre("doctor", "--json"), "graphics card")

@@ -53,7 +53,7 @@ def test_the_model_that_comes_with_the_program_is_described_and_not_downloaded(t
 
 
 def test_what_cannot_be_used_yet_says_why(timbre: Terminal) -> None:
-    unusable = [model.name for model in known_models().values() if not model.is_usable]
+    unusable = [model.name for model in known_models().values() if not model.is_supported]
     states = {entry["name"]: entry["state"] for entry in timbre("models", "list", "--json").json}
     assert {states[name] for name in unusable} <= {"unsupported"}
     for name in unusable:

@@ -6,11 +6,11 @@ import getpass
 from pathlib import Path
 
 import studio
-from studio.catalog.machine import GraphicsCard, MachineFacts
+from studio.catalog.machine import Gpu, MachineFacts
 from studio.errors import VoiceNotFound
 from studio.health.error_report import error_report
 
-_CARD = GraphicsCard("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
+_CARD = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
 _MACHINE = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 400 << 30, _CARD)
 
 

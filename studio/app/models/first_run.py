@@ -131,7 +131,7 @@ class FirstRun(QObject):
 
     def _on_task_changed(self) -> None:
         task = self._work.task_of(self._name) if self._is_on else None
-        if task is None or task.kind is not ModelTaskKind.INSTALL or task.stop.is_thrown:
+        if task is None or task.kind is not ModelTaskKind.INSTALL or task.stop.is_cancelled:
             return
         self._present(partial(self._download_page, task.progress))
 
@@ -334,7 +334,7 @@ class FirstRun(QObject):
             ),
             self.tr("{size} free on the disk").format(size=size_text(machine.free_disk_bytes)),
         ]
-        card = machine.card
+        card = machine.gpu
         if card is None:
             parts.append(self.tr("no NVIDIA graphics card"))
         else:
@@ -344,7 +344,7 @@ class FirstRun(QObject):
 
     def _advice_text(self, advice: Advice) -> str:
         match advice.reason:
-            case Reason.HAS_CARD:
+            case Reason.HAS_GPU:
                 words = self.tr("Recommended: {name}, the newest; the graphics card has room for it.")
             case Reason.LIGHTEST:
                 words = self.tr(

@@ -144,7 +144,7 @@ class ModelCard(QFrame):
             self._second.hide()
         for button in (self._main, self._second):
             button.setEnabled(
-                not task.stop.is_thrown and task.kind not in (ModelTaskKind.REMOVE, ModelTaskKind.DISCARD)
+                not task.stop.is_cancelled and task.kind not in (ModelTaskKind.REMOVE, ModelTaskKind.DISCARD)
             )
 
     def _about(self, status: ModelStatus) -> str:

@@ -23,7 +23,8 @@ from studio.catalog.importing import import_model
 from studio.catalog.installed import ModelStatus, model_statuses
 from studio.catalog.known import SourceKind, known_models
 from studio.catalog.progress import Progress
-from studio.catalog.sources import endpoint_of, open_source
+from studio.catalog.source_factory import open_source
+from studio.catalog.sources import endpoint_of
 from studio.errors import InternalError, StudioError
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
 from studio.settings_store import Settings
@@ -157,7 +158,7 @@ class ModelTasks(QObject):
 
     def _ask(self, task: ModelTask) -> None:
         is_asked_already = any(
-            (other.name, other.kind) == (task.name, task.kind) and not other.stop.is_thrown for other in self._tasks
+            (other.name, other.kind) == (task.name, task.kind) and not other.stop.is_cancelled for other in self._tasks
         )
         if self._is_closed or (is_asked_already and task.name):
             return

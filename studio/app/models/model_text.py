@@ -126,7 +126,7 @@ def task_text(task: ModelTask) -> str:
     details = progress_text(task.progress) if task.progress is not None and task.is_running else ""
     if not task.is_running:
         details = _said(_T("Models", "waits for its turn"))
-    if task.stop.is_thrown:
+    if task.stop.is_cancelled:
         details = _said(_T("Models", "stopping…"))
     return f"{words}: {details}" if details else words
 
@@ -134,15 +134,15 @@ def task_text(task: ModelTask) -> str:
 def progress_text(progress: Progress) -> str:
     """Bytes always; speed and time only once they were measured."""
     match progress.phase:
-        case Phase.ASKING:
+        case Phase.LISTING:
             return _said(_T("Models", "asking what there is…"))
         case Phase.WAITING:
             seconds = round(progress.wait_seconds)
-            if progress.trouble is None:
+            if progress.error is None:
                 return _said(_T("Models", "trying again in {seconds} s")).format(seconds=seconds)
             # Without its remedy: there is nothing to be done yet.
             words = _said(_T("Models", "{trouble} Trying again in {seconds} s."))
-            return words.format(trouble=error_message(progress.trouble), seconds=seconds)
+            return words.format(trouble=error_message(progress.error), seconds=seconds)
         case _:
             pass
     parts = []

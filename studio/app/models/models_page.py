@@ -152,7 +152,7 @@ class ModelsPage(QDialog):
         self._tell(format_error(error), "bad", error)
 
     def _show_check(self, result: CheckResult) -> None:
-        if not result.is_sound:
+        if not result.is_intact:
             words = self.tr("{name}: {files} damaged. “Mend” fetches only that.")
             self._tell(words.format(name=result.name, files=", ".join(result.damaged)), "bad")
         elif result.is_learned:

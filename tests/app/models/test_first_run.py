@@ -21,14 +21,14 @@ from studio.catalog.advice import Reason, recommend_model
 from studio.catalog.installation import Installation
 from studio.catalog.installed import installed_models
 from studio.catalog.known import SourceKind, known_models
-from studio.catalog.machine import GraphicsCard, MachineFacts, parse_cards, probe_machine
-from studio.catalog.sources import open_source
+from studio.catalog.machine import Gpu, MachineFacts, parse_gpus, probe_machine
+from studio.catalog.source_factory import open_source
 from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
 from studio.settings import MODEL as MODEL_IN_USE
 
 GIB = 1 << 30
 PLAIN = MachineFacts("A processor", 2, 8 * GIB, 5 * GIB, 100 * GIB, None)
-CARD = GraphicsCard("NVIDIA GeForce RTX 4070", 12 * GIB, "580.1")
+CARD = Gpu("NVIDIA GeForce RTX 4070", 12 * GIB, "580.1")
 
 
 @pytest.fixture
@@ -226,7 +226,7 @@ def test_a_card_with_room_gets_the_newest_and_others_the_lightest() -> None:
     without = recommend_model(PLAIN, models)
     assert with_card is not None
     assert without is not None
-    assert (with_card.model.name, with_card.reason) == ("Fun-CosyVoice3-0.5B-2512", Reason.HAS_CARD)
+    assert (with_card.model.name, with_card.reason) == ("Fun-CosyVoice3-0.5B-2512", Reason.HAS_GPU)
     assert (without.model.name, without.reason) == ("CosyVoice2-0.5B", Reason.LIGHTEST)
     assert not without.lacks_disk
     small = recommend_model(MachineFacts("", 2, 4 * GIB, GIB, GIB, None), models)
@@ -237,8 +237,8 @@ def test_a_card_with_room_gets_the_newest_and_others_the_lightest() -> None:
 
 def test_cards_are_read_as_their_driver_tells_them() -> None:
     told = "NVIDIA GeForce GT 1030, 2048, 580.1\nNVIDIA GeForce RTX 4070, 12288, 580.1\n"
-    assert parse_cards(told) == CARD
-    assert parse_cards("No devices were found") is None
+    assert parse_gpus(told) == CARD
+    assert parse_gpus("No devices were found") is None
     assert probe_machine().num_cores >= 1
 
 

@@ -6,7 +6,7 @@ from studio.catalog.cancellation import CancelToken
 from studio.catalog.progress import OnProgress, Phase, Progress, SpeedMeter
 
 
-class ProgressReader:
+class ProgressCounter:
     """Counts what passes, and stops where that was asked for."""
 
     def __init__(self, phase: Phase, total_bytes: int, stop: CancelToken, on_progress: OnProgress) -> None:
