@@ -1,9 +1,8 @@
-"""Errors a person may meet: a sentence that says what happened, and one that says what to do.
+"""Every error the program reports to the user.
 
-A ``StudioError`` is composed where the facts are and shown in one place. Every class carries a
-stable ``code`` (kebab-case, never re-used) for scripts and bug reports, and the exit status the
-command line ends with. Rooms declare their own subclasses here, so that this file is the one list
-of everything that can go wrong. ``assert`` is for what cannot happen.
+A ``StudioError`` is raised where the facts are known and shown in one place. Each class has a stable ``code``
+(kebab-case, never reused) for scripts and bug reports, and the exit status of a command that ends with it. All classes
+are declared here, so that this file lists everything that can go wrong. Bugs are found with ``assert``.
 """
 
 from __future__ import annotations
@@ -16,12 +15,11 @@ ErrorRecord = tuple[str, Message, Message]
 
 
 class StudioError(Exception):
-    """Something a person did, or a disk, or a device; never a bug of ours.
+    """A failure caused by input, files, devices or the network, not by a bug.
 
-    The first sentence says what happened, ``remedy`` what to do about it. Both are templates in plain
-    letters, with a ``{name}`` for each of the ``facts``, so that the window can say them in its own
-    language (``packaging/translations.py`` finds them) and another process can hand them on:
-    see :meth:`to_record` and :func:`from_record`.
+    The first sentence says what happened, ``remedy`` what to do about it. Both are literal templates with a ``{name}``
+    for each of the ``facts``, so that ``packaging/translations.py`` finds them for translation and another process can
+    pass them on: see :meth:`to_record` and :func:`from_record`.
     """
 
     code: ClassVar[str] = "studio-error"
@@ -32,160 +30,160 @@ class StudioError(Exception):
         cls.code, cls.exit_status = code, exit_status
         type_of_code[code] = cls
 
-    def __init__(self, sentence: str | Message, *, remedy: str | Message = "", **facts: object) -> None:
-        self.sentence = sentence if isinstance(sentence, Message) else wording(sentence, **facts)
-        self.advice = remedy if isinstance(remedy, Message) else wording(remedy, **facts)
+    def __init__(self, problem: str | Message, *, remedy: str | Message = "", **facts: object) -> None:
+        self.problem = problem if isinstance(problem, Message) else wording(problem, **facts)
+        self.hint = remedy if isinstance(remedy, Message) else wording(remedy, **facts)
         super().__init__(self.message)
 
     @property
     def message(self) -> str:
-        return str(self.sentence)
+        return str(self.problem)
 
     @property
     def remedy(self) -> str:
-        return str(self.advice)
+        return str(self.hint)
 
     @property
-    def wording(self) -> Message:
-        """Both sentences."""
-        if not self.advice.template:
-            return self.sentence
-        return Message("{sentence} {remedy}", {"sentence": self.sentence, "remedy": self.advice})
+    def full_message(self) -> Message:
+        """The problem and the hint."""
+        if not self.hint.template:
+            return self.problem
+        return Message("{problem} {hint}", {"problem": self.problem, "hint": self.hint})
 
     def __str__(self) -> str:
-        return str(self.wording)
+        return str(self.full_message)
 
     def to_record(self) -> ErrorRecord:
-        return (self.code, self.sentence, self.advice)
+        return (self.code, self.problem, self.hint)
 
 
 type_of_code: dict[str, type[StudioError]] = {}
 
 
 def from_record(record: ErrorRecord) -> StudioError:
-    """The error another process described; of the same class where this process knows its code."""
-    code, sentence, remedy = record
-    return type_of_code.get(code, StudioError)(sentence, remedy=remedy)
+    """Return the error that another process described. An unknown code gives a plain ``StudioError``."""
+    code, problem, remedy = record
+    return type_of_code.get(code, StudioError)(problem, remedy=remedy)
 
 
 class ModelNotFound(StudioError, code="model-not-found", exit_status=3):
-    """The named model folder does not exist or is not a model folder."""
+    """The model folder does not exist or does not contain a model."""
 
 
 class UnknownGeneration(StudioError, code="unknown-generation", exit_status=3):
-    """The folder's yaml does not describe a generation this program speaks."""
+    """The folder's yaml file does not describe a supported model generation."""
 
 
 class BadModelSettings(StudioError, code="bad-model-settings", exit_status=3):
-    """The folder's yaml is missing a value, or holds an absurd one."""
+    """The folder's yaml file lacks a value or contains an invalid one."""
 
 
 class MissingModelFile(StudioError, code="missing-model-file", exit_status=3):
-    """A file that the model needs is not in its folder."""
+    """A file that the model needs is missing from its folder."""
 
 
 class DamagedModelFile(StudioError, code="damaged-model-file", exit_status=3):
-    """A model file is truncated, is not what its name says, or carries code."""
+    """A model file is truncated, has unexpected content or contains executable code."""
 
 
 class WrongTensors(StudioError, code="wrong-tensors", exit_status=3):
-    """A weight file lacks tensors, has tensors nobody knows, or tensors of another shape."""
+    """A weight file has missing tensors, unknown tensors or tensors of the wrong shape."""
 
 
 class UnsupportedPrecision(StudioError, code="unsupported-precision", exit_status=3):
-    """The asked-for precision or engine cannot run here."""
+    """The requested precision or engine cannot run on this computer."""
 
 
 class UnreadableClip(StudioError, code="unreadable-clip", exit_status=4):
-    """A file is not sound that we can read."""
+    """An audio file cannot be read."""
 
 
 class ClipTooShort(StudioError, code="clip-too-short", exit_status=4):
-    """Too little sound to learn a voice from."""
+    """A clip is too short to clone a voice from."""
 
 
 class ClipTooLong(StudioError, code="clip-too-long", exit_status=4):
-    """More sound than the model takes as a prompt."""
+    """A clip is longer than the model accepts as a prompt."""
 
 
 class SilentClip(StudioError, code="silent-clip", exit_status=4):
-    """The clip holds no speech: it is silent."""
+    """A clip is silent."""
 
 
 class BrokenClip(StudioError, code="broken-clip", exit_status=4):
-    """The clip holds numbers that are not sound (NaN, infinity)."""
+    """A clip contains samples that are not finite numbers."""
 
 
 class LowSampleRate(StudioError, code="low-sample-rate", exit_status=4):
-    """The clip's sample rate is too low for the model."""
+    """A clip's sample rate is too low for the model."""
 
 
 class NoAudioDevice(StudioError, code="no-audio-device", exit_status=5):
-    """There is no sound card, or it vanished."""
+    """No audio device is available, or it was disconnected."""
 
 
 class NothingToSpeak(StudioError, code="nothing-to-speak", exit_status=6):
-    """The text holds nothing that can be spoken."""
+    """The text contains nothing that can be spoken."""
 
 
 class TextTooLong(StudioError, code="text-too-long", exit_status=6):
-    """More text than one request may hold."""
+    """The text exceeds the limit of one request."""
 
 
 class UnknownPreset(StudioError, code="unknown-preset", exit_status=6):
-    """No style preset of that name exists for the loaded model."""
+    """The loaded model has no style preset of that name."""
 
 
 class StyleNotSupported(StudioError, code="style-not-supported", exit_status=6):
-    """The loaded model does not know the asked-for style, tag or mode."""
+    """The loaded model does not support the requested style, tag or mode."""
 
 
 class VoiceNotFound(StudioError, code="voice-not-found", exit_status=7):
-    """No voice of that name, and no such file."""
+    """There is no voice and no file of that name."""
 
 
 class VoiceExists(StudioError, code="voice-exists", exit_status=7):
-    """A voice of that name exists already."""
+    """A voice of that name already exists."""
 
 
 class BadVoiceFile(StudioError, code="bad-voice-file", exit_status=7):
-    """A voice archive is damaged, hostile or not one of ours."""
+    """A voice archive is damaged, unsafe or of another format."""
 
 
 class OffGridCut(StudioError, code="off-grid-cut", exit_status=1):
-    """A chunk boundary that the exact streaming flow cannot cut at."""
+    """A chunk boundary is not on the grid of the exact streaming flow."""
 
 
 class NoSpeechMade(StudioError, code="no-speech-made", exit_status=8):
-    """The model ended the utterance before it said anything."""
+    """The model ended the utterance before generating any speech."""
 
 
 class SequenceTooLong(StudioError, code="sequence-too-long", exit_status=8):
-    """Prompt and text together exceed what the model can hold."""
+    """Prompt and text together exceed the context length of the model."""
 
 
 class ModelOverflow(StudioError, code="model-overflow", exit_status=8):
-    """A network computed something that is not a number."""
+    """A network produced NaN or infinity."""
 
 
 class OutOfMemory(StudioError, code="out-of-memory", exit_status=8):
-    """The computer's or the GPU's memory does not suffice."""
+    """The memory of the computer or the GPU is exhausted."""
 
 
 class WorkerDied(StudioError, code="worker-died", exit_status=9):
-    """The process that speaks ended unexpectedly."""
+    """The worker process ended unexpectedly."""
 
 
 class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
-    """The worker does not answer in time."""
+    """The worker process does not respond in time."""
 
 
 class EngineDied(StudioError, code="engine-died", exit_status=9):
-    """A process in which a library runs a part of the model ended, did not start, or says nothing."""
+    """The process of an engine ended, did not start or does not respond."""
 
 
 class DiskFull(StudioError, code="disk-full", exit_status=10):
-    """There is no room left on the disk."""
+    """The disk is full."""
 
 
 class CannotWrite(StudioError, code="cannot-write", exit_status=10):
@@ -193,39 +191,39 @@ class CannotWrite(StudioError, code="cannot-write", exit_status=10):
 
 
 class InternalError(StudioError, code="internal-error", exit_status=70):
-    """The one exception to "never a bug of ours": how such a bug travels between processes. The log has the rest."""
+    """An unexpected exception in another process, passed on as an error. The log has the traceback."""
 
 
 class IncompleteInstallation(StudioError, code="incomplete-installation", exit_status=70):
-    """A library the program needs is missing or cannot be loaded."""
+    """A required library is missing or cannot be loaded."""
 
 
 class UnreadableText(StudioError, code="unreadable-text", exit_status=6):
-    """A text file cannot be opened or is not text."""
+    """A text file cannot be opened or does not contain text."""
 
 
 class DamagedLibrary(StudioError, code="damaged-library", exit_status=7):
-    """The list of the user's voices cannot be read."""
+    """The database of the voice library is damaged."""
 
 
 class UnusableSetting(StudioError, code="unusable-setting", exit_status=2):
-    """A setting of a request lies outside what is possible."""
+    """A setting or an option of a request is out of range."""
 
 
 class BadVoiceName(StudioError, code="bad-voice-name", exit_status=7):
-    """A voice cannot be called that."""
+    """The name is not allowed for a voice."""
 
 
 class VoiceOfAnotherModel(StudioError, code="voice-of-another-model", exit_status=7):
-    """A stored voice without a recording, made for another generation of models."""
+    """A stored voice without a recording belongs to another model generation."""
 
 
 class BadPronunciation(StudioError, code="bad-pronunciation", exit_status=6):
-    """A pronunciation cannot be said with the sounds the models know."""
+    """A pronunciation uses phones that the models do not know."""
 
 
 class UnreadableProject(StudioError, code="unreadable-project", exit_status=11):
-    """A project file is missing, damaged, or not a project."""
+    """A project file is missing, damaged or of another format."""
 
 
 class ProjectInUse(StudioError, code="project-in-use", exit_status=11):
@@ -233,11 +231,11 @@ class ProjectInUse(StudioError, code="project-in-use", exit_status=11):
 
 
 class ProjectChangedElsewhere(StudioError, code="project-changed-elsewhere", exit_status=11):
-    """A project's file is no longer the one that was opened."""
+    """The project file was changed by another program after it was opened."""
 
 
 class TakeNotFound(StudioError, code="take-not-found", exit_status=11):
-    """A take, or its sound, is not in the project."""
+    """A take or its audio is not in the project."""
 
 
 class UnreadableScript(StudioError, code="unreadable-script", exit_status=6):
@@ -245,11 +243,11 @@ class UnreadableScript(StudioError, code="unreadable-script", exit_status=6):
 
 
 class FolderBusy(StudioError, code="folder-busy", exit_status=10):
-    """Another export is writing into the same folder."""
+    """Another export is writing to the same folder."""
 
 
 class NoScreen(StudioError, code="no-screen", exit_status=12):
-    """The window was asked for where nothing can be shown."""
+    """The window cannot be opened because there is no display."""
 
 
 class ModelBusy(StudioError, code="model-busy", exit_status=3):
@@ -257,20 +255,20 @@ class ModelBusy(StudioError, code="model-busy", exit_status=3):
 
 
 class BadModelArchive(StudioError, code="bad-model-archive", exit_status=3):
-    """A model archive is damaged, hostile or holds no model."""
+    """A model archive is damaged, unsafe or contains no model."""
 
 
 class BadModelName(StudioError, code="bad-model-name", exit_status=3):
-    """A model cannot be called that, or another one is."""
+    """The name is not allowed for a model, or already in use."""
 
 
 class SourceUnreachable(StudioError, code="source-unreachable", exit_status=13):
-    """The place models come from does not answer, or not any more."""
+    """The download source does not respond."""
 
 
 class SourceRefused(StudioError, code="source-refused", exit_status=13):
-    """The place models come from does not hand out what was asked for."""
+    """The download source refuses the request or lacks the file."""
 
 
 class WrongDownload(StudioError, code="wrong-download", exit_status=13):
-    """What arrived is not the file that was published."""
+    """A downloaded file differs from the published one."""

@@ -1,7 +1,7 @@
-"""Where things lie: what ships with the program, and what it keeps for the user.
+"""Locations of the bundled resources and of the user's folders.
 
-Every folder can be moved with an environment variable, for developers and tests:
-``TIMBRE_DATA`` (voices, drafts), ``TIMBRE_CONFIG`` (settings), ``TIMBRE_CACHE`` (rebuildable), ``TIMBRE_LOGS``.
+Environment variables override each folder, for developers and tests: ``TIMBRE_DATA`` (voices, drafts),
+``TIMBRE_CONFIG`` (settings), ``TIMBRE_CACHE`` (caches), ``TIMBRE_LOGS``.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ _APP_NAME = "timbre-studio"
 
 
 def resources() -> Path:
-    """The read-only files that ship with the program (in an installed package, inside it)."""
-    # Inside first: beside an installed package, a folder of that name belongs to somebody else.
+    """Return the folder of bundled read-only files: inside an installed package, beside it in a checkout."""
+    # Inside first: beside an installed package, a folder of that name belongs to another package.
     inside_package = Path(__file__).resolve().parent / "resources"
     return inside_package if inside_package.is_dir() else inside_package.parent.parent / "resources"
 
 
 def data_folder() -> Path:
-    """What the user made and must never lose: voices, projects."""
+    """Return the folder of the user's voices, drafts and models."""
     return _folder("TIMBRE_DATA", platformdirs.user_data_path(_APP_NAME, appauthor=False))
 
 
 def config_folder() -> Path:
-    """How the user wants the program to be."""
+    """Return the folder of the settings and the global dictionary."""
     return _folder("TIMBRE_CONFIG", platformdirs.user_config_path(_APP_NAME, appauthor=False))
 
 
 def cache_folder() -> Path:
-    """What can be made again: prompt states, normalised sentences."""
+    """Return the folder of data that can be computed again, such as prompt states."""
     return _folder("TIMBRE_CACHE", platformdirs.user_cache_path(_APP_NAME, appauthor=False))
 
 

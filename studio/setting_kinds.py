@@ -1,4 +1,4 @@
-"""The kinds of settings: what each may be, and what a dialog must know to show one."""
+"""Kinds of settings: allowed values, and what the settings dialog needs to show them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Page(Enum):
-    """A page of the dialog; its title is ``PAGE_TITLES`` of it (``settings.py``)."""
+    """A page of the settings dialog. Titles: ``PAGE_TITLES`` in ``settings.py``."""
 
     WINDOW = "window"
     SCRIPT = "script"
@@ -26,9 +26,10 @@ class Page(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Setting(Generic[T]):
-    """``key`` is its name in the file and never changes. ``page`` of None: remembered, but in no dialog.
+    """A setting with its default. ``key`` names it in the settings file and never changes.
 
-    ``needs``: a setting of the same page without which this one means nothing.
+    ``page`` is None for a value that is stored but not shown in the dialog. ``needs`` is a setting of the same page
+    that must be on for this one to have an effect.
     """
 
     key: str
@@ -39,7 +40,7 @@ class Setting(Generic[T]):
     needs: Setting[bool] | None = None
 
     def checked(self, value: object) -> T:
-        """``value`` if it is one of those possible. Raises ``UnusableSetting``."""
+        """Return ``value`` if it is allowed. Raise ``UnusableSetting`` otherwise."""
         raise NotImplementedError
 
     def _refuse(self, value: object, remedy: Message) -> UnusableSetting:
@@ -61,7 +62,7 @@ class BoolSetting(Setting[bool]):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class IntSetting(Setting[int]):
-    """``low`` to ``high``, both included. ``name_of_low`` is shown in place of the lowest number."""
+    """An integer from ``low`` to ``high``, inclusive. ``name_of_low`` is shown in place of the lowest number."""
 
     low: int
     high: int
@@ -76,7 +77,7 @@ class IntSetting(Setting[int]):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Number(Setting[float]):
-    """``low`` to ``high``, both included; the dialog goes by ``step``."""
+    """A number from ``low`` to ``high``, inclusive. ``step`` is that of the field in the dialog."""
 
     low: float
     high: float
@@ -85,9 +86,9 @@ class Number(Setting[float]):
 
     def checked(self, value: object) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not is_number or not self.low <= float(value) <= self.high:  # type: ignore[arg-type]  # it is a number
+        if not is_number or not self.low <= float(value) <= self.high:  # type: ignore[arg-type]  # checked above
             raise self._refuse(value, wording("Choose {lowest:g} to {highest:g}.", lowest=self.low, highest=self.high))
-        return float(value)  # type: ignore[arg-type]  # see above
+        return float(value)  # type: ignore[arg-type]  # checked above
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class Choice(Setting[T]):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class StringSetting(Setting[str]):
-    """One line; empty only where ``may_be_empty``."""
+    """One line of text, empty only if ``may_be_empty``."""
 
     may_be_empty: bool = False
     longest: int = 1000
@@ -123,7 +124,7 @@ class StringSetting(Setting[str]):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Folder(StringSetting):
-    """A path; empty where the person is asked each time, or as ``name_of_empty`` says."""
+    """A path. Empty means to ask each time, or what ``name_of_empty`` describes."""
 
     may_be_empty: bool = True
     name_of_empty: str = ""
@@ -131,14 +132,14 @@ class Folder(StringSetting):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Device(StringSetting):
-    """The name of a device to play on; empty for the one the system chooses. It need not be connected."""
+    """The name of an output device, which need not be connected. Empty means the system default."""
 
     may_be_empty: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
-    """Names, each with some words: the keys a person gave to actions."""
+    """Names of actions, each with its key sequences."""
 
     default: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -147,8 +148,8 @@ class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
             raise self._refuse(value, wording("Write names with lists of words."))
         table: dict[str, tuple[str, ...]] = {}
         for name, words in value.items():
-            is_fine = isinstance(name, str) and isinstance(words, list | tuple)
-            if not is_fine or not all(isinstance(word, str) for word in words):
+            is_entry = isinstance(name, str) and isinstance(words, list | tuple)
+            if not is_entry or not all(isinstance(word, str) for word in words):
                 raise self._refuse(value, wording("Write names with lists of words."))
             table[name] = tuple(words)
         return table

@@ -1,7 +1,7 @@
-"""The settings as this person has them: read once, written with every change, told to whoever watches.
+"""The user's settings: read once, written on every change, with callbacks for watchers.
 
-The file, ``settings.json`` in the config folder, holds only what differs from the defaults; what this
-version does not know stays in it untouched.
+The file, ``settings.json`` in the config folder, contains only values that differ from the defaults. Keys that this
+version does not know are preserved.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Watcher = Callable[[frozenset[Setting[Any]]], None]
 
 
 class Settings:
-    """``settings[LANGUAGE]`` is its value. Safe from any thread; watchers are called on that of the change."""
+    """Mapping from a setting to its value. Thread-safe; watchers run on the thread that makes the change."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read ``path``, by default the user's own. What is unreadable becomes a complaint and has its default value."""
+        """Read ``path``, by default the user's file. An unreadable value is reported in ``complaints`` and set to its default."""
         self.path = path or paths.config_folder() / "settings.json"
         self.complaints: tuple[UnusableSetting, ...] = ()
         self._lock = threading.RLock()
@@ -51,13 +51,13 @@ class Settings:
         return setting not in self._values
 
     def change(self, values: Mapping[Setting[Any], object]) -> None:
-        """All of them or none. Raises ``UnusableSetting``, ``DiskFull``, ``CannotWrite``."""
+        """Set all ``values`` or none. Raise ``UnusableSetting``, ``DiskFull`` or ``CannotWrite``."""
         checked = {setting: setting.checked(value) for setting, value in values.items()}
         with self._lock:
             changed = frozenset(setting for setting, value in checked.items() if self[setting] != value)
             if not changed:
                 return
-            content = self._file_content()  # another window may have written meanwhile
+            content = self._file_content()  # another window may have changed it
             for setting in changed:
                 content.pop(setting.key, None)
                 if checked[setting] != setting.default:
@@ -71,11 +71,11 @@ class Settings:
             watcher(changed)
 
     def reset(self, settings: Iterable[Setting[Any]]) -> None:
-        """Back to the defaults. Raises like ``change``."""
+        """Set ``settings`` to their defaults. Raise as ``change`` does."""
         self.change({setting: setting.default for setting in settings})
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """``watcher`` is called with the settings that changed; the returned function ends that."""
+        """Call ``watcher`` with the changed settings after each change. Return a function that stops this."""
         self._watchers.append(watcher)
 
         def unwatch() -> None:
@@ -85,7 +85,7 @@ class Settings:
         return unwatch
 
     def _file_content(self) -> dict[str, Any]:
-        """Return what the file holds; one that is unreadable is renamed, so that the next change does not overwrite it."""
+        """Return the content of the file. Rename an unreadable file, so that the next change does not overwrite it."""
         try:
             content = read_json(self.path)
         except FileNotFoundError:
@@ -115,7 +115,7 @@ class Settings:
                 try:
                     self._values[setting] = setting.checked(content[setting.key])
                 except UnusableSetting as error:
-                    self._complain(UnusableSetting(error.sentence, remedy="The default is used."))
+                    self._complain(UnusableSetting(error.problem, remedy="The default is used."))
 
     def _complain(self, complaint: UnusableSetting) -> None:
         _log.warning("%s", complaint)
@@ -123,7 +123,7 @@ class Settings:
 
 
 def _plain(value: object) -> object:
-    """As JSON can hold it."""
+    """Return ``value`` as JSON types."""
     if isinstance(value, Mapping):
-        return {name: list(words) for name, words in value.items()}
+        return {name: list(items) for name, items in value.items()}
     return value

@@ -1,10 +1,10 @@
-"""The door: the window when nothing else is asked for, else the command line.
+"""Entry point of the program: starts the window or the command line.
 
     timbre                       the window
-    timbre app [FILE]            the window, with that script
+    timbre app [FILE]            the window, with FILE open
     timbre COMMAND ...           see `timbre --help`
 
-It imports as little as it can: the window's first picture waits for every import.
+Imports here delay the first paint of the window, so there are few.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs ``argv`` (by default this process's arguments) and returns the exit status."""
+    """Run ``argv``, by default the arguments of this process. Return the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] == "app":
         return _open_window(arguments[1:])
     try:
-        from studio.cli.main import main as run_command  # noqa: PLC0415 - the window needs none of it
+        from studio.cli.main import main as run_command  # noqa: PLC0415 - not needed by the window
 
         return run_command(arguments)
-    except KeyboardInterrupt:  # while it was still being imported
+    except KeyboardInterrupt:  # during the import
         return _INTERRUPTED
 
 
@@ -44,7 +44,7 @@ def _open_window(arguments: list[str]) -> int:
         if platform is not None:
             os.environ["QT_QPA_PLATFORM"] = platform
         try:
-            from studio.app.main import run_app  # noqa: PLC0415 - the command line needs no Qt
+            from studio.app.main import run_app  # noqa: PLC0415 - Qt is not needed by the command line
         except ImportError as error:
             raise IncompleteInstallation(
                 "The window cannot be shown: {reason}.",

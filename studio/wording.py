@@ -1,9 +1,9 @@
-"""A sentence whose words and facts are kept apart, so that it can be said in another language later.
+"""Translatable messages: a template and its facts, kept apart until the message is shown.
 
-Decided: the English template is the key of its translations, and stands where the facts are. Because: a
-sentence far from its cause grows wrong; instead of a table of numbered sentences.
+Decision: the English template is the key of its translations and is written where the facts are known.
+Reason: a message far from its cause becomes outdated. Alternative: a table of numbered messages.
 
-The window finds the Chinese for a template, everything else says the English; nothing here knows how.
+The window translates the template; the command line and the logs show it in English.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-# Control characters, line separators, and overrides of the writing direction, which make a name look like another.
+# Control characters, line separators, and overrides of the writing direction, which can disguise a name.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``template`` with a ``{name}`` or ``{name:.1f}`` for each fact; braces that name no fact stay as they are."""
+    """A ``template`` with a ``{name}`` or ``{name:.1f}`` for each fact. Other braces are left as they are."""
 
     template: str
     facts: Mapping[str, str | int | float | Message] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Message:
         return self.text(str)
 
     def text(self, translate: Callable[[str], str]) -> str:
-        """The sentence, its template and those of its parts handed through ``translate``."""
+        """Return the message with its template, and the templates of its parts, translated by ``translate``."""
 
         def fact(place: re.Match[str]) -> str:
             value = self.facts.get(place[1])
@@ -43,17 +43,17 @@ class Message:
 
 
 def wording(template: str, **facts: object) -> Message:
-    """The sentence or part of one. An ``OSError`` becomes what it means, a path its text."""
-    return Message(template, {name: _spoken(value) for name, value in facts.items()})
+    """Return a message or a part of one. An ``OSError`` among the facts becomes its reason, a path its text."""
+    return Message(template, {name: _normalized(value) for name, value in facts.items()})
 
 
 def printable(text: str) -> str:
-    """Return ``text`` as one line for a terminal: what the terminal would obey, or cannot show, is escaped."""
+    """Return ``text`` as one line for a terminal, with control characters and surrogates escaped."""
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def did_you_mean(names: Sequence[str]) -> str | Message:
-    """The end of a sentence that asks whether one of ``names`` was meant; empty where there are none."""
+    """Return " Did you mean …?" with ``names``, to append to a sentence, or an empty string without names."""
     if not names:
         return ""
     *others, last = names
@@ -62,29 +62,29 @@ def did_you_mean(names: Sequence[str]) -> str | Message:
 
 
 def listed(parts: Sequence[Message]) -> Message:
-    """One after the other, between semicolons."""
+    """Return ``parts`` joined by semicolons."""
     places = {str(number): part for number, part in enumerate(parts)}
     return Message("; ".join(f"{{{name}}}" for name in places), places)
 
 
-def _spoken(fact: object) -> str | int | float | Message:
+def _normalized(fact: object) -> str | int | float | Message:
     if isinstance(fact, OSError):
         return _reason(fact)
     if isinstance(fact, BaseException):
-        return getattr(fact, "wording", None) or str(fact) or type(fact).__name__
-    if isinstance(fact, numbers.Real):  # NumPy's too
+        return getattr(fact, "full_message", None) or str(fact) or type(fact).__name__
+    if isinstance(fact, numbers.Real):  # includes NumPy scalars
         return int(fact) if isinstance(fact, numbers.Integral) else float(fact)
     return fact if isinstance(fact, str | Message) else str(fact)
 
 
 def _reason(error: OSError) -> str | Message:
-    """Why the system refused: in our words where it is one of the usual reasons, else in its own."""
-    own = getattr(error, "wording", None)
-    if isinstance(own, Message):
-        return own
-    said = error.strerror or str(error)
+    """Return a translatable reason for the usual errors of the operating system, else the system's own text."""
+    reason = getattr(error, "reason", None)
+    if isinstance(reason, Message):
+        return reason
+    text = error.strerror or str(error)
     known = _REASONS.get(error.errno or 0)
-    return known if known is not None and said == os.strerror(error.errno or 0) else said
+    return known if known is not None and text == os.strerror(error.errno or 0) else text
 
 
 _REASONS = {

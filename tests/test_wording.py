@@ -67,15 +67,15 @@ def test_an_error_is_a_fact_of_another_error_with_both_its_sentences() -> None:
     inner = CannotWrite("{path} is write-protected.", remedy="Choose another name.", path="a")
     outer = UnreadableScript("Row {number}: {reason}", number=3, reason=inner)
     assert outer.message == "Row 3: a is write-protected. Choose another name."
-    assert outer.sentence.facts["reason"] == inner.wording
+    assert outer.problem.facts["reason"] == inner.full_message
 
 
 def test_an_error_crosses_a_pipe_with_its_facts() -> None:
     error = CannotWrite("{path} cannot be written.", remedy="Look at {path}.", path=Path("a") / "b")
     copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
     assert type(copy) is CannotWrite
-    assert (copy.sentence, copy.advice) == (error.sentence, error.advice)
-    assert copy.sentence.text(lambda template: template.upper().replace("{PATH}", "{path}")) == (
+    assert (copy.problem, copy.hint) == (error.problem, error.hint)
+    assert copy.problem.text(lambda template: template.upper().replace("{PATH}", "{path}")) == (
         f"{Path('a') / 'b'} CANNOT BE WRITTEN."
     )
 

@@ -1717,10 +1717,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请安装 onnxruntime-gpu 及其对应版本的 CUDA 和 cuDNN，或选择其他引擎。</translation>
     </message>
     <message>
-        <source>Install the build of PyTorch for the card: https://pytorch.org/get-started/locally/.</source>
-        <translation>请安装适合显卡的 PyTorch：https://pytorch.org/get-started/locally/。</translation>
-    </message>
-    <message>
         <source>Install the model again, or import it from where it is whole.</source>
         <translation>请重新安装模型，或从完整的位置导入。</translation>
     </message>
@@ -1873,10 +1869,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{name} 的第 {number} 行：{reason}</translation>
     </message>
     <message>
-        <source>Install the libraries that README.txt beside the program names; `timbre --help` works without.</source>
-        <translation>请安装程序旁边 README.txt 中列出的库；`timbre --help` 不受影响。</translation>
-    </message>
-    <message>
         <source>A fault of the program itself.</source>
         <translation>程序自身的故障。</translation>
     </message>
@@ -2009,10 +2001,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新导出。</translation>
     </message>
     <message>
-        <source>Installers bring PyTorch for the processor; packaging/run.py in the source takes the build for the card.</source>
-        <translation>安装包只带处理器版的 PyTorch；源代码中的 packaging/run.py 会选用适合显卡的版本。</translation>
-    </message>
-    <message>
         <source>Its sentence names what is possible.</source>
         <translation>说明里写了可用的值。</translation>
     </message>
@@ -2043,10 +2031,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Record at 16 kHz or more; telephone quality does not suffice.</source>
         <translation>请以 16 kHz 或更高录制；电话音质不够。</translation>
-    </message>
-    <message>
-        <source>Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.</source>
-        <translation>请重新运行安装（python3 packaging/run.py）：它会选用适合显卡的 PyTorch。</translation>
     </message>
     <message>
         <source>Run the set-up again: python3 packaging/run.py.</source>
@@ -2195,10 +2179,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Start the program on the desktop itself; `timbre --help` lists what works in a terminal.</source>
         <translation>请在桌面环境中启动本程序；`timbre --help` 列出终端中可用的命令。</translation>
-    </message>
-    <message>
-        <source>Start with packaging/run.py once, which says what is missing; `timbre --help` works without.</source>
-        <translation>请用 packaging/run.py 启动一次，它会说明缺少什么；`timbre --help` 不受影响。</translation>
     </message>
     <message>
         <source>Take both away (pip uninstall onnxruntime onnxruntime-gpu), then install the one that is wanted: onnxruntime-gpu for an NVIDIA card, else onnxruntime.</source>
@@ -3105,14 +3085,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>显卡</translation>
     </message>
     <message>
-        <source>installed as a program</source>
-        <translation>作为程序安装</translation>
-    </message>
-    <message>
-        <source>installed by pip or uv</source>
-        <translation>由 pip 或 uv 安装</translation>
-    </message>
-    <message>
         <source>is not a group of settings</source>
         <translation>不是一组设置</translation>
     </message>
@@ -3335,10 +3307,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>recordings</source>
         <translation>录音</translation>
-    </message>
-    <message>
-        <source>run from its source</source>
-        <translation>从源码运行</translation>
     </message>
     <message>
         <source>shows a certificate this computer does not trust ({reason})</source>
@@ -4017,16 +3985,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>不允许读取 {path}。</translation>
     </message>
     <message>
-        <source>{program} pip install &quot;timbre-studio[media]&quot; does as well.</source>
-        <translation>{program}用 pip install &quot;timbre-studio[media]&quot; 也可以。</translation>
-    </message>
-    <message>
         <source>{reason}; it is tried again at the next start</source>
         <translation>{reason}；下次启动时再试</translation>
-    </message>
-    <message>
-        <source>{signal}, perhaps for want of memory</source>
-        <translation>{signal}，也许是内存不足</translation>
     </message>
     <message>
         <source>{size:.0f} MB</source>
@@ -4219,6 +4179,46 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The folder {folder} does not exist.</source>
         <translation>文件夹 {folder} 不存在。</translation>
+    </message>
+    <message>
+        <source>Install the GPU build of PyTorch: https://pytorch.org/get-started/locally/.</source>
+        <translation>请安装 GPU 版 PyTorch：https://pytorch.org/get-started/locally/。</translation>
+    </message>
+    <message>
+        <source>Install the libraries listed in README.txt beside the program; `timbre --help` works without them.</source>
+        <translation>请安装程序目录下 README.txt 列出的库；不安装也可使用 `timbre --help`。</translation>
+    </message>
+    <message>
+        <source>Installers contain PyTorch for CPUs; packaging/run.py in the source installs the build for GPUs.</source>
+        <translation>安装包自带 CPU 版 PyTorch；如需 GPU 版，请使用源代码中的 packaging/run.py 安装。</translation>
+    </message>
+    <message>
+        <source>Run packaging/run.py once, which lists what is missing; `timbre --help` works without it.</source>
+        <translation>请运行一次 packaging/run.py，它会列出缺少的内容；`timbre --help` 不受影响。</translation>
+    </message>
+    <message>
+        <source>Run the set-up again (python3 packaging/run.py): it installs the GPU build of PyTorch.</source>
+        <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
+    </message>
+    <message>
+        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
+        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
+    </message>
+    <message>
+        <source>{signal}, possibly out of memory</source>
+        <translation>{signal}，可能是内存不足</translation>
+    </message>
+    <message>
+        <source>pip or uv</source>
+        <translation>pip 或 uv</translation>
+    </message>
+    <message>
+        <source>source checkout</source>
+        <translation>源代码</translation>
+    </message>
+    <message>
+        <source>installer</source>
+        <translation>安装包</translation>
     </message>
 </context>
 <context>

@@ -19,17 +19,17 @@ def words_of(wording: Message) -> str:
 
 def error_message(error: StudioError) -> str:
     """What happened."""
-    return words_of(error.sentence)
+    return words_of(error.problem)
 
 
 def error_hint(error: StudioError) -> str:
     """What to do about it; empty where nothing can be done."""
-    return words_of(error.advice)
+    return words_of(error.hint)
 
 
 def format_error(error: StudioError) -> str:
     """What happened and what to do about it."""
-    return words_of(error.wording)
+    return words_of(error.full_message)
 
 
 def _translated(template: str) -> str:

@@ -42,7 +42,7 @@ class UnwrittenBar(NotificationBar):
         error = type(unwritten.error)(
             "Your changes are not being saved. {reason} Changes that are only in memory: {count}.",
             remedy="Free some space: they are then saved at once. Or save the script to another disk.",
-            reason=unwritten.error.sentence,
+            reason=unwritten.error.problem,
             count=unwritten.num_changes,
         )
         self.show_error(error, offer=self.tr("Save elsewhere…"), call=self._save_elsewhere)

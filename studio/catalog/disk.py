@@ -45,7 +45,7 @@ def require_free_space(folder: Path, num_bytes: int, *, what: str, remedy: Messa
 
 
 def writing(path: Path) -> AbstractContextManager[None]:
-    """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
+    """Translate ``OSError`` in the block into ``DiskFull`` or ``CannotWrite`` about ``path``."""
     return disk.disk_errors(
         path,
         if_full=wording("Free some space and start it again: what is there stays."),

@@ -250,11 +250,11 @@ def _all_in_all(failures: tuple[LineFailure, ...], num_lines: int) -> StudioErro
     first = failures[0].error
     return type(first)(
         "{count} of {total} lines could not be spoken; line {number}: {reason}",
-        remedy=first.advice,
+        remedy=first.hint,
         count=len(failures),
         total=num_lines,
         number=failures[0].item.index,
-        reason=first.sentence,
+        reason=first.problem,
     )
 
 

@@ -38,7 +38,7 @@ class CandidateState:
         try:
             return facts_of(self.candidate, self.subject)
         except StudioError as error:
-            return error.sentence
+            return error.problem
 
     @property
     def facts(self) -> dict[str, str]:

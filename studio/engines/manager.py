@@ -219,7 +219,7 @@ class EngineManager:
         except OSError as error:
             self._fail(rung, FailureKind.FAILED, wording("a file cannot be written or read: {reason}", reason=error))
         except StudioError as error:
-            self._fail(rung, FailureKind.FAILED, error.sentence)
+            self._fail(rung, FailureKind.FAILED, error.problem)
 
     def _lay_out(self, rung: CandidateState, workspace: Workspace) -> bool:
         """Puts what was built before into the workspace, to be proven anew; False where it has to be built."""

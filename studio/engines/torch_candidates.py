@@ -56,7 +56,7 @@ class TorchCandidate:
         try:
             check_support(self.precision, torch.device(subject.device.device))
         except UnsupportedPrecision as error:
-            return Unusable(error.sentence)
+            return Unusable(error.problem)
         # The language model's matrices are read, not multiplied: narrow ones are faster wherever they are widened.
         is_multiplied_on_cpu = self.stage is not Stage.SPEECH_LM and subject.device.kind is DeviceKind.CPU
         if is_multiplied_on_cpu and self.precision is not Precision.FLOAT32 and not self._is_multiplied_by_processor():

@@ -39,7 +39,7 @@ def run_trial(task: TrialTask, obedience: TrialControl) -> News:
         return WasCancelled()
     except StudioError as error:
         _log.exception("refused")
-        return Failed(FailureKind.MEMORY if is_out_of_memory(error) else FailureKind.FAILED, error.sentence)
+        return Failed(FailureKind.MEMORY if is_out_of_memory(error) else FailureKind.FAILED, error.problem)
     except OSError as error:
         _log.exception("the disk")
         return Failed(FailureKind.FAILED, wording("a file cannot be written or read: {reason}", reason=error))

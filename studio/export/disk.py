@@ -1,4 +1,4 @@
-"""What to do about a disk that refuses an export."""
+"""Disk errors of an export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from studio.wording import wording
 
 
 def writing(path: Path) -> AbstractContextManager[None]:
-    """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
+    """Translate ``OSError`` in the block into ``DiskFull`` or ``CannotWrite`` about ``path``."""
     return disk.disk_errors(
         path,
         if_full=wording("Free some space and export again: what is done stays."),

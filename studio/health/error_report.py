@@ -24,8 +24,8 @@ def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe
     versions = [f"{name} {found}" for name in _LIBRARIES if (found := _version(name))]
     facts = {
         "error": error.code,
-        "happened": without_facts(error.sentence),
-        "remedy": without_facts(error.advice),
+        "happened": without_facts(error.problem),
+        "remedy": without_facts(error.hint),
         "program": f"Timbre Studio {studio.__version__}, {origin_text()}",
         "system": platform.platform(),
         "versions": ", ".join([f"Python {platform.python_version()}", *versions]),

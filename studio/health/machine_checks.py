@@ -146,7 +146,7 @@ def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
             inputs=len(device_names("input")),
         )
     except StudioError as error:
-        return Check(wording("sound card"), Verdict.LIMITED, error.sentence, error.advice)
+        return Check(wording("sound card"), Verdict.LIMITED, error.problem, error.hint)
     return Check(wording("sound card"), Verdict.FINE, found)
 
 

@@ -41,12 +41,12 @@ def check_models() -> Iterator[Check]:
 def _check_model(status: ModelStatus) -> Check:
     subject = wording("model {name}", name=status.name)
     if error := why_not_loadable(status.name):
-        return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
+        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
     assert status.folder is not None, "what can be loaded has a folder"
     try:
         generation, _ = detect_generation(status.folder)
     except StudioError as error:
-        return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
+        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
     found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
     return Check(subject, Verdict.FINE, found)
 
@@ -56,7 +56,7 @@ def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
     try:
         voices = open_library().voices()
     except StudioError as error:
-        return Check(subject, Verdict.LIMITED, error.sentence, error.advice)
+        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
     missing = sum(not os.path.isfile(voice.clip) for voice in voices)
     if missing:
         found = wording("{missing} of {all} have lost their recording", missing=missing, all=len(voices))

@@ -182,7 +182,7 @@ def _put_aside(path: Path, error: StudioError, on_damage: Callable[[StudioError]
         UnreadableProject(
             "Unsaved work from an earlier run is damaged and cannot be recovered: {reason}",
             remedy="What is left of it is kept in {path}.",
-            reason=error.sentence,
+            reason=error.problem,
             path=kept if kept.exists() else path,
         )
     )

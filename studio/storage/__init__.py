@@ -1,1 +1,1 @@
-"""Files on disk: atomic writes, locks, JSON input, SQLite connections, and errors that name the file."""
+"""Files on disk: atomic writes, locks, JSON input, SQLite connections, and disk errors."""

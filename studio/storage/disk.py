@@ -14,9 +14,9 @@ from studio.wording import Message
 
 
 class NotRegularFile(OSError):
-    """A pipe, socket or device in place of a file. ``wording`` makes it a translated reason in a sentence."""
+    """A pipe, socket or device in place of a file. ``reason`` is its translatable text in a message."""
 
-    wording = Message("it is not an ordinary file")
+    reason = Message("it is not an ordinary file")
 
 
 def require_regular_file(path: Path) -> None:
@@ -31,11 +31,11 @@ def require_regular_file(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
-        raise NotRegularFile(errno.EINVAL, str(NotRegularFile.wording), str(path))
+        raise NotRegularFile(errno.EINVAL, str(NotRegularFile.reason), str(path))
 
 
 def write_error(error: OSError, path: Path, *, if_full: Message, if_refused: Message) -> DiskFull | CannotWrite:
-    """What a person is told when ``path`` cannot be written; the last two say what to do."""
+    """Return the error for a failed write to ``path``; the remedies depend on whether the disk is full."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull("The disk is full: {file} could not be written.", remedy=if_full, file=path.name)
     return CannotWrite("{path} cannot be written ({reason}).", remedy=if_refused, path=path, reason=error)
@@ -43,7 +43,7 @@ def write_error(error: OSError, path: Path, *, if_full: Message, if_refused: Mes
 
 @contextlib.contextmanager
 def disk_errors(path: Path, *, if_full: Message, if_refused: Message) -> Iterator[None]:
-    """Turns the system's errors into ``DiskFull`` and ``CannotWrite`` about ``path``."""
+    """Translate ``OSError`` in the block into ``DiskFull`` or ``CannotWrite`` about ``path``."""
     try:
         yield
     except OSError as error:

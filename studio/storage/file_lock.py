@@ -1,4 +1,4 @@
-"""A lock that ends with its process, however that ends: tells a working copy in use from one left behind."""
+"""File lock that the system releases when its process ends, so that a lock never outlives a crash."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ else:
 
 
 class FileLock:
-    """Held from construction until :meth:`release`. The file is made where it is missing."""
+    """An exclusive lock on a file, held from construction until :meth:`release`. Creates a missing file."""
 
     def __init__(self, path: Path) -> None:
-        """Raises ``BlockingIOError`` where another process, or another part of this one, holds it."""
+        """Raise ``BlockingIOError`` if the lock is held, by another process or by this one."""
         self._path = path
         # Not inherited by child processes: a worker that outlives the window must not hold its lock.
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -38,7 +38,7 @@ class FileLock:
         if self._descriptor < 0:
             return
         try:
-            if removes_file and sys.platform != "win32":  # before another can lock it
+            if removes_file and sys.platform != "win32":  # before another process can lock it
                 self._path.unlink(missing_ok=True)
         finally:
             os.close(self._descriptor)

@@ -1,7 +1,7 @@
 """Read JSON that may be damaged or hostile: every defect is a ``ValueError``.
 
-The standard parser also raises ``RecursionError``, and accepts what cannot be written again: values nested too
-deeply for the encoder, lone surrogates, and numbers that are not finite.
+The standard parser also raises ``RecursionError``, and accepts values that cannot be encoded again: deeply nested
+ones, lone surrogates, and numbers that are not finite.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TOO_DEEP = f"JSON is nested more than {_MAX_DEPTH} levels deep"
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of a UTF-8 file. Raise ``OSError``, and ``ValueError`` where it is not JSON."""
+    """Return the content of a UTF-8 file. Raise ``OSError``, or ``ValueError`` if it is not valid JSON."""
     require_regular_file(path)
     with path.open("rb") as file:
         content = file.read(_MAX_BYTES + 1)
@@ -28,7 +28,7 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(content: str | bytes) -> Any:
-    """Return the value ``content`` describes; bytes are UTF-8. Raise ``ValueError`` where it is not JSON."""
+    """Return the value ``content`` describes; bytes are UTF-8. Raise ``ValueError`` if it is not valid JSON."""
     text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
     try:
         value = json.loads(text, parse_float=_finite, parse_constant=_refuse)

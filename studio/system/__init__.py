@@ -1,1 +1,1 @@
-"""The computer and the process: child processes, processor, installation, switches of libraries' telemetry."""
+"""Child processes, the processor, the way the program was installed, and telemetry switches of libraries."""

@@ -1,4 +1,4 @@
-"""What processes of ours have in common: a log of their own, the oldest of which go, and words for how they ended."""
+"""Set-up shared by the child processes of the program: log files, signals, and descriptions of exit codes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOG_LEVEL_VARIABLE = "TIMBRE_LOG_LEVEL"
 
 
 def new_log_path(name: str) -> Path:
-    """A log for each process, so that two programs never write into one."""
+    """Return a new log path for a process, after deleting the oldest logs of that ``name``."""
     folder = paths.log_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
@@ -33,26 +33,26 @@ def new_log_path(name: str) -> Path:
 
 
 def send_output_to(log_path: Path) -> None:
-    """Standard output and error of Python, of libraries written in C and of child processes."""
+    """Redirect standard output and error to ``log_path``: of Python, C libraries and child processes."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     try:
         log = os.open(log_path, flags, 0o600)
-    except OSError:  # a read-only disk must not keep the program from speaking
+    except OSError:  # the program also runs without a log
         log = os.open(os.devnull, flags)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, standard in ((nothing, 0), (log, 1), (log, 2)):
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, standard in ((null, 0), (log, 1), (log, 2)):
         os.dup2(source, standard)
-    os.close(nothing)
+    os.close(null)
     os.close(log)
-    # A window on Windows has no standard streams at all; elsewhere these are the same as before.
+    # A windowed program on Windows has no standard streams.
     sys.stdout, sys.stderr = _writer(1), _writer(2)
 
 
 def init_child(log_path: Path) -> None:
-    """Sets a process of ours up, before it does anything: everything it says goes to its log."""
+    """Set up logging, fault handling and signals of a child process. Call first."""
     send_output_to(log_path)
     faulthandler.enable()
-    # Ctrl+C reaches every process of the terminal; what it means is the program's to decide, not a child's.
+    # Ctrl+C reaches every process of the terminal; the parent process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     name = os.environ.get(_LOG_LEVEL_VARIABLE, "").strip()
     level = logging.getLevelNamesMapping().get(name.upper())
@@ -66,13 +66,13 @@ def init_child(log_path: Path) -> None:
 
 
 def describe_exit(exit_code: int) -> Message:
-    """How a process ended, for a person; ``exit_code`` as ``multiprocessing`` has it."""
+    """Return a description of ``exit_code``, which is negative for a signal as in ``multiprocessing``."""
     if exit_code >= 0:
         return wording("exit status {status}", status=exit_code)
     number = -exit_code
     name = signal.Signals(number).name if number in list(signal.Signals) else wording("signal {number}", number=number)
-    # Linux ends what it has no memory for with this one, and leaves no other word.
-    return wording("{signal}, perhaps for want of memory" if name == "SIGKILL" else "{signal}", signal=name)
+    # The out-of-memory killer of Linux sends SIGKILL and leaves no other trace.
+    return wording("{signal}, possibly out of memory" if name == "SIGKILL" else "{signal}", signal=name)
 
 
 def _writer(standard: int) -> io.TextIOWrapper:

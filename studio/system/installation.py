@@ -1,4 +1,4 @@
-"""How the program came onto this computer, which decides what a person does when a part of it is missing."""
+"""How the program was installed, and what to do about a missing part of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from studio import paths
 from studio.wording import Message, wording
 
-# By the tools of the Linuxes that install programs.
+# Commands by package manager.
 _FFMPEG_OF_LINUX = {
     "apt-get": "sudo apt-get install ffmpeg",
     "dnf": "sudo dnf install ffmpeg-free",
@@ -19,14 +19,14 @@ _FFMPEG_OF_LINUX = {
 
 
 def origin_text() -> Message:
-    """What this program is, in a report."""
+    """Return how the program was installed, for a report."""
     if _is_frozen():
-        return wording("installed as a program")
-    return wording("installed by pip or uv") if _is_package() else wording("run from its source")
+        return wording("installer")
+    return wording("pip or uv") if _is_package() else wording("source checkout")
 
 
 def repair_hint() -> Message:
-    """Where a file or a library of the program is gone."""
+    """Return what to do about a missing file or library of the program."""
     if _is_frozen():
         return wording("Install the program again.")
     if _is_package():
@@ -35,42 +35,44 @@ def repair_hint() -> Message:
 
 
 def how_to_use_card() -> Message:
-    """Where the program speaks with the processor although there is a graphics card."""
+    """Return what to do if PyTorch does not use the GPU."""
     if _is_frozen():
         return wording(
-            "Installers bring PyTorch for the processor; packaging/run.py in the source takes the build for the card."
+            "Installers contain PyTorch for CPUs; packaging/run.py in the source installs the build for GPUs."
         )
     if _is_package():
-        return wording("Install the build of PyTorch for the card: https://pytorch.org/get-started/locally/.")
-    return wording("Run the set-up again (python3 packaging/run.py): it takes the build of PyTorch for the card.")
+        return wording("Install the GPU build of PyTorch: https://pytorch.org/get-started/locally/.")
+    return wording("Run the set-up again (python3 packaging/run.py): it installs the GPU build of PyTorch.")
 
 
 def how_to_read_media() -> Message:
-    """m4a, mp4 and webm, where nothing here reads them."""
+    """Return how to add support for m4a, mp4 and webm."""
     if sys.platform == "win32":
         program = wording("Install ffmpeg (winget install ffmpeg) and start this program again.")
     elif sys.platform == "darwin":
         program = wording("Install ffmpeg: brew install ffmpeg (https://brew.sh).")
     else:
-        command = next((words for tool, words in _FFMPEG_OF_LINUX.items() if shutil.which(tool)), "")
+        command = next((command for tool, command in _FFMPEG_OF_LINUX.items() if shutil.which(tool)), "")
         program = wording("Install ffmpeg: {command}.", command=command) if command else wording("Install ffmpeg.")
     if _is_frozen():
         return program
-    return wording('{program} pip install "timbre-studio[media]" does as well.', program=program)
+    return wording('{program} Alternatively: pip install "timbre-studio[media]".', program=program)
 
 
 def how_to_show_window() -> Message:
-    """Where Qt cannot be loaded."""
+    """Return what to do if Qt cannot be loaded."""
     if _is_frozen():
-        return wording("Install the libraries that README.txt beside the program names; `timbre --help` works without.")
-    return wording("Start with packaging/run.py once, which says what is missing; `timbre --help` works without.")
+        return wording(
+            "Install the libraries listed in README.txt beside the program; `timbre --help` works without them."
+        )
+    return wording("Run packaging/run.py once, which lists what is missing; `timbre --help` works without it.")
 
 
 def _is_package() -> bool:
-    """Of pip or uv, which put the resources inside; a checkout has them beside."""
+    """Whether pip or uv installed the program: the resources are then inside the package, not beside it."""
     return paths.resources().parent == Path(paths.__file__).resolve().parent
 
 
 def _is_frozen() -> bool:
-    """PyInstaller leaves this mark."""
+    """Whether PyInstaller built the program."""
     return bool(getattr(sys, "frozen", False))

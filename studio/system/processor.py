@@ -1,4 +1,4 @@
-"""What the processor of this machine calls itself."""
+"""Name of the processor."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def cpu_name() -> str:
-    """The processor's own name where the system tells it, else its family."""
-    known = Path("/proc/cpuinfo")
-    if known.is_file():
-        for line in known.read_text("utf-8", errors="replace").splitlines():
+    """Return the model name of the processor, or its family if the system does not report one."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text("utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

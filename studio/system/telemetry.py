@@ -1,10 +1,10 @@
-"""Environment variables that keep third-party libraries from contacting anyone.
+"""Environment variables that disable telemetry and update checks of third-party libraries.
 
-``studio/__init__.py`` calls ``switch_off``, so every process of the program has them before it loads a library,
-and the processes it starts inherit them. A library with telemetry that joins the dependencies joins this list.
+``studio/__init__.py`` calls ``switch_off``, so every process of the program sets them before it loads a library,
+and child processes inherit them. Add the switch of each new dependency that has telemetry.
 
 No switch is needed for torch (its remote caches are off unless ``TORCHINDUCTOR_*_REMOTE_CACHE`` is set), PySide6,
-tokenizers, onnx, wetext, TensorRT and the audio libraries: none of them contacts anyone by itself.
+tokenizers, onnx, wetext, TensorRT and the audio libraries: none of them opens connections by itself.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ SWITCHES = {
     # ONNX Runtime, read when it is loaded: without it, uploads to mobile.events.data.microsoft.com and a device
     # identifier in ~/.cache/Microsoft (Privacy.md of its package). ``model/onnx_runtime.py`` has the rest.
     "ORT_DISABLE_TELEMETRY": "1",
-    # huggingface_hub and hf_xet. Its list of coding tools is fetched unless this is set, too.
+    # huggingface_hub and hf_xet. Also prevents fetching a list of coding tools.
     "HF_HUB_DISABLE_TELEMETRY": "1",
     # vLLM: usage statistics to stats.vllm.ai.
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_DO_NOT_TRACK": "1",
-    # vLLM looks for this address to learn whether kernels of FlashInfer can be downloaded: here they cannot.
+    # An unreachable address, so that vLLM does not download FlashInfer kernels.
     "FLASHINFER_CUBINS_REPOSITORY": "http://127.0.0.1:9/",
     # Ray, which vLLM uses where it is installed.
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -30,5 +30,5 @@ SWITCHES = {
 
 
 def switch_off(environment: MutableMapping[str, str]) -> None:
-    """Set every switch in ``environment``, whatever it has been set to."""
+    """Set every switch in ``environment``, overriding present values."""
     environment.update(SWITCHES)

@@ -64,7 +64,7 @@ def convert_spk2info(
 
 def _why(name: str, error: BadVoiceFile | UnicodeError) -> Message:
     if isinstance(error, BadVoiceFile):
-        return error.wording
+        return error.full_message
     return wording("The transcript of the stored voice {name} is damaged.", name=name)
 
 

@@ -215,7 +215,7 @@ def test_where_nothing_reads_it_the_remedy_is_that_of_the_system(
     ) as caught:
         read_audio(tmp_path / "clip.m4a")
     assert caught.value.remedy == (
-        'Install ffmpeg: sudo dnf install ffmpeg-free. pip install "timbre-studio[media]" does as well. '
+        'Install ffmpeg: sudo dnf install ffmpeg-free. Alternatively: pip install "timbre-studio[media]". '
         "Or save the sound as WAV, FLAC or MP3."
     )
     with pytest.raises(UnreadableClip, match="is not a sound file"):

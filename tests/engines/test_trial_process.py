@@ -100,7 +100,7 @@ def test_a_crash_is_a_sentence(make_manager: MakeManager) -> None:
     manager = make_manager("CRASHING", start_trial=in_process)
     manager.improve()
     reason = str(view_of(manager, "crashing").reason)
-    assert "the process that tried it ended (SIGKILL, perhaps for want of memory)" in reason
+    assert "the process that tried it ended (SIGKILL, possibly out of memory)" in reason
 
 
 def test_a_hang_is_ended_and_is_a_sentence(make_manager: MakeManager) -> None:

@@ -23,7 +23,7 @@ def test_a_report_has_all_that_is_needed_to_mend_it_and_nothing_of_the_person() 
     assert lines["error"] == "voice-not-found"
     assert lines["happened"] == "There is no voice ‹name› in ‹path›."
     assert lines["remedy"] == "Add ‹name›."
-    assert lines["program"] == f"Timbre Studio {studio.__version__}, run from its source"
+    assert lines["program"] == f"Timbre Studio {studio.__version__}, source checkout"
     assert "Python 3." in lines["versions"]
     assert "torch 2." in lines["versions"]
     assert lines["card"] == "NVIDIA GeForce RTX 4070, 12.0 GB, driver 580.1"

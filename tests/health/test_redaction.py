@@ -59,11 +59,11 @@ def test_windows_writes_a_folder_in_any_case(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_sentence_keeps_what_is_the_programs_and_loses_what_is_a_persons(anna: Path) -> None:
     error = VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Aunt Mary")
-    assert str(without_facts(error.sentence)) == "There is no voice ‹name›."
+    assert str(without_facts(error.problem)) == "There is no voice ‹name›."
     clip = UnreadableClip(
         "{file} is no sound ({reason}).", file="my diary.wav", reason=PermissionError(13, "Permission denied")
     )
-    assert str(without_facts(clip.sentence)) == "‹file› is no sound (permission denied)."
+    assert str(without_facts(clip.problem)) == "‹file› is no sound (permission denied)."
     model = wording("{file} is damaged, {size:.1f} GB", file="llm.pt", size=2.5)
     assert str(without_facts(model)) == "llm.pt is damaged, 2.5 GB"
     inner = wording("{host} {happened}", host="hf-mirror.com", happened=wording("broke off at {path}", path=anna))

@@ -20,14 +20,14 @@ def test_an_installed_program_is_installed_again(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert str(installation.repair_hint()) == "Install the program again."
     assert "README.txt" in str(installation.how_to_show_window())
-    assert "for the processor" in str(installation.how_to_use_card())
+    assert "for CPUs" in str(installation.how_to_use_card())
 
 
 def test_what_pip_installed_is_installed_again_by_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its resources are inside the package; a checkout has them beside."""
-    assert str(installation.origin_text()) == "run from its source"
+    assert str(installation.origin_text()) == "source checkout"
     package = Path(paths.__file__).resolve().parent
     monkeypatch.setattr(paths, "resources", lambda: package / "resources")
-    assert str(installation.origin_text()) == "installed by pip or uv"
+    assert str(installation.origin_text()) == "pip or uv"
     assert "pip install --force-reinstall" in str(installation.repair_hint())
     assert "pytorch.org" in str(installation.how_to_use_card())

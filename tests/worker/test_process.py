@@ -71,7 +71,7 @@ def test_killed_in_mid_stream_then_between_requests_then_well(logs: Path) -> Non
             os.kill(await workers.pid(), signal.SIGKILL)
         pytest.fail("the stream ended without an error")
 
-    with pytest.raises(WorkerDied, match="SIGKILL, perhaps for want of memory") as raised:
+    with pytest.raises(WorkerDied, match="SIGKILL, possibly out of memory") as raised:
         run(work)
     assert str(logs) in raised.value.remedy
 

@@ -43,7 +43,7 @@ async def import_spk2info(
                     library.add, stored.features, name, stored.transcript, generation=stored.generation
                 )
             except StudioError as error:
-                refused.append(error.wording)
+                refused.append(error.full_message)
             else:
                 voices.append(addition.voice)
     return voices, refused

@@ -45,7 +45,7 @@ class CudaGraphCandidate:
         try:
             check_support(self.precision, torch.device(subject.device.device))
         except UnsupportedPrecision as error:
-            return Unusable(error.sentence)
+            return Unusable(error.problem)
         return Available(weight_file(self.stage, subject).stat().st_size + _WORKING_BYTES[self.stage])
 
     def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
