@@ -120,11 +120,11 @@ class WorkerBridge(QObject):
             self._show(Engine(self._engine.folder, EngineState.READY, description))
         return description
 
-    async def speak(self, request: SynthesisRequest, hooks: Callbacks, *, in_batch: bool = False) -> RequestHandle:
+    def speak(self, request: SynthesisRequest, hooks: Callbacks, *, in_batch: bool = False) -> RequestHandle:
         """Synthesize with the model that ``ready`` has loaded. ``in_batch``: concurrently, after interactive requests."""
         return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch)
 
-    async def convert(self, request: ConversionRequest, hooks: Callbacks) -> RequestHandle:
+    def convert(self, request: ConversionRequest, hooks: Callbacks) -> RequestHandle:
         """Convert a recording to another voice, with the model that ``ready`` has loaded."""
         return self._open_client().convert(request, hooks=hooks)
 

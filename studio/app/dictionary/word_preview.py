@@ -68,7 +68,7 @@ class WordPreview(QObject):
         def keep(chunk: AudioChunk) -> None:
             sound.append(chunk.samples)
 
-        running = await self._bridge.speak(request, Callbacks(on_audio=keep))
+        running = self._bridge.speak(request, Callbacks(on_audio=keep))
         await running.finished()  # waiting no longer cancels it
         sound.complete()
         # A word is short: it is heard when it is there, without a gap.

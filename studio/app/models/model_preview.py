@@ -82,7 +82,7 @@ class Trials(QObject):
             def on_audio(chunk: AudioChunk) -> None:
                 sound.append(chunk.samples)
 
-            request = await self._bridge.speak(
+            request = self._bridge.speak(
                 SynthesisRequest(SENTENCE, voice, seed=1, trims_leading_silence=True), Callbacks(on_audio)
             )
             report = await request.finished()

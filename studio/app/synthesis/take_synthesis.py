@@ -196,9 +196,9 @@ class TakeSynthesis(QObject):
         failure: BaseException | None = None
         try:
             if isinstance(request, ConversionRequest):
-                self._request = await bridge.convert(request, hooks)
+                self._request = bridge.convert(request, hooks)
             else:
-                self._request = await bridge.speak(request, hooks, in_batch=self._in_batch)
+                self._request = bridge.speak(request, hooks, in_batch=self._in_batch)
             if self.is_stopped:  # meanwhile
                 self._request.cancel()
             self.report = await self._request.finished()
