@@ -489,10 +489,6 @@
 <context>
     <name>CopyReportButton</name>
     <message>
-        <source>For a bug report: it names no texts, no voices and not you</source>
-        <translation>用于报告故障：不含文本、声音名称和您的姓名</translation>
-    </message>
-    <message>
         <source>Copy report</source>
         <translation>复制报告</translation>
     </message>
@@ -503,6 +499,10 @@
     <message>
         <source>Copied</source>
         <translation>已复制</translation>
+    </message>
+    <message>
+        <source>For a bug report; contains no texts, voices or personal data</source>
+        <translation>用于反馈问题；不含文本、音色或个人信息</translation>
     </message>
 </context>
 <context>
@@ -1205,10 +1205,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>词典中的词应为 1 到 {longest} 个字符。</translation>
     </message>
     <message>
-        <source>A {suffix} file cannot hold sound of {sample_rate} Hz.</source>
-        <translation>{suffix} 文件不能容纳 {sample_rate} Hz 的声音。</translation>
-    </message>
-    <message>
         <source>Add it again from its recording.</source>
         <translation>请用录音重新添加。</translation>
     </message>
@@ -1261,20 +1257,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请检查其名称和文件夹。</translation>
     </message>
     <message>
-        <source>Check its name and that the file may be read.</source>
-        <translation>请检查其名称，以及文件是否允许读取。</translation>
-    </message>
-    <message>
         <source>Check its permissions.</source>
         <translation>请检查其权限。</translation>
-    </message>
-    <message>
-        <source>Check that it is connected and play again, or write to a file instead.</source>
-        <translation>请检查设备是否已连接，然后重新播放，或改为写入文件。</translation>
-    </message>
-    <message>
-        <source>Check that it is connected, choose one, and record again.</source>
-        <translation>请检查是否已连接，选择一个，然后重新录音。</translation>
     </message>
     <message>
         <source>Check that the file may be read.</source>
@@ -1343,10 +1327,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Choose a name that ends in one of {known}.</source>
         <translation>请选择以下列之一结尾的名称：{known}。</translation>
-    </message>
-    <message>
-        <source>Choose a recording, or a film that has a sound track.</source>
-        <translation>请选择录音，或带有音轨的影片。</translation>
     </message>
     <message>
         <source>Choose a {own} model with --model, or make the voice from a recording.</source>
@@ -1517,20 +1497,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请关闭其他程序，使用更短的文本或录音，或选择更低的精度。</translation>
     </message>
     <message>
-        <source>Connect a microphone, choose another, or make the voice from a file.</source>
-        <translation>请连接麦克风，另选一个，或用文件制作声音。</translation>
-    </message>
-    <message>
-        <source>Connect it, and play again.</source>
-        <translation>请连接它，然后重新播放。</translation>
-    </message>
-    <message>
         <source>Connect it, or choose another in the settings.</source>
         <translation>请连接它，或在设置中另选一个。</translation>
-    </message>
-    <message>
-        <source>Connect loudspeakers or headphones, or write to a file instead.</source>
-        <translation>请连接扬声器或耳机，或改为写入文件。</translation>
     </message>
     <message>
         <source>Copy it again.</source>
@@ -1547,10 +1515,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Cut out 3 to 10 s in which the voice speaks without a break.</source>
         <translation>请截取 3 到 10 秒连续说话的部分。</translation>
-    </message>
-    <message>
-        <source>Cut out the part that is needed and use that.</source>
-        <translation>请截取需要的部分来使用。</translation>
     </message>
     <message>
         <source>Cut the recording into shorter ones.</source>
@@ -1697,10 +1661,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 中，{key} {what}。</translation>
     </message>
     <message>
-        <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or make the voice from a file.</source>
-        <translation>请安装它（Debian、Ubuntu：apt-get install libportaudio2），或用文件制作声音。</translation>
-    </message>
-    <message>
         <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or write to a file instead.</source>
         <translation>请安装它（Debian、Ubuntu：apt-get install libportaudio2），或改为写入文件。</translation>
     </message>
@@ -1773,10 +1733,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请把它移走并重新添加声音：录音就在旁边的 clips 里。</translation>
     </message>
     <message>
-        <source>Name one of the files in it.</source>
-        <translation>请指定其中的一个文件。</translation>
-    </message>
-    <message>
         <source>No file would be made.</source>
         <translation>不会生成任何文件。</translation>
     </message>
@@ -1785,20 +1741,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有选择文件夹。</translation>
     </message>
     <message>
-        <source>No microphone can be used here ({reason}).</source>
-        <translation>这里没有可用的麦克风（{reason}）。</translation>
-    </message>
-    <message>
         <source>No model is loaded.</source>
         <translation>没有加载模型。</translation>
     </message>
     <message>
         <source>No process can be started for vLLM ({reason}).</source>
         <translation>无法为 vLLM 启动进程（{reason}）。</translation>
-    </message>
-    <message>
-        <source>No sound card can be used here ({reason}).</source>
-        <translation>这里没有可用的声卡（{reason}）。</translation>
     </message>
     <message>
         <source>No voice was chosen.{known}</source>
@@ -2109,10 +2057,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请存为文本、Markdown、Word（docx）、字幕或 CSV。</translation>
     </message>
     <message>
-        <source>Save the sound to a file and use that.</source>
-        <translation>请把声音保存为文件后使用。</translation>
-    </message>
-    <message>
         <source>Save under another name to keep both.</source>
         <translation>请另存为其他名称，以保留两者。</translation>
     </message>
@@ -2139,14 +2083,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Something went wrong inside the program ({kind}: {reason}).</source>
         <translation>程序内部出错（{kind}：{reason}）。</translation>
-    </message>
-    <message>
-        <source>Sound cannot be played: the PortAudio library is missing.</source>
-        <translation>无法播放声音：缺少 PortAudio 库。</translation>
-    </message>
-    <message>
-        <source>Sound cannot be recorded: the PortAudio library is missing.</source>
-        <translation>无法录音：缺少 PortAudio 库。</translation>
     </message>
     <message>
         <source>Speak again, it starts anew; if it happens again, send the report and the worker&apos;s log.</source>
@@ -2361,10 +2297,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>详情见“日志”标签页。</translation>
     </message>
     <message>
-        <source>The microphone vanished.</source>
-        <translation>麦克风消失了。</translation>
-    </message>
-    <message>
         <source>The model does not know that style, tag or way of speaking.</source>
         <translation>模型不懂这种风格、标记或说话方式。</translation>
     </message>
@@ -2441,10 +2373,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>朗读进程已关闭。</translation>
     </message>
     <message>
-        <source>The program ffmpeg, which reads {suffix} files for us, does not start ({reason}).</source>
-        <translation>负责读取 {suffix} 文件的程序 ffmpeg 无法启动（{reason}）。</translation>
-    </message>
-    <message>
         <source>The program that wrote it failed: export it again, as 16-bit WAV for example.</source>
         <translation>写出它的程序出了错：请重新导出，例如导出为 16 位 WAV。</translation>
     </message>
@@ -2499,26 +2427,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The screen {name}, which {variable} names, cannot be reached from here.</source>
         <translation>无法连接 {variable} 所指的屏幕 {name}。</translation>
-    </message>
-    <message>
-        <source>The sound device does not answer any more.</source>
-        <translation>声音设备不再响应。</translation>
-    </message>
-    <message>
-        <source>The sound device runs dry again and again.</source>
-        <translation>声音设备一再断流。</translation>
-    </message>
-    <message>
-        <source>The sound device takes the sound far too slowly.</source>
-        <translation>声音设备接收声音太慢。</translation>
-    </message>
-    <message>
-        <source>The sound device vanished while it was playing.</source>
-        <translation>声音设备在播放时消失了。</translation>
-    </message>
-    <message>
-        <source>The sound device {device} cannot be used now ({reason}).</source>
-        <translation>声音设备 {device} 目前无法使用（{reason}）。</translation>
     </message>
     <message>
         <source>The sound device {name} is not connected.</source>
@@ -2865,14 +2773,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法导入 {suffix}（{file}）。</translation>
     </message>
     <message>
-        <source>We cannot write sound as “{name}”.{did_you_mean}</source>
-        <translation>无法把声音写成“{name}”。{did_you_mean}</translation>
-    </message>
-    <message>
-        <source>We cannot write {suffix} ({file}).</source>
-        <translation>无法写入 {suffix}（{file}）。</translation>
-    </message>
-    <message>
         <source>What 8-bit weights need cannot be compiled for this graphics card ({reason}).</source>
         <translation>无法为这块显卡编译 8 位权重所需的程序（{reason}）。</translation>
     </message>
@@ -3075,10 +2975,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>exit status {status}</source>
         <translation>退出状态 {status}</translation>
-    </message>
-    <message>
-        <source>ffmpeg, which reads {suffix} files for us, got stuck at {file}.</source>
-        <translation>负责读取 {suffix} 文件的 ffmpeg 在处理 {file} 时没有反应。</translation>
     </message>
     <message>
         <source>graphics card</source>
@@ -3585,10 +3481,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 中没有设置。</translation>
     </message>
     <message>
-        <source>{file} holds no sound.</source>
-        <translation>{file} 中没有声音。</translation>
-    </message>
-    <message>
         <source>{file} holds no voice features that we can read.</source>
         <translation>{file} 中没有我们能读取的声音特征。</translation>
     </message>
@@ -3603,10 +3495,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} holds nothing that can be spoken.</source>
         <translation>{file} 中没有可朗读的内容。</translation>
-    </message>
-    <message>
-        <source>{file} holds numbers that are not sound (NaN or infinity).</source>
-        <translation>{file} 中含有不是声音的数值（NaN 或无穷大）。</translation>
     </message>
     <message>
         <source>{file} holds something other than named tensors.</source>
@@ -3639,10 +3527,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} is damaged: {what}.</source>
         <translation>{file} 已损坏：{what}。</translation>
-    </message>
-    <message>
-        <source>{file} is empty: it holds no sound.</source>
-        <translation>{file} 是空的：没有声音。</translation>
     </message>
     <message>
         <source>{file} is far too large for a settings file.</source>
@@ -3681,10 +3565,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 不是本程序的项目。</translation>
     </message>
     <message>
-        <source>{file} is not a sound file we can read: it is damaged, or of an unknown kind.</source>
-        <translation>{file} 不是我们能读取的声音文件：它已损坏，或类型未知。</translation>
-    </message>
-    <message>
         <source>{file} is not a voice file, or is damaged.</source>
         <translation>{file} 不是声音文件，或已损坏。</translation>
     </message>
@@ -3709,20 +3589,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 不是发布版 {name} 的文件。</translation>
     </message>
     <message>
-        <source>{file} is truncated or damaged: it ends before it should.</source>
-        <translation>{file} 不完整或已损坏：它提前结束。</translation>
-    </message>
-    <message>
         <source>{file} lacks the value {key}.</source>
         <translation>{file} 缺少值 {key}。</translation>
     </message>
     <message>
         <source>{file} lacks {reason}.</source>
         <translation>{file} 缺少 {reason}。</translation>
-    </message>
-    <message>
-        <source>{file} lasts more than {longest:.0f} s.</source>
-        <translation>{file} 长于 {longest:.0f} 秒。</translation>
     </message>
     <message>
         <source>{file} names its recording in a way no voice file does.</source>
@@ -3779,10 +3651,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{host} has been asked too often from here (status {status}).</source>
         <translation>从这里向 {host} 请求得太频繁（状态 {status}）。</translation>
-    </message>
-    <message>
-        <source>{how} Or save the sound as WAV, FLAC or MP3.</source>
-        <translation>{how}或者把声音另存为 WAV、FLAC 或 MP3。</translation>
     </message>
     <message>
         <source>{library} is installed, but its libraries cannot be loaded</source>
@@ -3853,16 +3721,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请安装 ffmpeg：{command}。</translation>
     </message>
     <message>
-        <source>Install it again, or save the sound as WAV, FLAC or MP3.</source>
-        <translation>请重新安装它，或把声音另存为 WAV、FLAC 或 MP3。</translation>
-    </message>
-    <message>
         <source>Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg.</source>
         <translation>请存为 WAV、FLAC 或 MP3；要读 m4a、mp4、webm，请安装 ffmpeg。</translation>
-    </message>
-    <message>
-        <source>Save the sound as WAV, FLAC or MP3 and add it again.</source>
-        <translation>请把声音另存为 WAV、FLAC 或 MP3，再重新添加。</translation>
     </message>
     <message>
         <source>The file is missing, is no sound, or is of a kind that ffmpeg would have to read.</source>
@@ -3965,10 +3825,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{path} 是文件夹，不是项目。</translation>
     </message>
     <message>
-        <source>{path} is a folder, not a sound file.</source>
-        <translation>{path} 是文件夹，不是声音文件。</translation>
-    </message>
-    <message>
         <source>{path} is a folder.</source>
         <translation>{path} 是文件夹。</translation>
     </message>
@@ -3981,10 +3837,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{path} 有写保护。</translation>
     </message>
     <message>
-        <source>{path} may not be read.</source>
-        <translation>不允许读取 {path}。</translation>
-    </message>
-    <message>
         <source>{reason}; it is tried again at the next start</source>
         <translation>{reason}；下次启动时再试</translation>
     </message>
@@ -3995,10 +3847,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{size:.1f} GB</source>
         <translation>{size:.1f} GB</translation>
-    </message>
-    <message>
-        <source>{suffix} files such as {file} are read by ffmpeg, which is not installed.</source>
-        <translation>像 {file} 这样的 {suffix} 文件由 ffmpeg 读取，而它没有安装。</translation>
     </message>
     <message>
         <source>{tag} is too long: a pause lasts at most {longest:g} seconds.</source>
@@ -4101,16 +3949,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>此脚本中有 {count} 个无效值，已改为默认值：{names}。</translation>
     </message>
     <message>
-        <source>Save it again with 48000 samples a second.</source>
-        <translation>请以 48000 Hz 的采样率重新保存。</translation>
-    </message>
-    <message>
         <source>Save it again with one or two channels.</source>
         <translation>请以单声道或立体声重新保存。</translation>
-    </message>
-    <message>
-        <source>{file} claims to have {rate} samples a second.</source>
-        <translation>{file} 标称的采样率为 {rate} Hz，这不可能。</translation>
     </message>
     <message>
         <source>{file} has {channels} channels.</source>
@@ -4219,6 +4059,166 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>installer</source>
         <translation>安装包</translation>
+    </message>
+    <message>
+        <source>Choose one of the files in it.</source>
+        <translation>请选择其中的一个文件。</translation>
+    </message>
+    <message>
+        <source>Export it again, for example as 16-bit WAV.</source>
+        <translation>请重新导出，例如导出为 16 位 WAV。</translation>
+    </message>
+    <message>
+        <source>A {suffix} file does not support a sample rate of {sample_rate} Hz.</source>
+        <translation>{suffix} 文件不支持 {sample_rate} Hz 的采样率。</translation>
+    </message>
+    <message>
+        <source>Check that it is connected and play again, or write to a file.</source>
+        <translation>请检查设备是否已连接，然后重新播放，或改为写入文件。</translation>
+    </message>
+    <message>
+        <source>Check the name and the permissions of the file.</source>
+        <translation>请检查文件名和文件权限。</translation>
+    </message>
+    <message>
+        <source>Choose a recording, or a video with an audio track.</source>
+        <translation>请选择录音，或带有音轨的视频。</translation>
+    </message>
+    <message>
+        <source>Connect a microphone, choose another, or create the voice from a file.</source>
+        <translation>请连接麦克风、选择其他麦克风，或从文件创建音色。</translation>
+    </message>
+    <message>
+        <source>Connect it or choose another, and record again.</source>
+        <translation>请重新连接或选择其他麦克风，然后再次录音。</translation>
+    </message>
+    <message>
+        <source>Connect speakers or headphones, or write to a file.</source>
+        <translation>请连接扬声器或耳机，或改为写入文件。</translation>
+    </message>
+    <message>
+        <source>Cut out the part you need and use that.</source>
+        <translation>请截取需要的部分后使用。</translation>
+    </message>
+    <message>
+        <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or create the voice from a file.</source>
+        <translation>请安装 PortAudio（Debian、Ubuntu：apt-get install libportaudio2），或从文件创建音色。</translation>
+    </message>
+    <message>
+        <source>Install it again, or save the audio as WAV, FLAC or MP3.</source>
+        <translation>请重新安装 ffmpeg，或将音频另存为 WAV、FLAC 或 MP3。</translation>
+    </message>
+    <message>
+        <source>No microphone is available ({reason}).</source>
+        <translation>没有可用的麦克风（{reason}）。</translation>
+    </message>
+    <message>
+        <source>No permission to read {path}.</source>
+        <translation>没有读取 {path} 的权限。</translation>
+    </message>
+    <message>
+        <source>No sound device is available ({reason}).</source>
+        <translation>没有可用的音频设备（{reason}）。</translation>
+    </message>
+    <message>
+        <source>Playback is not possible: the PortAudio library is missing.</source>
+        <translation>无法播放：缺少 PortAudio 库。</translation>
+    </message>
+    <message>
+        <source>Reading {suffix} files such as {file} needs ffmpeg, which is not installed.</source>
+        <translation>读取 {file} 这类 {suffix} 文件需要 ffmpeg，但尚未安装。</translation>
+    </message>
+    <message>
+        <source>Recording is not possible: the PortAudio library is missing.</source>
+        <translation>无法录音：缺少 PortAudio 库。</translation>
+    </message>
+    <message>
+        <source>Save it again at 48000 Hz.</source>
+        <translation>请以 48000 Hz 的采样率重新保存。</translation>
+    </message>
+    <message>
+        <source>Save the audio as WAV, FLAC or MP3 and add it again.</source>
+        <translation>请将音频另存为 WAV、FLAC 或 MP3，再重新添加。</translation>
+    </message>
+    <message>
+        <source>Save the audio to a file and use that.</source>
+        <translation>请将音频保存为文件后使用。</translation>
+    </message>
+    <message>
+        <source>The microphone was disconnected.</source>
+        <translation>麦克风已断开。</translation>
+    </message>
+    <message>
+        <source>The sound device does not respond.</source>
+        <translation>音频设备无响应。</translation>
+    </message>
+    <message>
+        <source>The sound device plays far too slowly.</source>
+        <translation>音频设备播放过慢。</translation>
+    </message>
+    <message>
+        <source>The sound device was disconnected during playback.</source>
+        <translation>播放过程中音频设备已断开。</translation>
+    </message>
+    <message>
+        <source>The sound device {device} is not available ({reason}).</source>
+        <translation>音频设备 {device} 不可用（{reason}）。</translation>
+    </message>
+    <message>
+        <source>ffmpeg, which reads {suffix} files, does not start ({reason}).</source>
+        <translation>用于读取 {suffix} 文件的 ffmpeg 无法启动（{reason}）。</translation>
+    </message>
+    <message>
+        <source>ffmpeg, which reads {suffix} files, stopped responding while reading {file}.</source>
+        <translation>用于读取 {suffix} 文件的 ffmpeg 在读取 {file} 时停止响应。</translation>
+    </message>
+    <message>
+        <source>{file} is longer than {longest:.0f} s.</source>
+        <translation>{file} 超过 {longest:.0f} 秒。</translation>
+    </message>
+    <message>
+        <source>{file} is not a readable audio file: it is damaged, or its format is unknown.</source>
+        <translation>{file} 不是可读取的音频文件：文件已损坏，或格式未知。</translation>
+    </message>
+    <message>
+        <source>{file} is truncated or damaged.</source>
+        <translation>{file} 不完整或已损坏。</translation>
+    </message>
+    <message>
+        <source>{how} Or save the audio as WAV, FLAC or MP3.</source>
+        <translation>{how}或者将音频另存为 WAV、FLAC 或 MP3。</translation>
+    </message>
+    <message>
+        <source>Connect it and play again.</source>
+        <translation>请重新连接设备后再播放。</translation>
+    </message>
+    <message>
+        <source>The sound device keeps stuttering.</source>
+        <translation>音频设备持续卡顿。</translation>
+    </message>
+    <message>
+        <source>{file} contains invalid samples (NaN or infinity).</source>
+        <translation>{file} 含有无效的采样值（NaN 或无穷大）。</translation>
+    </message>
+    <message>
+        <source>{file} contains no audio.</source>
+        <translation>{file} 中没有音频。</translation>
+    </message>
+    <message>
+        <source>{file} has an invalid sample rate of {rate} Hz.</source>
+        <translation>{file} 的采样率 {rate} Hz 无效。</translation>
+    </message>
+    <message>
+        <source>{suffix} is not a supported audio format ({file}).</source>
+        <translation>不支持的音频格式：{suffix}（{file}）。</translation>
+    </message>
+    <message>
+        <source>{path} is a folder, not an audio file.</source>
+        <translation>{path} 是文件夹，不是音频文件。</translation>
+    </message>
+    <message>
+        <source>“{name}” is not a supported audio format.{did_you_mean}</source>
+        <translation>“{name}”不是支持的音频格式。{did_you_mean}</translation>
     </message>
 </context>
 <context>
@@ -7272,24 +7272,24 @@ Drop a recording of somebody speaking here: three to ten seconds are enough.</so
 <context>
     <name>Waveform</name>
     <message>
-        <source>No sound yet</source>
-        <translation>还没有声音</translation>
-    </message>
-    <message>
-        <source>Part of the sound in view</source>
-        <translation>显示的部分</translation>
-    </message>
-    <message>
         <source>Waveform</source>
         <translation>波形图</translation>
     </message>
     <message>
-        <source>{seconds:.1f} seconds of sound</source>
-        <translation>{seconds:.1f} 秒声音</translation>
-    </message>
-    <message>
         <source>Selected from {start:.2f} to {end:.2f} seconds</source>
         <translation>选中 {start:.2f} 到 {end:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>No audio yet</source>
+        <translation>暂无音频</translation>
+    </message>
+    <message>
+        <source>Visible part of the audio</source>
+        <translation>音频的可见部分</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} seconds of audio</source>
+        <translation>{seconds:.1f} 秒音频</translation>
     </message>
 </context>
 <context>

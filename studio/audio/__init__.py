@@ -1,1 +1,1 @@
-"""Sound as arrays, devices and files. Knows nothing of speech."""
+"""Audio as arrays, devices and files. Independent of speech and of Qt."""

@@ -1,4 +1,4 @@
-"""Speech on the loudspeaker while it is still being made."""
+"""Buffered playback of streamed audio on one output device."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from studio.wording import Message, wording
 _log = logging.getLogger(__name__)
 
 _FADE_SECONDS = 0.01
-# After a gap this much is collected before play goes on, twice as much after each further gap: a few
-# longer pauses are better understood than a stutter.
+# Buffered before playback resumes after a dropout, doubled after each further one: a few longer pauses are easier to
+# follow than stuttering.
 _REFILL_SECONDS = 0.5
 _LONGEST_REFILL_SECONDS = 4.0
-# Devices drop up to their latency of queued sound when they close (seen with ALSA on PulseAudio).
+# Devices drop up to their latency of queued samples when they close (seen with ALSA on PulseAudio).
 _TAIL_MARGIN_SECONDS = 0.1
 _LONGEST_FADE_WAIT_SECONDS = 0.3
 _TICK_SECONDS = 0.1
 _DEAD_AFTER_TICKS = 50
-# A device that runs dry twice within so much sound holds too little of it.
-_DRY_AGAIN_SECONDS = 30.0
-# The end of a sound that takes this many times as long as it should is not waited for, nor ever less than the other.
-_MOST_PATIENCE = 4.0
-_LEAST_PATIENCE_SECONDS = 20.0
+# Two underruns within this much audio enlarge the device's buffer.
+_UNDERRUN_WINDOW_SECONDS = 30.0
+# Limit for waiting until the rest is played: a multiple of its duration, and at least the seconds below.
+_DRAIN_TIMEOUT_FACTOR = 4.0
+_LEAST_DRAIN_TIMEOUT_SECONDS = 20.0
 
 
 class _State(Enum):
@@ -44,13 +44,12 @@ class _State(Enum):
 
 
 class BufferedOutput:
-    """Plays one stream of mono sound on the default device; lasts as long as the stream.
+    """Plays one stream of mono audio on one device.
 
-    Play begins when ``start_after_seconds`` of sound have been collected, so that slow synthesis can be
-    played without a gap. A device that runs dry again and again is opened anew with a longer buffer; one
-    that does so with the longest is as good as none. As a context manager it finishes, or after an exception stops. Methods are
-    called from one thread, except ``stop``. The constructor, ``play`` and ``finish`` raise
-    ``NoAudioDevice``, also when the device vanishes.
+    Playback starts when ``start_after_seconds`` are buffered, so that slow synthesis plays without a gap. After
+    repeated underruns the device is reopened with a longer buffer, and given up at the longest one. As a context
+    manager it finishes, or stops after an exception. Methods are called from one thread, except ``stop``. The
+    constructor, ``play`` and ``finish`` raise ``NoAudioDevice``, also when the device is disconnected.
     """
 
     def __init__(
@@ -62,10 +61,7 @@ class BufferedOutput:
         open_output: OpenOutput = open_default_output,
         buffer: LatencyPolicy | None = None,
     ) -> None:
-        """``capacity_seconds``: how far the player may lag behind before ``play`` waits for it.
-
-        ``buffer`` is the device's own, and remembers what it needed.
-        """
+        """``capacity_seconds``: how much may be buffered before ``play`` blocks. ``buffer``: see ``LatencyPolicy``."""
         self._state = _State.COLLECTING
         self._is_complete = False
         self._is_after_gap = False
@@ -73,20 +69,20 @@ class BufferedOutput:
         self._refill_seconds = _REFILL_SECONDS
         self._num_fills = 0
         self._num_silent_after_end = 0
-        self._dry_at: int | None = None  # samples into the sound
-        self._dry_again_samples = 0
+        self._underrun_at: int | None = None  # in samples
+        self._underrun_window_samples = 0
         self._needs_longer_buffer = False
         self._buffer = buffer or LatencyPolicy()
         self._consumed = threading.Event()
         self._silenced = threading.Event()
-        # The device may ask for sound before it says which rate it has chosen.
+        # The device may call back before its sample rate is known here.
         self._ring = SampleRing(1)
         self._start_samples = 1
         self._is_open = True
         self._open_output = open_output
         self._output: OutputStream = open_output(sample_rate, self._fill, self._buffer.seconds)
         rate = self._output.sample_rate
-        self._dry_again_samples = round(_DRY_AGAIN_SECONDS * rate)
+        self._underrun_window_samples = round(_UNDERRUN_WINDOW_SECONDS * rate)
         self._fade_samples = round(_FADE_SECONDS * rate)
         self._to_device_rate = (
             soxr.ResampleStream(sample_rate, rate, 1, dtype="float32") if rate != sample_rate else None
@@ -97,33 +93,33 @@ class BufferedOutput:
 
     @property
     def num_underruns(self) -> int:
-        """How often there was a gap: sound came too late, or the device ran dry."""
+        """Number of dropouts: samples arrived too late, or the device underran."""
         return self._num_underruns
 
     @property
     def heard_seconds(self) -> float:
-        """How much of what was given has reached the device."""
+        """Duration of the audio the device has taken."""
         return self._ring.num_read / self._output.sample_rate
 
     @property
     def buffered_seconds(self) -> float:
-        """How much has been given and not yet reached the device."""
+        """Duration of the audio the device has not taken yet."""
         return self._ring.num_waiting / self._output.sample_rate
 
     @property
     def has_device(self) -> bool:
-        """False once the device has vanished or was closed."""
+        """False once the device is disconnected or closed."""
         return self._is_open and self._output.is_running
 
     def play(self, samples: Samples) -> None:
-        """Adds ``samples`` (n,) in -1..1; waits only while ``capacity_seconds`` are full."""
+        """Add ``samples`` (n,) in -1..1; blocks while the buffer is full."""
         self.service()
         if self._to_device_rate is not None:
             samples = self._to_device_rate.resample_chunk(samples)
         self._enqueue(samples)
 
     def finish(self) -> None:
-        """Returns when all that was given has been heard, and closes the device."""
+        """Wait until all samples have been played, and close the device."""
         if not self._is_open:
             return
         self.service()
@@ -138,19 +134,19 @@ class BufferedOutput:
             self._close()
 
     def service(self) -> None:
-        """Sees to the device: to be called now and then while there is nothing to ``play``."""
+        """Check the device and enlarge its buffer if needed. Call it regularly while there is nothing to ``play``."""
         self._require_device()
         if self._needs_longer_buffer and self._is_open:
             self._open_with_longer_buffer()
 
     def stop(self) -> None:
-        """Silence at once, by a short fade; what was not heard yet is dropped. From any thread."""
+        """Fade out and drop the samples that have not been played. Thread-safe."""
         if not self._is_open:
             return
         if self._state is _State.PLAYING and self._output.is_running:
             self._state = _State.FADING
             if self._silenced.wait(_LONGEST_FADE_WAIT_SECONDS):
-                # The fade is queued in the device and must be heard, or the end is a click.
+                # The fade is queued in the device; closing it before the fade is played makes a click.
                 time.sleep(min(self._output.latency_seconds, _LONGEST_FADE_WAIT_SECONDS))
         self._state = _State.SILENT
         self._consumed.set()
@@ -174,49 +170,49 @@ class BufferedOutput:
                 self._wait_for_device()
 
     def _wait_until_silent(self, num_samples: int) -> None:
-        patience = max(_MOST_PATIENCE * self.buffered_seconds, _LEAST_PATIENCE_SECONDS)
-        deadline = time.monotonic() + patience
+        timeout_seconds = max(_DRAIN_TIMEOUT_FACTOR * self.buffered_seconds, _LEAST_DRAIN_TIMEOUT_SECONDS)
+        deadline = time.monotonic() + timeout_seconds
         while self._num_silent_after_end < num_samples and self._is_open:
             self._wait_for_device()
             self.service()
             if time.monotonic() > deadline:
-                self._vanished(wording("The sound device takes the sound far too slowly."))
+                self._give_up(wording("The sound device plays far too slowly."))
 
     def _wait_for_device(self) -> None:
-        """Returns when the device has taken something."""
+        """Wait until the device takes samples."""
         for _ in range(_DEAD_AFTER_TICKS):
             num_fills = self._num_fills
             self._consumed.clear()
             if self._consumed.wait(_TICK_SECONDS) or self._num_fills != num_fills:
                 return
             self._require_device()
-        self._vanished(wording("The sound device does not answer any more."))
+        self._give_up(wording("The sound device does not respond."))
 
     def _require_device(self) -> None:
         if self._is_open and not self._output.is_running and self._state is not _State.SILENT:
-            self._vanished(wording("The sound device vanished while it was playing."))
+            self._give_up(wording("The sound device was disconnected during playback."))
 
-    def _vanished(self, what: Message) -> None:
+    def _give_up(self, reason: Message) -> None:
         self._close()
-        raise NoAudioDevice(what, remedy="Check that it is connected and play again, or write to a file instead.")
+        raise NoAudioDevice(reason, remedy="Check that it is connected and play again, or write to a file.")
 
     def _open_with_longer_buffer(self) -> None:
         self._needs_longer_buffer = False
         held_samples = round(self._output.latency_seconds * self._output.sample_rate)
         if not self._buffer.grow():
-            self._vanished(wording("The sound device runs dry again and again."))
-        _log.info("the sound device runs dry: it is to hold %g s", self._buffer.seconds)
+            self._give_up(wording("The sound device keeps stuttering."))
+        _log.info("the sound device underruns: the new buffer is %g s", self._buffer.seconds)
         self._output.close()
-        # What it was given since it last ran dry is not heard yet, and is lost with it.
-        self._ring.unread(min(self._ring.num_read - (self._dry_at or 0), held_samples))
-        self._dry_at = None
+        # The samples it took since the last underrun have not been played, and are lost when it closes.
+        self._ring.unread(min(self._ring.num_read - (self._underrun_at or 0), held_samples))
+        self._underrun_at = None
         self._num_silent_after_end = 0
         try:
             self._output = self._open_output(self._output.sample_rate, self._fill, self._buffer.seconds)
         except NoAudioDevice:
             self._is_open = False
             raise
-        if not self._is_open:  # stopped meanwhile
+        if not self._is_open:  # stopped while it was being opened
             self._output.close()
 
     def _close(self) -> None:
@@ -224,14 +220,14 @@ class BufferedOutput:
             self._is_open = False
             self._output.close()
 
-    # What follows runs on the device's thread.
+    # On the device's thread.
 
-    def _fill(self, output: Samples, has_run_dry: bool) -> None:
+    def _fill(self, output: Samples, has_underrun: bool) -> None:
         self._num_fills += 1
-        is_complete = self._is_complete  # before looking at the ring: what comes last is written before this is set
-        if has_run_dry and self._state is _State.PLAYING:
+        is_complete = self._is_complete  # read before the ring: the last samples are written before this is set
+        if has_underrun and self._state is _State.PLAYING:
             self._num_underruns += 1
-            self._remember_dry()
+            self._on_underrun()
         if self._state is _State.COLLECTING and (is_complete or self._ring.num_waiting >= self._start_samples):
             self._state = _State.PLAYING
         num_given = 0
@@ -253,10 +249,10 @@ class BufferedOutput:
         output[num_given:] = 0.0
         self._consumed.set()
 
-    def _remember_dry(self) -> None:
-        now = self._ring.num_read
-        self._needs_longer_buffer |= self._dry_at is not None and now - self._dry_at < self._dry_again_samples
-        self._dry_at = now
+    def _on_underrun(self) -> None:
+        now, before = self._ring.num_read, self._underrun_at
+        self._needs_longer_buffer |= before is not None and now - before < self._underrun_window_samples
+        self._underrun_at = now
 
     def _await_refill(self, last: Samples) -> None:
         _fade(last[-self._fade_samples :], 1.0, 0.0)

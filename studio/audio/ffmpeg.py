@@ -1,8 +1,8 @@
-"""Sound inside m4a, mp4, webm and other containers, through the program ffmpeg where a person has it.
+"""Decoding of m4a, mp4, webm and other containers with the ffmpeg program, if it is installed.
 
-Decided: a process of its own that reads one file and no network, and is ended when it says nothing for long.
-Because: the usual builds of FFmpeg are under the GPL, which a package that holds PyTorch (with a part of Intel's) cannot
-be passed on under; and what a damaged film does to it, it does to itself. Instead of: taking its libraries along.
+Decision: run ffmpeg as a separate process that reads one local file and is killed when it stalls. Reason: the
+usual builds of FFmpeg are under the GPL, and a package that contains PyTorch (with Intel's MKL) cannot be
+distributed under it; a crash on a damaged file stays in that process. Alternative: bundle FFmpeg's libraries.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from studio.errors import ClipTooLong, UnreadableClip
 _SILENCE_SECONDS = 30.0
 _LONGEST_SECONDS = 4 * 3600
 _CHUNK_BYTES = 1 << 18
-# Where programs are that a window started by macOS does not find on its path: Homebrew's and MacPorts' folders.
+# Homebrew and MacPorts folders: an app started from the macOS desktop does not have them on its PATH.
 _MORE_FOLDERS = ("/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin")
-# Of a sound file in the AU format, which can be written into a pipe: name, where the sound begins, size (unknown),
-# encoding, samples a second, channels.
+# Header of the AU format, which ffmpeg can write to a pipe: magic, data offset, size (unknown), encoding, sample
+# rate, channels.
 _HEAD = struct.Struct(">4sIIIII")
 _FLOATS = 6
 _MOST_CHANNELS = 64
 _NO_TRACK = b"matches no streams"
-# FFmpeg's names for what holds sound in itself. Without such a list it would also follow playlists, whatever their
-# suffix, and what a stranger's "recording" names on this computer would become the sound of a voice.
+# FFmpeg's names of formats that contain the audio themselves. Without this list ffmpeg also follows playlists,
+# with any suffix, so a file from a stranger could read other files of this computer.
 CONTAINERS = (
     *("mov", "matroska", "webm", "ogg", "asf", "asf_o", "avi", "flv", "mpeg", "mpegts", "mxf", "rm", "nut", "wtv"),
     *("aac", "loas", "ac3", "eac3", "truehd", "dts", "dtshd", "amr", "amrnb", "amrwb", "gsm", "mp3", "mpc", "mpc8"),
     *("ape", "flac", "tak", "tta", "wv", "dsf", "aiff", "au", "caf", "voc", "w64", "wav", "spdif", "xwma", "oma"),
 )
 _NO_CONSOLE = 0
-if sys.platform == "win32":  # which would open a terminal beside the window
+if sys.platform == "win32":  # a console program would open a terminal window
     _NO_CONSOLE = subprocess.CREATE_NO_WINDOW
 
 
 def find_ffmpeg() -> Path | None:
-    """Only where programs are installed: Windows would also take one that lies in the current folder."""
+    """Return the path of ffmpeg; never from the current folder, which Windows would search too."""
     name = "ffmpeg.exe" if sys.platform == "win32" else "ffmpeg"
     more = _MORE_FOLDERS if sys.platform == "darwin" else ()
     for folder in (*os.environ.get("PATH", "").split(os.pathsep), *more):
@@ -58,10 +58,10 @@ def find_ffmpeg() -> Path | None:
 
 
 def ffmpeg_version(program: Path) -> str | None:
-    """None where it does not even tell that."""
+    """Return the version, or None if the program does not run."""
     command = [str(program), "-hide_banner", "-version"]
     try:
-        said = subprocess.run(  # noqa: S603 - without a shell
+        finished = subprocess.run(  # noqa: S603 - without a shell
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -71,17 +71,17 @@ def ffmpeg_version(program: Path) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    words = said.stdout.decode(errors="replace").split()  # ffmpeg version 5.1.8-0+deb12u1 Copyright ...
+    words = finished.stdout.decode(errors="replace").split()  # ffmpeg version 5.1.8-0+deb12u1 Copyright ...
     return words[2] if words[:2] == ["ffmpeg", "version"] and len(words) > 2 else None
 
 
 def read_with_ffmpeg(program: Path, path: Path) -> Iterator[tuple[Samples, int]]:
-    """Blocks of mono samples with their rate, from the first sound track. Raises ``UnreadableClip``, ``ClipTooLong``.
+    """Yield mono samples and their sample rate, from the first audio track.
 
-    The process ends with the last block, or when the iterator is closed before.
+    The process ends with the last block, or when the iterator is closed. Raises ``UnreadableClip``, ``ClipTooLong``.
     """
     rest, rate, num_channels, num_samples = b"", 0, 0, 0
-    for chunk in _written_by(program, path):
+    for chunk in _read_output(program, path):
         rest += chunk
         if not num_channels:
             if len(rest) < _HEAD.size or len(rest) < _HEAD.unpack_from(rest)[1]:
@@ -96,8 +96,8 @@ def read_with_ffmpeg(program: Path, path: Path) -> Iterator[tuple[Samples, int]]
         num_samples += num_whole
         if num_samples > _LONGEST_SECONDS * rate:
             raise ClipTooLong(
-                "{file} lasts more than {longest:.0f} s.",
-                remedy="Cut out the part that is needed and use that.",
+                "{file} is longer than {longest:.0f} s.",
+                remedy="Cut out the part you need and use that.",
                 file=path.name,
                 longest=_LONGEST_SECONDS,
             )
@@ -108,7 +108,7 @@ def read_with_ffmpeg(program: Path, path: Path) -> Iterator[tuple[Samples, int]]
 
 def not_a_sound_file(path: Path) -> UnreadableClip:
     return UnreadableClip(
-        "{file} is not a sound file we can read: it is damaged, or of an unknown kind.",
+        "{file} is not a readable audio file: it is damaged, or its format is unknown.",
         remedy="Save it as WAV, FLAC or MP3 and add it again.",
         file=path.name,
     )
@@ -116,17 +116,17 @@ def not_a_sound_file(path: Path) -> UnreadableClip:
 
 def no_sound_track(path: Path) -> UnreadableClip:
     return UnreadableClip(
-        "{file} holds no sound.", remedy="Choose a recording, or a film that has a sound track.", file=path.name
+        "{file} contains no audio.", remedy="Choose a recording, or a video with an audio track.", file=path.name
     )
 
 
-def _written_by(program: Path, path: Path) -> Iterator[bytes]:
-    """What ffmpeg makes of the file. Raises ``UnreadableClip`` when it fails, or writes nothing for long."""
-    with tempfile.TemporaryFile() as complaints:
-        process = _start(program, path, complaints)
+def _read_output(program: Path, path: Path) -> Iterator[bytes]:
+    """Yield what ffmpeg writes. Raises ``UnreadableClip`` when it fails or stalls."""
+    with tempfile.TemporaryFile() as errors:
+        process = _start(program, path, errors)
         chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         is_over = threading.Event()
-        # On a thread: a pipe cannot be waited at for a time on every system. It is never in the way of an ending program.
+        # On a daemon thread: reading a pipe with a timeout is not possible on every system.
         threading.Thread(target=_pump, args=(process.stdout, chunks, is_over), daemon=True).start()
         try:
             while chunk := chunks.get(timeout=_SILENCE_SECONDS):
@@ -134,8 +134,8 @@ def _written_by(program: Path, path: Path) -> Iterator[bytes]:
             status = process.wait(timeout=_SILENCE_SECONDS)
         except (queue.Empty, subprocess.TimeoutExpired) as error:
             raise UnreadableClip(
-                "ffmpeg, which reads {suffix} files for us, got stuck at {file}.",
-                remedy="Save the sound as WAV, FLAC or MP3 and add it again.",
+                "ffmpeg, which reads {suffix} files, stopped responding while reading {file}.",
+                remedy="Save the audio as WAV, FLAC or MP3 and add it again.",
                 suffix=path.suffix,
                 file=path.name,
             ) from error
@@ -144,30 +144,30 @@ def _written_by(program: Path, path: Path) -> Iterator[bytes]:
             process.kill()
             process.wait()
         if status != 0:
-            complaints.seek(0)
-            raise no_sound_track(path) if _NO_TRACK in complaints.read(1 << 16) else not_a_sound_file(path)
+            errors.seek(0)
+            raise no_sound_track(path) if _NO_TRACK in errors.read(1 << 16) else not_a_sound_file(path)
 
 
-def _start(program: Path, path: Path, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(program: Path, path: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     command = [str(program), "-hide_banner", "-nostdin", "-loglevel", "fatal", "-xerror"]
     command += ["-protocol_whitelist", "file", "-format_whitelist", ",".join(CONTAINERS)]
     command += ["-i", f"file:{path.absolute()}"]
     command += ["-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
     try:
         return subprocess.Popen(  # noqa: S603 - without a shell
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints, creationflags=_NO_CONSOLE
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, creationflags=_NO_CONSOLE
         )
     except OSError as error:
         raise UnreadableClip(
-            "The program ffmpeg, which reads {suffix} files for us, does not start ({reason}).",
-            remedy="Install it again, or save the sound as WAV, FLAC or MP3.",
+            "ffmpeg, which reads {suffix} files, does not start ({reason}).",
+            remedy="Install it again, or save the audio as WAV, FLAC or MP3.",
             suffix=path.suffix,
             reason=error.strerror or type(error).__name__,
         ) from error
 
 
 def _pump(pipe: IO[bytes], chunks: queue.SimpleQueue[bytes], is_over: threading.Event) -> None:
-    """An empty chunk is the end. Closing the pipe ends whoever still writes into it."""
+    """Copy the pipe to ``chunks``; an empty chunk marks the end. Closing the pipe ends a process that still writes."""
     with pipe:
         while not is_over.is_set():
             chunk = pipe.read(_CHUNK_BYTES)

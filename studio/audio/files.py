@@ -1,4 +1,4 @@
-"""Sound files: any clip a person has, read as mono; speech written as it is made."""
+"""Reading of audio files as mono, and incremental writing of speech."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from studio.errors import BrokenClip, CannotWrite, ClipTooLong, DiskFull, Studio
 from studio.storage.atomic_file import commit, new_part
 from studio.wording import wording
 
-# Recorders have no more; files with more are resampled while they are read.
+# The highest rate of common recorders; files above it are resampled while they are read.
 HIGHEST_SAMPLE_RATE = 192_000
 _IMPOSSIBLE_RATE = 10_000_000
 _BLOCK_VALUES = 1 << 19  # of all channels together
 _MOST_CHANNELS = 64
-_MOST_SAMPLES = 1 << 29  # 2 GB of mono sound, three hours at 48 kHz
-# A recorder that could not go back to its header leaves one of these where the length belongs.
+_MOST_SAMPLES = 1 << 29  # 2 GB of mono samples, three hours at 48 kHz
+# A recorder that cannot seek back to the header leaves one of these as the length.
 _UNKNOWN_DATA_SIZES = (0, 0x7FFFFFFF, 0xFFFFFFFF)
 _LARGEST_MISSING_SHARE = 0.01
 
@@ -37,12 +37,12 @@ _LARGEST_MISSING_SHARE = 0.01
 def read_audio(
     path: Path, *, longest_seconds: float | None = None, highest_rate: int = HIGHEST_SAMPLE_RATE
 ) -> Waveform:
-    """The sound of a file as mono (mean of its channels), at the file's own sample rate or at ``highest_rate``.
+    """Read a file as mono (mean of the channels), at its own sample rate or at most ``highest_rate``.
 
-    Decodes in blocks, so that memory is needed only for the mono sound itself. WAV, FLAC, OGG and MP3 always; m4a,
-    mp4, webm and more with the ``media`` extra. Raises ``UnreadableClip`` (missing, a folder, damaged, truncated,
-    without sound, an impossible sample rate), ``BrokenClip`` (not numbers) and ``ClipTooLong`` (beyond
-    ``longest_seconds``, or more samples than the program can keep, as soon as that is known).
+    Decodes in blocks, so that memory holds only the mono samples. Reads WAV, FLAC, OGG and MP3; m4a, mp4, webm and
+    more with the ``media`` extra or ffmpeg. Raises ``UnreadableClip`` (missing, a folder, damaged, truncated,
+    without audio, an impossible sample rate), ``BrokenClip`` (NaN or infinity) and ``ClipTooLong`` (more than
+    ``longest_seconds``, or more samples than fit in memory).
     """
     _require_file(path)
     blocks: list[Samples] = []
@@ -55,7 +55,7 @@ def read_audio(
         if num_samples > _MOST_SAMPLES:
             raise _too_long(path, _MOST_SAMPLES / rate)
     if num_samples == 0:
-        raise UnreadableClip("{file} is empty: it holds no sound.", remedy="Record or save it again.", file=path.name)
+        raise UnreadableClip("{file} contains no audio.", remedy="Record or save it again.", file=path.name)
     return Waveform(np.concatenate(blocks), sample_rate)
 
 
@@ -64,8 +64,8 @@ def _finite_blocks(path: Path, longest_seconds: float | None) -> Iterator[tuple[
     for block, rate in _read_blocks(path):
         if not 0 < rate <= _IMPOSSIBLE_RATE:
             raise UnreadableClip(
-                "{file} claims to have {rate} samples a second.",
-                remedy="Save it again with 48000 samples a second.",
+                "{file} has an invalid sample rate of {rate} Hz.",
+                remedy="Save it again at 48000 Hz.",
                 file=path.name,
                 rate=rate,
             )
@@ -74,8 +74,8 @@ def _finite_blocks(path: Path, longest_seconds: float | None) -> Iterator[tuple[
             raise _too_long(path, longest_seconds)
         if not np.isfinite(block).all():
             raise BrokenClip(
-                "{file} holds numbers that are not sound (NaN or infinity).",
-                remedy="The program that wrote it failed: export it again, as 16-bit WAV for example.",
+                "{file} contains invalid samples (NaN or infinity).",
+                remedy="Export it again, for example as 16-bit WAV.",
                 file=path.name,
             )
         yield block, rate
@@ -96,8 +96,8 @@ def _limit_rate(blocks: Iterator[tuple[Samples, int]], highest_rate: int) -> Ite
 
 def _too_long(path: Path, longest_seconds: float) -> ClipTooLong:
     return ClipTooLong(
-        "{file} lasts more than {longest:.0f} s.",
-        remedy="Cut out the part that is needed and use that.",
+        "{file} is longer than {longest:.0f} s.",
+        remedy="Cut out the part you need and use that.",
         file=path.name,
         longest=longest_seconds,
     )
@@ -106,24 +106,26 @@ def _too_long(path: Path, longest_seconds: float) -> ClipTooLong:
 def _require_file(path: Path) -> None:
     try:
         is_file, is_folder, exists = path.is_file(), path.is_dir(), path.exists()
-    except OSError as error:  # a folder on the way may not be entered, the name is too long
+    except OSError as error:  # no permission for a parent folder, or the name is too long
         raise UnreadableClip(
             "{path} cannot be opened ({reason}).",
-            remedy="Check its name and that the file may be read.",
+            remedy="Check the name and the permissions of the file.",
             path=path,
             reason=error,
         ) from error
     if is_folder:
-        raise UnreadableClip("{path} is a folder, not a sound file.", remedy="Name one of the files in it.", path=path)
+        raise UnreadableClip(
+            "{path} is a folder, not an audio file.", remedy="Choose one of the files in it.", path=path
+        )
     if not exists:
         raise UnreadableClip("There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path)
     if not is_file:
         raise UnreadableClip(
-            "{path} is not an ordinary file.", remedy="Save the sound to a file and use that.", path=path
+            "{path} is not an ordinary file.", remedy="Save the audio to a file and use that.", path=path
         )
     if not os.access(path, os.R_OK):
         raise UnreadableClip(
-            "{path} may not be read.", remedy="Change the permissions of the file, or copy it.", path=path
+            "No permission to read {path}.", remedy="Change the permissions of the file, or copy it.", path=path
         )
 
 
@@ -152,7 +154,7 @@ def _read_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
 
 
 def _is_cut_short(path: Path) -> bool:
-    """Whether a WAV file ends long before its header says; libsndfile reads such files without a word."""
+    """Return whether a WAV file is much shorter than its header states, which libsndfile does not report."""
     file_size = path.stat().st_size
     with path.open("rb") as file:
         position = len(file.read(12))
@@ -167,19 +169,17 @@ def _is_cut_short(path: Path) -> bool:
 
 
 def _truncated(path: Path) -> UnreadableClip:
-    return UnreadableClip(
-        "{file} is truncated or damaged: it ends before it should.", remedy="Copy or download it again.", file=path.name
-    )
+    return UnreadableClip("{file} is truncated or damaged.", remedy="Copy or download it again.", file=path.name)
 
 
 _ENCODING_OF_SUFFIX = {each.suffix: each for each in (WAV_16, FLAC_16, OGG_VORBIS, MP3)}
 
 
 class AudioWriter:
-    """A mono sound file that grows as speech is made, and appears under its name only when complete.
+    """Writer of a mono audio file that appears under its name only when complete.
 
-    The format follows the suffix: .wav, .flac, .ogg or .mp3. As a context manager it closes the file,
-    or discards it after an exception. All methods raise ``DiskFull`` and ``CannotWrite``.
+    The suffix selects the format: .wav, .flac, .ogg or .mp3. As a context manager it closes the file, or discards
+    it after an exception. All methods raise ``DiskFull`` and ``CannotWrite``.
     """
 
     def __init__(
@@ -191,12 +191,12 @@ class AudioWriter:
         encoding: SoundEncoding | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
-        """``is_float`` keeps 32-bit floats instead of 16-bit integers; WAV only.
+        """``is_float`` writes 32-bit floats instead of 16-bit integers; WAV only.
 
-        ``encoding`` instead of what the suffix suggests. ``tags`` by libsndfile's names (title, artist,
-        comment ...); formats without one leave it out.
+        ``encoding`` overrides the suffix. ``tags`` are by libsndfile's names (title, artist, comment ...); formats
+        without one omit it.
         """
-        self._path = path.resolve()  # through a link, not in its place
+        self._path = path.resolve()  # write to the target of a link instead of replacing the link
         self._part = new_part(self._path.parent)
         encoding = encoding or self._encoding(is_float)
         self._clips = not encoding.is_float
@@ -226,14 +226,14 @@ class AudioWriter:
             if self._file.failure is not None:
                 raise self._sentence(self._file.failure) from error
             raise CannotWrite(
-                "A {suffix} file cannot hold sound of {sample_rate} Hz.",
+                "A {suffix} file does not support a sample rate of {sample_rate} Hz.",
                 remedy="Write a .wav file.",
                 suffix=path.suffix,
                 sample_rate=sample_rate,
             ) from error
 
     def write(self, samples: Samples) -> None:
-        """Appends ``samples`` (n,) in -1..1; what lies beyond is clipped, not wrapped."""
+        """Append ``samples`` (n,) in -1..1; integer formats clip at full scale."""
         with self._reporting():
             self._sound.write(np.clip(samples, -1.0, 1.0) if self._clips else samples)
 
@@ -247,7 +247,7 @@ class AudioWriter:
             return self._part.stat()
 
     def close(self) -> None:
-        """Completes the file and puts it under its name, in place of one that was there."""
+        """Complete the file and rename it to its final name, replacing an existing file."""
         if not self._is_open:
             return
         if not self._is_finished:
@@ -257,7 +257,7 @@ class AudioWriter:
         self._is_open = False
 
     def discard(self) -> None:
-        """Leaves nothing behind; what was under the name before stays."""
+        """Remove the unfinished file; an existing file under the final name stays."""
         if self._is_open:
             self._file.close()
             with contextlib.suppress(soundfile.SoundFileError):
@@ -279,7 +279,7 @@ class AudioWriter:
         encoding = _ENCODING_OF_SUFFIX.get(self._path.suffix.lower())
         if encoding is None:
             raise CannotWrite(
-                "We cannot write {suffix} ({file}).",
+                "{suffix} is not a supported audio format ({file}).",
                 remedy="Choose a name that ends in one of {known}.",
                 suffix=self._path.suffix or wording("a file without a suffix"),
                 file=self._path.name,
@@ -300,7 +300,7 @@ class AudioWriter:
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
-        """libsndfile knows only that something failed; the reason is what the file saw."""
+        """Raise the ``OSError`` the file recorded, since libsndfile reports failures without a reason."""
         reason: OSError | None = None
         try:
             yield
@@ -334,10 +334,10 @@ class AudioWriter:
 
 
 class _ErrorTrackingFile:
-    """A new file for libsndfile, which swallows what its callbacks raise: remembers why a write failed.
+    """New file for libsndfile that records why a write failed, since libsndfile swallows exceptions in callbacks.
 
-    Once abandoned it is deaf: libsndfile goes on writing when it closes, and must not notice. Of
-    ``preface``, which stands before what it writes, it knows nothing.
+    After ``close`` it accepts and drops writes, because libsndfile still writes when it closes. Positions do not
+    count ``preface``, the bytes before libsndfile's own.
     """
 
     def __init__(self, path: Path, preface: bytes = b"") -> None:

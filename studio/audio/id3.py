@@ -1,7 +1,6 @@
-"""What an MP3 file says about itself: an ID3 tag of version 2.3, in UTF-16, which every player reads.
+"""ID3 tags of version 2.3 in UTF-16, which every player reads.
 
-libsndfile would hand our words to its encoder as if they were Latin, and Chinese titles would come out
-as gibberish.
+libsndfile passes tags to its MP3 encoder as Latin-1, which corrupts Chinese titles.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ _END = "\0".encode("utf-16")
 
 
 def id3_tag(tags: Mapping[str, str]) -> bytes:
-    """The tag that stands before the sound; ``tags`` by libsndfile's names, others than those of a frame are left out."""
+    """Return the tag that precedes the audio; ``tags`` by libsndfile's names, unknown ones are omitted."""
     frames = b"".join(
         _frame(_FRAME_OF_NAME[name], value.encode("utf-16")) for name, value in tags.items() if name in _FRAME_OF_NAME
     )
@@ -24,10 +23,10 @@ def id3_tag(tags: Mapping[str, str]) -> bytes:
 
 
 def _frame(name: bytes, content: bytes) -> bytes:
-    # The first byte of the content names the encoding, before the language of a comment.
+    # The first byte of the content is the text encoding; the language of a comment follows it.
     return name + (len(content) + 1).to_bytes(4, "big") + b"\0\0" + _UTF_16_WITH_MARK + content
 
 
 def _seven_bits_a_byte(size: int) -> bytes:
-    """No byte of the size may look like the beginning of a frame of sound."""
+    """Encode a size without a byte that looks like the start of an MP3 frame."""
     return bytes((size >> shift) & 0x7F for shift in (21, 14, 7, 0))

@@ -1,7 +1,7 @@
-"""Sound inside m4a, mp4, webm and other containers: through PyAV where it is installed, else through the program ffmpeg.
+"""Decoding of m4a, mp4, webm and other containers: with PyAV if it is installed, else with the ffmpeg program.
 
-Decided: PyAV is an optional extra, imported on demand. Because: its wheel bundles GPL parts, and most clips are WAV,
-FLAC, OGG or MP3. Instead of: a hard dependency. Packages are made without it, and ask the computer for ffmpeg.
+Decision: PyAV is an optional extra, imported on demand. Reason: its wheel bundles GPL parts, and most clips are
+WAV, FLAC, OGG or MP3. Alternative: a hard dependency. The packaged app does not include it and uses ffmpeg.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ MEDIA_SUFFIXES = frozenset(
 
 
 def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
-    """Blocks of mono samples with their rate, from the first sound track. Raises ``UnreadableClip``, ``ClipTooLong``."""
+    """Yield mono samples and their sample rate, from the first audio track.
+
+    Raises ``UnreadableClip``, ``ClipTooLong``.
+    """
     try:
         import av  # noqa: F401, PLC0415 -- an optional extra
     except ImportError as error:
@@ -37,8 +40,8 @@ def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
             return
         if path.suffix.lower() in MEDIA_SUFFIXES:
             raise UnreadableClip(
-                "{suffix} files such as {file} are read by ffmpeg, which is not installed.",
-                remedy="{how} Or save the sound as WAV, FLAC or MP3.",
+                "Reading {suffix} files such as {file} needs ffmpeg, which is not installed.",
+                remedy="{how} Or save the audio as WAV, FLAC or MP3.",
                 suffix=path.suffix,
                 file=path.name,
                 how=how_to_read_media(),
@@ -51,14 +54,14 @@ def _read_with_pyav(path: Path) -> Iterator[tuple[Samples, int]]:
     import av  # noqa: PLC0415 -- an optional extra
 
     only_this_file = {"protocol_whitelist": "file", "format_whitelist": ",".join(CONTAINERS)}
-    # Titles may be in any encoding. PyAV 19 no longer has the option, for it refuses none.
+    # Titles may be in any encoding. PyAV 19 accepts them all and no longer has the option.
     lenient: dict[str, Any] = {"metadata_errors": "ignore"} if int(av.__version__.partition(".")[0]) < 19 else {}
     try:
         with av.open(f"file:{path.absolute()}", options=only_this_file, **lenient) as container:
             if not container.streams.audio:
                 raise no_sound_track(path)
             track = container.streams.audio[0]
-            if track.codec_context is None:  # of a kind FFmpeg cannot decode: bought and protected, most often
+            if track.codec_context is None:  # a codec FFmpeg cannot decode, usually copy-protected audio
                 raise not_a_sound_file(path)
             rate = int(track.rate)
             for frame in _as_floats(container.decode(track), rate):
@@ -68,7 +71,7 @@ def _read_with_pyav(path: Path) -> Iterator[tuple[Samples, int]]:
 
 
 def _as_floats(frames: Iterator[AudioFrame], rate: int) -> Iterator[AudioFrame]:
-    """At one rate, whatever comes: broadcasts change between stereo and surround in mid-film."""
+    """Convert to float at one sample rate; broadcasts change between stereo and surround mid-stream."""
     import av  # noqa: PLC0415 -- an optional extra
 
     to_float, setup = None, None

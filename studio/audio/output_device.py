@@ -1,6 +1,6 @@
-"""The way to the loudspeaker: a stream on a device that asks for samples when it needs them.
+"""Output devices: streams that request samples through a callback.
 
-PortAudio is loaded on demand: a machine without it, or without a sound card, must still speak into files.
+PortAudio is loaded on demand: without it or without a sound card, speech can still be written to files.
 """
 
 from __future__ import annotations
@@ -23,63 +23,66 @@ from studio.errors import NoAudioDevice
 
 _log = logging.getLogger(__name__)
 
-# Fills all of the samples it is given; is told whether the device ran dry since the last time.
+# Fills the whole array; the flag is True if the device has underrun since the last call.
 FillCallback = Callable[[Samples, bool], None]
 LONGEST_BUFFER_SECONDS = 1.2
 
 
 class OutputStream(Protocol):
-    """A running device, on its own thread calling the ``FillCallback`` it was opened with."""
+    """Running output device; calls its ``FillCallback`` on its own thread."""
 
     @property
     def sample_rate(self) -> int: ...
 
     @property
     def latency_seconds(self) -> float:
-        """How much later a sample is heard than it was filled in."""
+        """Delay between filling in a sample and hearing it."""
         ...
 
     @property
     def is_running(self) -> bool:
-        """False once the device has vanished."""
+        """False once the device is disconnected."""
         ...
 
     def close(self) -> None:
-        """Silence at once; what was filled in and not yet heard is lost."""
+        """Stop at once and drop the samples that are queued in the device."""
         ...
 
 
 @dataclass(slots=True)
 class LatencyPolicy:
-    """How much sound the device is asked to hold. Lasts as long as a session: what a device once needed, it needs again.
+    """Length of the device's buffer, kept for the whole session.
 
-    With ALSA on PulseAudio each time the device ran dry cost one to two seconds in which it took nothing,
-    so a buffer that is too short does not stutter: it stands still.
+    With ALSA on PulseAudio each underrun blocks the device for one to two seconds, so a buffer that is too short
+    makes long gaps.
     """
 
     seconds: float = LATENCY_SECONDS
 
     def grow(self) -> bool:
-        """Twice as much; False where that would be too much to stop or to follow with the eye."""
+        """Double the buffer; return False if stopping or the cursor would lag too far behind."""
         if 2 * self.seconds > LONGEST_BUFFER_SECONDS:
             return False
         self.seconds *= 2
         return True
 
 
-# The rate that is wanted, what fills, and how many seconds the device is to hold.
+# Requested sample rate, callback and buffer length in seconds.
 OpenOutput = Callable[[int, FillCallback, float], OutputStream]
 
 
 def open_default_output(sample_rate: int, fill: FillCallback, buffer_seconds: float = LATENCY_SECONDS) -> OutputStream:
-    """The default device at ``sample_rate`` and mono if it can do that, else as it can. Raises ``NoAudioDevice``."""
+    """Open the system default device. Raises ``NoAudioDevice``."""
     return open_output_on(None, sample_rate, fill, buffer_seconds)
 
 
 def open_output_on(
     device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float = LATENCY_SECONDS
 ) -> OutputStream:
-    """The same on the device of that name (``portaudio.device_names``); None is the default one."""
+    """Open a device by its name in ``portaudio.device_names``; None is the system default.
+
+    The stream is mono and at ``sample_rate`` if the device supports that. Raises ``NoAudioDevice``.
+    """
     sounddevice = load_portaudio()
     try:
         return _PortAudioStream(sounddevice, device, sample_rate, fill, buffer_seconds)
@@ -87,14 +90,14 @@ def open_output_on(
         reason = error.args[0]
         if device is not None:
             raise NoAudioDevice(
-                "The sound device {device} cannot be used now ({reason}).",
+                "The sound device {device} is not available ({reason}).",
                 remedy="Connect it, or choose another in the settings.",
                 device=device,
                 reason=reason,
             ) from error
         raise NoAudioDevice(
-            "No sound card can be used here ({reason}).",
-            remedy="Connect loudspeakers or headphones, or write to a file instead.",
+            "No sound device is available ({reason}).",
+            remedy="Connect speakers or headphones, or write to a file.",
             reason=reason,
         ) from error
 
@@ -132,7 +135,7 @@ class _PortAudioStream(RunningStream):
 
 
 def _settings(sounddevice: Any, device: int | None, sample_rate: int) -> tuple[int, int]:
-    """Rate and channels: the wanted ones first; some devices know only their own rate, or only stereo."""
+    """Return sample rate and channels; some devices support only their own rate, or only stereo."""
     own_rate = round(sounddevice.query_devices(device, "output")["default_samplerate"])
     for rate, num_channels in ((sample_rate, 1), (sample_rate, 2), (own_rate, 1), (own_rate, 2)):
         try:
@@ -141,7 +144,7 @@ def _settings(sounddevice: Any, device: int | None, sample_rate: int) -> tuple[i
             _log.debug("not %d Hz with %d channels: %s", rate, num_channels, error)
         else:
             return rate, num_channels
-    return sample_rate, 1  # opening it tells why not
+    return sample_rate, 1  # opening the stream raises the reason
 
 
 class AudioOutputs(Protocol):

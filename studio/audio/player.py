@@ -1,7 +1,7 @@
-"""Player of one sound on a thread of its own, independent of a busy event loop.
+"""Player of one take or clip, on its own thread so that a busy event loop does not interrupt it.
 
-The device is opened at once, while the sound is still being made. If it vanishes, playback pauses, the
-devices are listed again, and it continues on the default device where it was.
+The device is opened at once, while the audio is still being generated. If it is disconnected, playback pauses, the
+devices are listed again, and it continues on the system default device at the same position.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from studio.errors import NoAudioDevice, StudioError
 _log = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 0.1
-# So long a device that has come back needs before it can be opened.
+# A device that was reconnected cannot be opened before this.
 _BEFORE_NEXT_DEVICE_SECONDS = 0.3
-# A default device that fails so often without having played this much in between is as good as none.
+# Playback ends after more failures of the default device than this, without that much played between two of them.
 _MOST_FAILURES = 3
-_WORTH_GOING_ON_SECONDS = 10.0
+_FAILURE_RESET_SECONDS = 10.0
 
 
 class PlaybackEnd(Enum):
@@ -35,9 +35,9 @@ class PlaybackEnd(Enum):
 
 
 class Player:
-    """Plays ``sound`` from ``start_sample`` on, once ``allow_start`` was called.
+    """Plays ``sound`` from ``start_sample`` on, after ``allow_start``.
 
-    ``on_device_lost`` and ``on_end`` are called on the thread that plays, not before ``allow_start`` or ``stop``.
+    ``on_device_lost`` and ``on_end`` are called on the player's thread, never before ``allow_start`` or ``stop``.
     """
 
     def __init__(
@@ -69,37 +69,37 @@ class Player:
         self._thread.start()
 
     def use_device(self, device: str | None) -> None:
-        """Play on ``device`` instead; without effect once playback has begun."""
+        """Play on ``device`` instead; no effect once playback has started."""
         self._device = device
 
     def allow_start(self) -> None:
-        """From now on play can go on without a gap."""
+        """Start playback now: it can run without a gap."""
         self._may_start.set()
 
     def stop(self) -> None:
-        """Silence at once. Returns at once too: the fade of a hundredth second is waited for elsewhere."""
+        """Stop at once; does not block, the fade-out of 10 ms ends on another thread."""
         self._is_stopped.set()
         self._may_start.set()
         if self._output is not None:
             threading.Thread(target=self._output.stop, name="playback-stop", daemon=True).start()
 
     def wait(self, timeout_seconds: float | None = None) -> None:
-        """Until it is over; for tests and for the program's end."""
+        """Wait for the end of playback."""
         self._thread.join(timeout_seconds)
 
     @property
     def is_heard(self) -> bool:
-        """Whether play has begun."""
+        """Whether playback has started."""
         return self.started is not None
 
     @property
     def position_seconds(self) -> float:
-        """How far the device has been given the sound."""
+        """Position of the last sample the device has taken."""
         return min(self._heard_before / self.sound.sample_rate + self._heard_now_seconds, self.sound.seconds)
 
     @property
     def buffered_seconds(self) -> float:
-        """How much has been made and not yet been heard."""
+        """Duration of the audio that is available and not yet played."""
         return max(0.0, self.sound.seconds - self.position_seconds)
 
     @property
@@ -110,22 +110,22 @@ class Player:
     def _heard_now_seconds(self) -> float:
         return self._output.heard_seconds if self._output else 0.0
 
-    # On the thread that plays.
+    # On the player's thread.
 
     def _run(self) -> None:
         self._open_ahead()
         self._may_start.wait()
         try:
             end = self._play_somewhere()
-        except Exception:  # noqa: BLE001 - the border of a thread
-            _log.exception("play ended unexpectedly")
+        except Exception:  # noqa: BLE001 - top level of a thread
+            _log.exception("playback failed unexpectedly")
             end = PlaybackEnd.NO_DEVICE
         if self._output is not None:
-            self._output.stop()  # without effect after the end of the sound
+            self._output.stop()  # no effect after the end of the audio
         self._on_end(self, end)
 
     def _open_ahead(self) -> None:
-        """Open the device before playback may start: that takes up to 300 ms."""
+        """Open the device before playback may start, since that takes up to 300 ms."""
         try:
             self._open_output(self._device)
         except NoAudioDevice as error:
@@ -140,7 +140,7 @@ class Player:
         return self._output
 
     def _output_on(self, device: str | None) -> BufferedOutput:
-        """The output opened ahead, unless another device is wanted by now or the device is gone."""
+        """Return the output opened ahead, or a new one if the device has changed or is disconnected."""
         ahead, self._output = self._output, None
         if ahead is not None and self._output_device == device and ahead.has_device:
             self._output = ahead
@@ -156,11 +156,11 @@ class Player:
             try:
                 self._play_on(device)
             except NoAudioDevice as error:
-                _log.info("play was interrupted: %s", error)
+                _log.info("playback was interrupted: %s", error)
                 heard_seconds = self._heard_now_seconds
-                self._remember_place()
+                self._remember_position()
                 self._on_device_lost(self, error)
-                num_failures = 1 if heard_seconds > _WORTH_GOING_ON_SECONDS else num_failures + 1
+                num_failures = 1 if heard_seconds > _FAILURE_RESET_SECONDS else num_failures + 1
                 if device is None and num_failures > (_MOST_FAILURES if heard_seconds else 1):
                     return PlaybackEnd.NO_DEVICE
                 device = None
@@ -185,8 +185,8 @@ class Player:
             if self._is_stopped.is_set():
                 output.stop()
 
-    def _remember_place(self) -> None:
-        """The next device begins with what the last one had not been given."""
+    def _remember_position(self) -> None:
+        """Let the next device continue with the first sample the last one did not take."""
         if self._output is not None:
             self._underruns_before += self._output.num_underruns
             self._heard_before += round(self._heard_now_seconds * self.sound.sample_rate)

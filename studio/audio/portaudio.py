@@ -1,6 +1,6 @@
-"""PortAudio: loaded on demand, and started again to see what was plugged in meanwhile.
+"""PortAudio: loaded on demand, and restarted to update the list of devices.
 
-A machine without the library, or without a sound card, is a normal machine.
+A computer without the library or without a sound card is a normal case.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ _log = logging.getLogger(__name__)
 
 Kind = Literal["output", "input"]
 
-# What a device itself calls "high" was 35 ms with ALSA on PulseAudio: too little beside a busy window, as
-# tests/app/playback/test_long_play.py showed on a crowded machine of two cores.
+# The "high" latency that ALSA on PulseAudio suggests is 35 ms: too short while the window is busy, as
+# tests/app/playback/test_long_play.py showed on two loaded cores.
 LATENCY_SECONDS = 0.15
 
-# Held while PortAudio restarts and while its devices are listed: a query meanwhile reads freed memory.
+# Held while PortAudio restarts and while its devices are listed: a query during a restart reads freed memory.
 _lock = threading.Lock()
-# A restart ends every stream, so there is none while streams are open or being opened.
+# A restart ends every stream, so PortAudio is not restarted while streams are open or being opened.
 _open_streams: set[int] = set()
 
 
 def load_portaudio() -> Any:
-    """The library as the module ``sounddevice``. Raises ``NoAudioDevice`` where it is missing."""
+    """Return the module ``sounddevice``. Raises ``NoAudioDevice`` if the PortAudio library is missing."""
     try:
         import sounddevice  # noqa: PLC0415 -- needs a system library
-    except OSError as error:  # how the missing library shows itself
+    except OSError as error:  # what sounddevice raises without the library
         raise NoAudioDevice(
-            "Sound cannot be played: the PortAudio library is missing.",
+            "Playback is not possible: the PortAudio library is missing.",
             remedy="Install it (Debian, Ubuntu: apt-get install libportaudio2), or write to a file instead.",
         ) from error
     return sounddevice
 
 
 def device_names(kind: Kind) -> tuple[str, ...]:
-    """What can be played on, or recorded from; empty where there is nothing."""
+    """Return the names of the output or input devices; empty without PortAudio."""
     try:
         sounddevice = load_portaudio()
     except NoAudioDevice:
@@ -49,9 +49,9 @@ def device_names(kind: Kind) -> tuple[str, ...]:
 
 
 def device_index(kind: Kind, name: str) -> int:
-    """Index of the device that ``device_names`` calls ``name``. Raises ``NoAudioDevice`` when it is gone.
+    """Return PortAudio's index of a device in ``device_names``. Raises ``NoAudioDevice`` if it is disconnected.
 
-    Valid until PortAudio restarts: to be called in the ``make`` of a ``RunningStream``, which prevents that.
+    The index is valid until PortAudio restarts. Call this in the ``make`` of a ``RunningStream``, which prevents that.
     """
     sounddevice = load_portaudio()
     with _lock:
@@ -66,13 +66,10 @@ def device_index(kind: Kind, name: str) -> int:
 
 
 class RunningStream:
-    """A PortAudio stream from its start to its end.
-
-    ``make`` opens it; PortAudio does not restart meanwhile. What ``make`` raises is passed on.
-    """
+    """Running PortAudio stream, opened by ``make``. PortAudio does not restart while one exists."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
-        # PortAudio forgets a stream when it is closed: asking about it then is a crash.
+        # PortAudio frees a stream when it is closed; a query after that crashes.
         self._closing = threading.Lock()
         with _lock:
             _open_streams.add(id(self))
@@ -80,12 +77,12 @@ class RunningStream:
             self._stream = make()
             self._stream.start()
         except BaseException:
-            self._no_longer_open()
+            self._unregister()
             raise
 
     @property
     def is_running(self) -> bool:
-        """False once the device has vanished."""
+        """False once the device is disconnected."""
         with self._closing:
             return not self._stream.closed and bool(self._stream.active)
 
@@ -94,15 +91,15 @@ class RunningStream:
             if not self._stream.closed:
                 self._stream.abort(ignore_errors=True)
                 self._stream.close(ignore_errors=True)
-        self._no_longer_open()
+        self._unregister()
 
-    def _no_longer_open(self) -> None:
+    def _unregister(self) -> None:
         with _lock:
             _open_streams.discard(id(self))
 
 
 def rescan_devices() -> bool:
-    """False, and nothing done, while a stream is open. May take half a second."""
+    """Restart PortAudio to update the devices; return False if a stream is open. May take half a second."""
     try:
         sounddevice = load_portaudio()
     except NoAudioDevice:
@@ -120,7 +117,7 @@ def rescan_devices() -> bool:
 
 
 def _indices(sounddevice: Any, kind: Kind) -> dict[str, int]:
-    """Windows and Linux list one card under several systems: then the system is part of the name."""
+    """Return device indices by name. If several host APIs list a device, its name includes the host API."""
     try:
         devices, systems = list(sounddevice.query_devices()), list(sounddevice.query_hostapis())
     except sounddevice.PortAudioError as error:

@@ -1,7 +1,7 @@
-"""From a microphone into memory: the level while one is only listening, the sound that is kept.
+"""Recording from a microphone into memory.
 
-Decided: an input stream of its own. Because: full-duplex streams stutter on many drivers. Instead of:
-one stream for microphone and loudspeaker. A machine without a microphone is a normal one.
+Decision: a separate input stream. Reason: full-duplex streams stutter on many drivers. Alternative: one stream for
+input and output. A computer without a microphone is a normal case.
 """
 
 from __future__ import annotations
@@ -25,59 +25,59 @@ _log = logging.getLogger(__name__)
 _LONGEST_SECONDS = 120.0
 _GOOD_RATES = (48_000, 44_100)
 
-# Is given (n,) new samples, and told whether some were lost before them. On the device's thread.
-Take = Callable[[Samples, bool], None]
+# Receives (n,) new samples, and whether samples were lost before them. Called on the device's thread.
+InputCallback = Callable[[Samples, bool], None]
 
 
 class InputStream(Protocol):
-    """A running microphone, on its own thread calling the ``Take`` it was opened with."""
+    """Running microphone; calls its ``InputCallback`` on its own thread."""
 
     @property
     def sample_rate(self) -> int: ...
 
     @property
     def is_running(self) -> bool:
-        """False once the device has vanished."""
+        """False once the device is disconnected."""
         ...
 
     def close(self) -> None: ...
 
 
-# By the names of ``portaudio.device_names("input")``; None: the default device.
-OpenInput = Callable[[str | None, Take], InputStream]
+# Device name from ``portaudio.device_names("input")``; None is the system default.
+OpenInput = Callable[[str | None, InputCallback], InputStream]
 
 
-def open_input(device: str | None, take: Take) -> InputStream:
-    """Raises ``NoAudioDevice``."""
+def open_input(device: str | None, on_samples: InputCallback) -> InputStream:
+    """Open a microphone. Raises ``NoAudioDevice``."""
     try:
         sounddevice = portaudio.load_portaudio()
     except NoAudioDevice as error:
         raise NoAudioDevice(
-            "Sound cannot be recorded: the PortAudio library is missing.",
-            remedy="Install it (Debian, Ubuntu: apt-get install libportaudio2), or make the voice from a file.",
+            "Recording is not possible: the PortAudio library is missing.",
+            remedy="Install it (Debian, Ubuntu: apt-get install libportaudio2), or create the voice from a file.",
         ) from error
     try:
-        return _PortAudioInput(sounddevice, device, take)
+        return _PortAudioInput(sounddevice, device, on_samples)
     except sounddevice.PortAudioError as error:
         raise NoAudioDevice(
-            "No microphone can be used here ({reason}).",
-            remedy="Connect a microphone, choose another, or make the voice from a file.",
+            "No microphone is available ({reason}).",
+            remedy="Connect a microphone, choose another, or create the voice from a file.",
             reason=error.args[0],
         ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class InputBlock:
-    """What came in since one last looked: all of it (for a meter), and what of it is being kept."""
+    """New samples: all of them (for the level meter), and those being recorded."""
 
     heard: Samples = field(repr=False)
     kept: Samples = field(repr=False)
 
 
 class Recorder:
-    """Listens from the moment it is made; keeps what it hears between ``start`` and ``stop``, again and again.
+    """Open microphone that records between ``start`` and ``stop``.
 
-    Methods are called from one thread. Raises ``NoAudioDevice``, also when the microphone vanishes.
+    Methods are called from one thread. Raises ``NoAudioDevice``, also when the microphone is disconnected.
     """
 
     def __init__(
@@ -94,17 +94,17 @@ class Recorder:
         self._has_gaps = False
         self._longest_seconds = longest_seconds
         self._is_open = True
-        self._input = open_input(device, self._take)
+        self._input = open_input(device, self._on_samples)
         self.sample_rate = self._input.sample_rate
 
     @property
     def is_recording(self) -> bool:
-        """False again by itself when ``longest_seconds`` are full."""
+        """Whether a recording runs; it ends by itself after ``longest_seconds``."""
         return self._is_recording
 
     @property
     def has_gaps(self) -> bool:
-        """Whether the computer was too busy at some moment of the recording, and sound was lost."""
+        """Whether samples of the recording were lost because the computer was too busy."""
         return self._has_gaps
 
     @property
@@ -112,17 +112,17 @@ class Recorder:
         return self._num_kept / self.sample_rate
 
     def start(self) -> None:
-        """Keeps what is heard from now on; what was recorded before is forgotten."""
+        """Start a new recording and discard the previous one."""
         self._blocks.clear()
         self._kept, self._num_kept, self._has_gaps = [], 0, False
         self._is_recording = True
 
     def read_new(self) -> InputBlock:
-        """To be called several times a second."""
+        """Return the samples since the last call. Call it several times a second."""
         if self._is_open and not self._blocks and not self._input.is_running:
             self.close()
             raise NoAudioDevice(
-                "The microphone vanished.", remedy="Check that it is connected, choose one, and record again."
+                "The microphone was disconnected.", remedy="Connect it or choose another, and record again."
             )
         heard, kept = [np.zeros(0, np.float32)], [np.zeros(0, np.float32)]
         while self._blocks:
@@ -133,7 +133,7 @@ class Recorder:
         return InputBlock(np.concatenate(heard), np.concatenate(kept))
 
     def stop(self) -> Waveform:
-        """What was recorded, to the last sample that has come in; also after the microphone vanished."""
+        """End the recording and return it; works after the microphone was disconnected, too."""
         if self._blocks:
             self.read_new()
         self._is_recording = False
@@ -163,16 +163,16 @@ class Recorder:
             self._is_recording = False
         return samples
 
-    def _take(self, samples: Samples, has_lost_some: bool) -> None:
-        """On the device's thread: no more than this."""
+    def _on_samples(self, samples: Samples, has_lost_some: bool) -> None:
+        """Runs on the device's thread."""
         self._blocks.append((samples, has_lost_some))
 
 
 class _PortAudioInput(portaudio.RunningStream):
     sample_rate: int
 
-    def __init__(self, sounddevice: Any, device: str | None, take: Take) -> None:
-        self._take = take
+    def __init__(self, sounddevice: Any, device: str | None, on_samples: InputCallback) -> None:
+        self._callback = on_samples
         super().__init__(lambda: self._open(sounddevice, device))
 
     def _open(self, sounddevice: Any, device: str | None) -> Any:
@@ -188,11 +188,11 @@ class _PortAudioInput(portaudio.RunningStream):
         )
 
     def _on_samples(self, samples: Any, num_frames: int, times: Any, status: Any) -> None:  # noqa: ARG002
-        self._take(samples.mean(axis=1, dtype=np.float32), bool(status.input_overflow))
+        self._callback(samples.mean(axis=1, dtype=np.float32), bool(status.input_overflow))
 
 
 def _settings(sounddevice: Any, index: int | None) -> tuple[int, int]:
-    """Rate and channels: mono at a good rate if the device can do that, else as it can."""
+    """Return sample rate and channels: mono at a preferred rate if the device supports it."""
     own_rate = round(sounddevice.query_devices(index, "input")["default_samplerate"])
     for rate in (*_GOOD_RATES, own_rate):
         for num_channels in (1, 2):
@@ -202,4 +202,4 @@ def _settings(sounddevice: Any, index: int | None) -> tuple[int, int]:
                 _log.debug("not %d Hz with %d channels: %s", rate, num_channels, error)
             else:
                 return rate, num_channels
-    return own_rate, 1  # opening it tells why not
+    return own_rate, 1  # opening the stream raises the reason

@@ -1,7 +1,7 @@
-"""Other sample rates for the same sound, as the networks were trained to hear them.
+"""Resampling, with the filter the networks were trained with.
 
-Decided: the official windowed sinc, not a better resampler. Because: with a better one a quarter of
-the reference clip's speech tokens change. Instead of: soxr, which stays for ratios of large numbers.
+Decision: the windowed sinc of the official implementation. Reason: with a better resampler a quarter of the
+reference clip's speech tokens change. Alternative: soxr, which is used only for ratios of large numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BLOCK_ROWS = 8192
 
 
 def resample(samples: Samples, from_rate: int, to_rate: int) -> Samples:
-    """``samples`` (n,) at another rate: (ceil(n x to / from),)."""
+    """Resample ``samples`` (n,) to (ceil(n x to_rate / from_rate),)."""
     common = gcd(from_rate, to_rate)
     step_in, step_out = from_rate // common, to_rate // common
     if step_in == step_out or len(samples) == 0:
@@ -37,15 +37,15 @@ def resample(samples: Samples, from_rate: int, to_rate: int) -> Samples:
 
 
 def resample_steeply(samples: Samples, from_rate: int, to_rate: int) -> Samples:
-    """The same with soxr: any ratio, keeps more of the highest frequencies, not what the networks know."""
+    """Resample with soxr: any ratio, with a steeper filter than the networks were trained with."""
     num_out = -(-len(samples) * to_rate // from_rate)
     resampled = soxr.resample(samples, from_rate, to_rate, quality="VHQ")[:num_out]
-    # soxr rounds the length; everything that counts frames expects it rounded up.
+    # soxr rounds the length; code that counts frames expects it rounded up.
     return np.pad(resampled, (0, num_out - len(resampled))).astype(np.float32, copy=False)
 
 
 def resample_blocks(blocks: Iterable[Samples], from_rate: int, to_rate: int) -> Iterator[Samples]:
-    """With soxr, block by block: together the same as ``resample_steeply`` of the whole."""
+    """Resample with soxr block by block; the concatenation equals ``resample_steeply`` of all the input."""
     stream = soxr.ResampleStream(from_rate, to_rate, 1, dtype="float32", quality="VHQ")
     for block in blocks:
         yield stream.resample_chunk(block)
@@ -53,12 +53,12 @@ def resample_blocks(blocks: Iterable[Samples], from_rate: int, to_rate: int) -> 
 
 
 def _reach(step_in: int, step_out: int) -> int:
-    """How many input samples on each side an output sample hears."""
+    """Return the half-width of the filter, in input samples."""
     return ceil(_ZERO_CROSSINGS * step_in / (min(step_in, step_out) * _ROLLOFF))
 
 
 def _windowed_sinc(samples: Samples, step_in: int, step_out: int) -> Samples:
-    """Specification C1. Each ``step_in`` samples in give ``step_out`` out, by the same table of weights."""
+    """Resample by a polyphase filter (SPECIFICATION.md, C1): each ``step_in`` samples give ``step_out``."""
     weights = _sinc_weights(step_in, step_out)
     num_rows = -(-len(samples) // step_in)
     reach = _reach(step_in, step_out)
@@ -73,11 +73,11 @@ def _windowed_sinc(samples: Samples, step_in: int, step_out: int) -> Samples:
 
 @lru_cache(maxsize=8)
 def _sinc_weights(step_in: int, step_out: int) -> npt.NDArray[np.float64]:
-    """(step_in + 2 x reach, step_out): the Hann-windowed sinc as each output phase meets the input samples."""
+    """Return the Hann-windowed sinc for each output phase, (step_in + 2 x reach, step_out)."""
     cutoff = min(step_in, step_out) * _ROLLOFF
     reach = _reach(step_in, step_out)
     input_times = np.arange(-reach, step_in + reach) / step_in
-    # The official table holds these in float32, so ours does: at 441 : 320 that is worth 6e-6 of full scale.
+    # float32 as in the official implementation: at 441 : 320 float64 differs by 6e-6 of full scale.
     output_times = (np.arange(step_out, dtype=np.float32) / np.float32(step_out)).astype(np.float64)
     distance = np.clip((input_times[:, None] - output_times) * cutoff, -_ZERO_CROSSINGS, _ZERO_CROSSINGS)
     window = np.cos(np.pi / 2 * distance / _ZERO_CROSSINGS) ** 2

@@ -1,4 +1,4 @@
-"""Samples on their way from the thread that makes them to the one that plays them."""
+"""Ring buffer between the thread that produces samples and the one that plays them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from studio.audio.resampling import Samples
 
 
 class SampleRing:
-    """A queue of samples of fixed size for one writer and one reader, without a lock.
+    """Lock-free queue of fixed capacity for one writer and one reader.
 
-    Each side changes only its own counter, after the samples it counts are in place; a counter read
-    late shows less room or less sound than there is, never more.
+    Each side changes only its own counter, after copying the samples it counts; a stale counter shows less free
+    space or fewer samples than there are, never more.
     """
 
     def __init__(self, capacity_samples: int) -> None:
@@ -29,11 +29,11 @@ class SampleRing:
 
     @property
     def num_read(self) -> int:
-        """Samples handed to the reader since the beginning."""
+        """Total number of samples read."""
         return self._num_read
 
     def write(self, samples: Samples) -> int:
-        """How many of ``samples`` there was room for, from the first on."""
+        """Write as many of ``samples`` as fit, and return their number."""
         num_samples = min(len(samples), self.capacity_samples - self.num_waiting)
         for ring_part, part in self._parts(self._num_written, num_samples):
             self._samples[ring_part] = samples[part]
@@ -41,7 +41,7 @@ class SampleRing:
         return num_samples
 
     def read_into(self, destination: Samples) -> int:
-        """How many samples came; the rest of ``destination`` is left alone."""
+        """Fill the start of ``destination`` with what is available, and return the number of samples."""
         num_samples = min(len(destination), self.num_waiting)
         for ring_part, part in self._parts(self._num_read, num_samples):
             destination[part] = self._samples[ring_part]
@@ -49,13 +49,13 @@ class SampleRing:
         return num_samples
 
     def unread(self, num_samples: int) -> int:
-        """Puts up to ``num_samples`` of what was read back in front, while nobody reads; how many there still were."""
+        """Make up to ``num_samples`` readable again, and return their number. Not while the reader runs."""
         num_samples = min(num_samples, self._num_read, self.capacity_samples - self.num_waiting)
         self._num_read -= num_samples
         return num_samples
 
     def _parts(self, position: int, num_samples: int) -> list[tuple[slice, slice]]:
-        """Where in the ring, and where in a plain array, the samples from ``position`` on lie."""
+        """Return pairs of slices, in the ring and in a plain array, for the samples from ``position`` on."""
         start = position % self.capacity_samples
         num_before_end = min(num_samples, self.capacity_samples - start)
         return [

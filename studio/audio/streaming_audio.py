@@ -1,4 +1,4 @@
-"""Sound that may still be growing: appended to on one thread, heard and drawn on others."""
+"""Audio that may still be growing: appended to on one thread, played and drawn on others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_SAMPLES: Samples = np.zeros(0, np.float32)
 
 
 class StreamingAudio:
-    """Samples in the order they were made, never changed again. Safe from any thread."""
+    """Append-only sequence of samples. Thread-safe."""
 
     def __init__(self, sample_rate: int) -> None:
         self.sample_rate = sample_rate
@@ -25,7 +25,7 @@ class StreamingAudio:
 
     @classmethod
     def of(cls, samples: Samples, sample_rate: int) -> StreamingAudio:
-        """A sound that is complete already."""
+        """Return complete audio."""
         sound = cls(sample_rate)
         sound.append(samples)
         sound.complete()
@@ -53,19 +53,19 @@ class StreamingAudio:
             self._grown.notify_all()
 
     def complete(self) -> None:
-        """Nothing follows."""
+        """Mark the end: no samples follow."""
         with self._grown:
             self._is_complete = True
             self._grown.notify_all()
 
     def wait_beyond(self, position: int, timeout_seconds: float) -> bool:
-        """Whether there is sound from ``position`` (in samples) on; False at its end, or when none came in time."""
+        """Wait for samples after ``position``; return False at the end of the audio or after the timeout."""
         with self._grown:
             self._grown.wait_for(lambda: self._num_samples > position or self._is_complete, timeout_seconds)
             return self._num_samples > position
 
     def piece_from(self, position: int) -> Samples:
-        """What was made in one go around ``position``, from there on; empty beyond the end."""
+        """Return the rest of the appended chunk that contains ``position``; empty beyond the end."""
         with self._grown:
             if position >= self._num_samples:
                 return _NO_SAMPLES
@@ -73,7 +73,7 @@ class StreamingAudio:
             return self._pieces[index][position - self._starts[index] :]
 
     def between(self, start: int, end: int) -> Samples:
-        """A copy of samples ``start`` to ``end``, as far as they exist."""
+        """Return a copy of samples ``start`` to ``end``, as far as they exist."""
         found = []
         position = max(0, start)
         while position < end and len(piece := self.piece_from(position)):

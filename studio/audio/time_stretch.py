@@ -1,8 +1,8 @@
-"""Speech faster or slower at the same pitch, while it streams.
+"""Streaming time stretching: speech faster or slower at the same pitch.
 
-WSOLA: windows of the input are taken at ``speed`` times the pace at which they are laid down, each
-moved by a few milliseconds to where it best continues the one before. Every decision depends on
-sample positions alone, so it does not matter in what pieces the samples arrive.
+WSOLA: windows of the input are read at ``speed`` times the pace at which they are written, each shifted by a few
+milliseconds to where it best continues the previous one. Every decision depends on sample positions alone, so the
+output does not depend on how the input is split into chunks.
 """
 
 from __future__ import annotations
@@ -16,17 +16,14 @@ SLOWEST_SPEED = 0.5
 FASTEST_SPEED = 2.0
 
 _WINDOW_SECONDS = 0.032
-# To either side; together a whole period of the deepest voices (62 Hz).
+# To either side; together one period of the deepest voices (62 Hz).
 _SEARCH_SECONDS = 0.008
-# Of two equally good places the nearer one: silence and noise then keep their pace.
+# Prefers the nearer of two equally good positions, so that silence and noise keep their pace.
 _PULL_TO_CENTRE = 1e-3
 
 
 class TimeStretch:
-    """One stream of samples at another speed; lasts as long as the stream. ``speed`` 1 changes nothing.
-
-    All output together has ``round(n / speed)`` samples for ``n`` of input.
-    """
+    """Time stretch of one stream: ``round(n / speed)`` samples of output for ``n`` samples of input."""
 
     def __init__(self, speed: float, sample_rate: int) -> None:
         assert SLOWEST_SPEED <= speed <= FASTEST_SPEED
@@ -39,27 +36,27 @@ class TimeStretch:
         self._input = _SlidingInput()
         self._num_windows = 0
         self._num_emitted = 0
-        # Where the last window lies in the input; its second half is what the next one must continue.
+        # Position of the last window in the input; the next one continues its second half.
         self._window_start = 0
 
     def process(self, samples: Samples) -> Samples:
-        """What can be said for certain after ``samples`` (n,): any number of samples, often none."""
+        """Add ``samples`` (n,) and return the output that is final by now, often empty."""
         if self._speed == 1.0:
             return samples
         self._input.append(samples)
         return self._emit()
 
     def finish(self) -> Samples:
-        """The rest; no further call."""
+        """Return the rest of the output. Last call."""
         if self._speed == 1.0:
             return np.zeros(0, np.float32)
         num_left = round(self._input.end / self._speed) - self._num_emitted
-        # Enough silence for every window that still begins within the sound.
+        # Enough silence for every window that starts within the input.
         self._input.append(np.zeros(3 * self._hop + 2 * self._search + round(self._hop * self._speed), np.float32))
         return self._emit()[:num_left]
 
     def _emit(self) -> Samples:
-        """Each window, once placed, completes one hop of output."""
+        """Place all windows that can be placed; each completes one hop of output."""
         pieces = [np.zeros(0, np.float32)]
         while self._can_place():
             if self._num_windows == 0:
@@ -77,37 +74,39 @@ class TimeStretch:
         return output
 
     def _centre(self) -> int:
-        """Where the next window would start if only the speed counted."""
+        """Return where the next window would start without the search, in input samples."""
         return round(self._num_windows * self._hop * self._speed)
 
     def _can_place(self) -> bool:
         return self._input.end >= max(self._centre() + self._search, self._window_start + self._hop) + 2 * self._hop
 
     def _best_start(self, *, continuing: int) -> int:
-        """Where, near the centre, the input most resembles what follows the last window."""
+        """Return the position near the centre where the input best matches what follows the last window."""
         earliest = max(0, self._centre() - self._search)
         latest = self._centre() + self._search
-        wanted = self._input.between(continuing, continuing + self._hop).astype(np.float64)
-        heard = self._input.between(earliest, latest + self._hop).astype(np.float64)
-        likeness = _normalised_correlation(heard, wanted)
+        template = self._input.between(continuing, continuing + self._hop).astype(np.float64)
+        signal = self._input.between(earliest, latest + self._hop).astype(np.float64)
+        correlation = _normalised_correlation(signal, template)
         distance = np.abs(np.arange(earliest, latest + 1) - self._centre()) / self._search
-        return earliest + int(np.argmax(likeness - _PULL_TO_CENTRE * distance))
+        return earliest + int(np.argmax(correlation - _PULL_TO_CENTRE * distance))
 
 
-def _normalised_correlation(heard: npt.NDArray[np.float64], wanted: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """(len(heard) - len(wanted) + 1,): likeness -1..1 of ``wanted`` and each stretch of ``heard``; silence is 0."""
-    size = 1 << (len(heard) + len(wanted)).bit_length()
-    product = np.fft.irfft(np.fft.rfft(heard, size) * np.fft.rfft(wanted[::-1], size), size)
-    dot = product[len(wanted) - 1 : len(heard)]
-    # Sums by cumsum: its order of addition does not depend on where the array lies in memory.
-    energy_until = np.cumsum(np.concatenate([[0.0], heard**2]))
-    energies = np.maximum(energy_until[len(wanted) :] - energy_until[: -len(wanted)], 0.0)
-    likeness: npt.NDArray[np.float64] = dot / np.sqrt(energies * np.cumsum(wanted**2)[-1] + 1e-12)
-    return likeness
+def _normalised_correlation(
+    signal: npt.NDArray[np.float64], template: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the correlation -1..1 at each offset, (len(signal) - len(template) + 1,); 0 for silence."""
+    size = 1 << (len(signal) + len(template)).bit_length()
+    product = np.fft.irfft(np.fft.rfft(signal, size) * np.fft.rfft(template[::-1], size), size)
+    dot = product[len(template) - 1 : len(signal)]
+    # Sums by cumsum: its order of addition does not depend on the alignment of the array in memory.
+    energy_until = np.cumsum(np.concatenate([[0.0], signal**2]))
+    energies = np.maximum(energy_until[len(template) :] - energy_until[: -len(template)], 0.0)
+    correlation: npt.NDArray[np.float64] = dot / np.sqrt(energies * np.cumsum(template**2)[-1] + 1e-12)
+    return correlation
 
 
 class _SlidingInput:
-    """Samples by their absolute position, of which old ones are forgotten."""
+    """Buffer of recent samples, addressed by absolute position."""
 
     def __init__(self) -> None:
         self._samples: Samples = np.zeros(0, np.float32)

@@ -1,4 +1,4 @@
-"""Sound in memory: one channel of float samples and their rate."""
+"""Audio in memory: one channel of float samples and their sample rate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.audio.resampling import Samples, resample
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waveform:
-    """Mono sound: ``samples`` (n,) float32, nominally in -1..1; ``sample_rate`` in hertz."""
+    """Mono audio: ``samples`` (n,) float32, nominally in -1..1; ``sample_rate`` in hertz."""
 
     samples: Samples = field(repr=False)
     sample_rate: int
@@ -26,7 +26,7 @@ class Waveform:
         return len(self.samples) / self.sample_rate
 
     def resampled(self, sample_rate: int) -> Waveform:
-        """The same sound at another rate: ``ceil(n x rate / own rate)`` samples; itself where rates agree."""
+        """Return the audio at another rate, ``ceil(n x sample_rate / self.sample_rate)`` samples."""
         if sample_rate == self.sample_rate:
             return self
         return Waveform(resample(self.samples, self.sample_rate, sample_rate), sample_rate)

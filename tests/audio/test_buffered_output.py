@@ -242,7 +242,7 @@ def test_a_device_that_runs_dry_whatever_it_holds_ends_play_with_a_sentence() ->
     card = DryingCard(needs=float("inf"))
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(20 * RATE))
-    with pytest.raises(NoAudioDevice, match="runs dry again and again"):
+    with pytest.raises(NoAudioDevice, match="keeps stuttering"):
         player.finish()
     assert card.buffers == [0.15, 0.3, 0.6, 1.2]
     assert not card.is_running
@@ -251,7 +251,7 @@ def test_a_device_that_runs_dry_whatever_it_holds_ends_play_with_a_sentence() ->
 def test_a_device_that_takes_sound_far_too_slowly_ends_play_with_a_sentence(
     card: SoundCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(buffered_output, "_LEAST_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(buffered_output, "_LEAST_DRAIN_TIMEOUT_SECONDS", 0.2)
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(480))
     card.keep_asking(1)
@@ -343,14 +343,14 @@ def test_a_device_that_vanishes_is_a_sentence(card: SoundCard) -> None:
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(10))
     card.is_running = False
-    with pytest.raises(NoAudioDevice, match="vanished while it was playing") as caught:
+    with pytest.raises(NoAudioDevice, match="disconnected during playback") as caught:
         player.play(sound(10))
     assert caught.value.code == "no-audio-device"
 
     finishing = BufferedOutput(RATE, open_output=(other := SoundCard()).open)
     finishing.play(sound(10))
     threading.Timer(0.15, other.close).start()
-    with pytest.raises(NoAudioDevice, match="vanished"):
+    with pytest.raises(NoAudioDevice, match="disconnected"):
         finishing.finish()
 
 
@@ -358,7 +358,7 @@ def test_a_device_that_stops_asking_is_a_sentence(card: SoundCard, monkeypatch: 
     monkeypatch.setattr(buffered_output, "_TICK_SECONDS", 0.001)
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(10))
-    with pytest.raises(NoAudioDevice, match="does not answer any more"):
+    with pytest.raises(NoAudioDevice, match="does not respond"):
         player.finish()
     assert not card.is_running
 
@@ -475,13 +475,13 @@ def test_devices_are_opened_as_they_can(
 def test_a_chosen_device_that_cannot_be_opened_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
     monkeypatch.setattr(output_device, "device_index", lambda kind, name: 3)
-    with pytest.raises(NoAudioDevice, match=r"The sound device Headset cannot be used now \(Invalid sample rate\)"):
+    with pytest.raises(NoAudioDevice, match=r"The sound device Headset is not available \(Invalid sample rate\)"):
         output_device.open_output_on("Headset", RATE, lambda samples, has_run_dry: None)
 
 
 def test_no_device_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio())
-    with pytest.raises(NoAudioDevice, match=r"No sound card can be used here \(Error querying device -1\)"):
+    with pytest.raises(NoAudioDevice, match=r"No sound device is available \(Error querying device -1\)"):
         BufferedOutput(RATE)
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
     with pytest.raises(NoAudioDevice, match="Invalid sample rate"):

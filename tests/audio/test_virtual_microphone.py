@@ -70,5 +70,5 @@ def test_a_sound_server_that_dies_leaves_what_was_heard(room: Room) -> None:
     room.play(speech_like(1.0))
     room.process.kill()
     output, _ = recorder.communicate(timeout=60)
-    assert output.startswith("error The microphone vanished.")
+    assert output.startswith("error The microphone was disconnected.")
     assert np.abs(np.load(room.folder / "heard.npy")).max() > 0.1

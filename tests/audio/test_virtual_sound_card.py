@@ -150,10 +150,10 @@ def test_a_sound_server_that_dies_is_a_sentence(server: SoundServer) -> None:
     time.sleep(2.5)
     server.process.kill()
     said, _ = player.communicate(timeout=60)
-    assert said.startswith("error The sound device vanished while it was playing.")
+    assert said.startswith("error The sound device was disconnected during playback.")
 
 
 def test_without_a_sound_card_there_is_a_sentence(server: SoundServer) -> None:
     server.environment["PULSE_SERVER"] = f"unix:{server.folder}/none"
     said, _ = server.start_playing(speech_like(1.0)).communicate(timeout=60)
-    assert said.startswith("error No sound card can be used here")
+    assert said.startswith("error No sound device is available")

@@ -86,7 +86,7 @@ def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: 
         (["say", "x", "--voice", "Nobody"], 7, "voice-not-found", "There is no voice named Nobody."),
         (["say", "x", "--play"], 5, "no-audio-device", "No sound card can be used here."),
         (["say", "x", "-o", "no/such/folder.wav"], 10, "cannot-write", "There is no folder"),
-        (["say", "x", "-o", "x.docx"], 10, "cannot-write", "We cannot write .docx"),
+        (["say", "x", "-o", "x.docx"], 10, "cannot-write", ".docx is not a supported audio format"),
         (["say", "memory"], 8, "out-of-memory", "There was not enough memory"),
         (["say", "bug"], 70, "internal-error", "ZeroDivisionError: division by zero"),
         (["convert", "no.wav"], 4, "unreadable-clip", "There is no file no.wav."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from studio.audio.recording import Take
+from studio.audio.recording import InputCallback
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
 
@@ -17,9 +17,9 @@ class Microphone:
         self.is_running = False
         self.num_opened = 0
         self.device: str | None = None
-        self._take: Take | None = None
+        self._take: InputCallback | None = None
 
-    def open(self, device: str | None, take: Take) -> Microphone:
+    def open(self, device: str | None, take: InputCallback) -> Microphone:
         self.num_opened += 1
         self.device = device
         self._take = take
@@ -39,5 +39,5 @@ class Microphone:
         self.is_running = False
 
 
-def no_microphone(device: str | None, take: Take) -> Microphone:
+def no_microphone(device: str | None, take: InputCallback) -> Microphone:
     raise NoAudioDevice("No microphone can be used here.", remedy="Connect a microphone, or use a sound file.")

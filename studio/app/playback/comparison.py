@@ -251,7 +251,7 @@ class Comparison(QObject):
         if self.is_playing and self._output is not None and not self._output.is_running:
             self.pause()
             self.failed.emit(
-                NoAudioDevice("The sound device vanished while it was playing.", remedy="Connect it, and play again.")
+                NoAudioDevice("The sound device was disconnected during playback.", remedy="Connect it and play again.")
             )
         if self.is_playing and self._output is not None:
             self._heard_ids.add(self._takes[self.current].id)

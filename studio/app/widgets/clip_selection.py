@@ -1,4 +1,4 @@
-"""A stretch of sound between two handles that keep their distance. No Qt."""
+"""Selected range of a recording, with limits on its length. No Qt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Handle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ClipSelection:
-    """From ``start_seconds`` to ``end_seconds``, at least ``shortest_seconds`` and at most ``longest_seconds`` apart."""
+    """Range from ``start_seconds`` to ``end_seconds``, between ``shortest_seconds`` and ``longest_seconds`` long."""
 
     start_seconds: float
     end_seconds: float
@@ -29,7 +29,7 @@ class ClipSelection:
         return self.start_seconds if handle is Handle.START else self.end_seconds
 
     def moved(self, handle: Handle, seconds: float) -> ClipSelection:
-        """With one handle as near to ``seconds`` as the limits allow; the other stays."""
+        """Return the range with one handle as near to ``seconds`` as the limits allow."""
         if handle is Handle.START:
             nearest, farthest = self.end_seconds - self.longest_seconds, self.end_seconds - self.shortest_seconds
             return self._with(min(max(seconds, nearest, 0.0), max(0.0, farthest)), self.end_seconds)
@@ -37,7 +37,7 @@ class ClipSelection:
         return self._with(self.start_seconds, max(min(seconds, farthest, self.total_seconds), nearest))
 
     def shifted(self, seconds: float) -> ClipSelection:
-        """Both handles, as far as there is sound."""
+        """Return the range moved by ``seconds``, kept within the recording."""
         start = min(max(0.0, self.start_seconds + seconds), max(0.0, self.total_seconds - self.seconds))
         return self._with(start, start + self.seconds)
 

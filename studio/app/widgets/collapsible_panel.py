@@ -1,4 +1,4 @@
-"""A panel over the script: whole, or where there is little room one line of it, with a way to the rest."""
+"""Panel above the script that collapses to one row when the window is small."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _LEAST_TITLE_LETTERS = 8
 
 
 class CollapsiblePanel(QFrame):
-    """What it holds is laid out in ``body``. ``more_wanted``: it is folded, and somebody wants to see the rest.
+    """Panel with its contents in ``body``.
 
-    ``focus_left``: what the keyboard was in is gone.
+    ``more_wanted``: the user opens the rest of a collapsed panel. ``focus_left``: the panel with the keyboard focus
+    was hidden.
     """
 
     more_wanted = Signal()
@@ -72,7 +73,7 @@ class CollapsiblePanel(QFrame):
         self._title.setText(words)
 
     def show_progress(self, is_busy: bool, share: float | None = None) -> None:
-        """``share`` of None: nobody knows how far it is."""
+        """Show ``share`` (0..1) of the work as done; None is indeterminate."""
         self._is_busy = is_busy
         for bar in (self._bar, self._small_bar):
             bar.setMaximum(_STEPS if share is not None else 0)
@@ -81,25 +82,25 @@ class CollapsiblePanel(QFrame):
         self._small_bar.setVisible(is_busy and self._is_folded)
 
     def put_back(self, body: QWidget) -> None:
-        """The ``body``, which was shown somewhere else."""
+        """Take back the ``body`` after it was shown elsewhere."""
         self._column.addWidget(body)
         body.setVisible(not self._is_folded)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
-        if self.isHidden() and holds_focus(self):  # not only the window, which may be minimised
+        if self.isHidden() and holds_focus(self):  # the panel is hidden, not just the minimised window
             self.focus_left.emit()
         super().hideEvent(event)
 
     @property
     def folded_size(self) -> QSize:
-        """The least it needs."""
+        """Minimum size of the collapsed panel."""
         buttons = self._small_bar.sizeHint().width() + self._more.sizeHint().width() + self._close.sizeHint().width()
         words = _LEAST_TITLE_LETTERS * self.fontMetrics().averageCharWidth()
         height = self._height_of_head + sum(_FOLDED_MARGINS) + self._frame
         return QSize(words + buttons + 4 * _SPACING + sum(_SIDES), height)
 
     def whole_size(self, width: int) -> QSize:
-        """What it needs to be seen whole, and its height where it is ``width`` wide."""
+        """Return the minimum width of the whole panel, and its height at ``width``."""
         around = sum(_SIDES) + self._frame
         least_width = self.body.minimumSizeHint().width() + around
         body_height = self.body.heightForWidth(max(width, least_width) - around)

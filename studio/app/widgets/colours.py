@@ -1,4 +1,4 @@
-"""The colours of what we paint ourselves, by the palette in force, so that light and dark both fit."""
+"""Colours of custom-painted widgets, from the current palette, for light and dark themes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.app.theme.colors import theme_colors
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """``good``, ``fair`` and ``poor`` are readable as text on ``ground``, and never say anything alone."""
+    """Colours by role. ``good``, ``fair`` and ``poor`` are readable on ``ground``, and never the only indication."""
 
     ground: QColor
     text: QColor

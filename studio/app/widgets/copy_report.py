@@ -1,4 +1,4 @@
-"""A button beside an error: puts onto the clipboard what goes with a bug report about it."""
+"""Button next to an error that copies its report to the clipboard."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from studio.errors import StudioError
 
 
 class CopyReportButton(QPushButton):
-    """Hidden until there is an error to report. The report names no files, voices or texts of a person's own."""
+    """Hidden until there is an error. The report contains no file names, voices or texts of the user."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._error: StudioError | None = None
         self._asked_for: StudioError | None = None
-        self.setToolTip(self.tr("For a bug report: it names no texts, no voices and not you"))
+        self.setToolTip(self.tr("For a bug report; contains no texts, voices or personal data"))
         self.setAutoDefault(False)
         self.clicked.connect(self._begin)
         self.offer_for(None)
@@ -30,16 +30,16 @@ class CopyReportButton(QPushButton):
         self.setVisible(error is not None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Return presses it too, wherever it stands: in some dialogs the space bar plays."""
+        """Accept Return as well, because the space bar plays in some dialogs."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
             super().keyPressEvent(event)
 
     def join(self, box: QMessageBox, error: StudioError) -> None:
-        """One more button of a question about an error."""
+        """Add the button to a message box about an error."""
         box.addButton(self, QMessageBox.ButtonRole.ActionRole)
-        # The box would take it for the answer, and close.
+        # The message box would close on the click.
         self.clicked.disconnect()
         self.clicked.connect(self._begin)
         self.offer_for(error)
@@ -58,13 +58,13 @@ class CopyReportButton(QPushButton):
             self,
             lambda: error_report(error),
             done=lambda report: self._finish(error, report),
-            # At least its name, should the computer not even tell what it is.
+            # At least the error code, if the facts about the computer cannot be read.
             failed=lambda _: self._finish(error, f"error: {error.code}"),
         )
 
     def _finish(self, error: StudioError, report: str) -> None:
-        if error is self._asked_for:  # the last one counts, whichever is worked out first
+        if error is self._asked_for:  # the last request wins, whichever report is ready first
             QGuiApplication.clipboard().setText(report)
-        if error is self._error:  # else there is another by now
+        if error is self._error:  # not replaced in the meantime
             self.setText(self.tr("Copied"))
             self.setEnabled(True)

@@ -1,4 +1,4 @@
-"""What lies over the window while files are held above it: it says what letting go would do, and takes them."""
+"""Overlay that covers the window while files are dragged over it, and describes the effect of dropping them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from studio.app.widgets.painting_guard import paints_safely
 
 _MARGIN_PIXELS = 24
 _CORNER_PIXELS = 12
-# Ctrl may go down while the mouse rests, of which no drag tells.
-_LOOK_MILLISECONDS = 100
+# A change of the Ctrl key without a mouse movement sends no drag event, so it is polled.
+_KEY_POLL_MILLISECONDS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class DraggedFiles:
-    """Files and folders over the window; ``place`` is a point of the window."""
+    """Files and folders over the window; ``place`` is in window coordinates."""
 
     paths: tuple[Path, ...]
     place: QPoint = QPoint()
@@ -41,37 +41,37 @@ class DraggedFiles:
 
 @dataclass(frozen=True, slots=True)
 class DropPrompt:
-    """In words, what letting go would do; ``area`` is the part of the window it would be done to."""
+    """Description of the drop; ``area`` is the part of the window it applies to."""
 
     words: str
     area: QRect | None = None
 
 
-# None: they cannot be used.
+# Returns None for files that cannot be used.
 Describe = Callable[[DraggedFiles], DropPrompt | None]
 
 
 def local_paths(mime: QMimeData) -> list[Path]:
-    """The files and folders of this computer that are being dragged, if any."""
+    """Return the local files and folders among the dragged items."""
     return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
 
 
 @paints_safely
 class DropOverlay(QWidget):
-    """Made for a window, it makes that window accept files; children that take them themselves come first."""
+    """Makes ``window`` accept files; children that accept drops themselves come first."""
 
-    dropped = Signal(object)  # Held
+    dropped = Signal(object)  # DraggedFiles
 
     def __init__(self, window: QWidget, describe: Describe) -> None:
         super().__init__(window)
         self._window = window
         self._describe = describe
-        self._held = DraggedFiles(())
-        self._offer = DropPrompt("")
+        self._dragged = DraggedFiles(())
+        self._prompt = DropPrompt("")
         self._had_control = False
-        self._look = QTimer(self)
-        self._look.setInterval(_LOOK_MILLISECONDS)
-        self._look.timeout.connect(self._look_at_keys)
+        self._key_timer = QTimer(self)
+        self._key_timer.setInterval(_KEY_POLL_MILLISECONDS)
+        self._key_timer.timeout.connect(self._poll_control_key)
         self.setAccessibleName(self.tr("Drop files here"))
         self.setAcceptDrops(True)
         self.hide()
@@ -83,30 +83,30 @@ class DropOverlay(QWidget):
             if event.type() is QEvent.Type.Resize and self.isVisible():
                 self.setGeometry(self._window.rect())
             elif isinstance(event, QDragEnterEvent):
-                return self._greet(event)
+                return self._on_drag_enter(event)
         return False
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
-        self._greet(event)
+        self._on_drag_enter(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
-        self._show(self._seen(event, self._held.paths))
+        self._show(self._dragged_at(event, self._dragged.paths))
         _accept(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802, ARG002
         self._leave()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        held = self._seen(event, tuple(local_paths(event.mimeData())))
+        dragged = self._dragged_at(event, tuple(local_paths(event.mimeData())))
         self._leave()
         _accept(event)
-        # The other program waits until this is over: a dialog opened from here would freeze it.
-        QTimer.singleShot(0, self, lambda: self.dropped.emit(held))
+        # The other program waits until this returns: a dialog opened from here would freeze it.
+        QTimer.singleShot(0, self, lambda: self.dropped.emit(dragged))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        palette, area = self.palette(), self._offer.area
+        palette, area = self.palette(), self._prompt.area
         ground = QColor(palette.color(QPalette.ColorRole.Window))
         ground.setAlphaF(0.88)
         covered = QPainterPath()
@@ -127,46 +127,44 @@ class DropOverlay(QWidget):
         painter.setFont(font)
         painter.setPen(palette.color(QPalette.ColorRole.WindowText))
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(_room_for_words(frame, area), flags, self._offer.words)
+        painter.drawText(_text_area(frame, area), flags, self._prompt.words)
 
-    # Inside.
-
-    def _greet(self, event: QDragEnterEvent) -> bool:
-        """Whether the files are welcome, and the overlay is up."""
+    def _on_drag_enter(self, event: QDragEnterEvent) -> bool:
+        """Show the overlay, and return whether the files can be used."""
         paths = tuple(local_paths(event.mimeData()))
-        if not paths or not self._show(self._seen(event, paths)):
+        if not paths or not self._show(self._dragged_at(event, paths)):
             return False
         self.setGeometry(self._window.rect())
         self.raise_()
         self.show()
         self._had_control = _control_is_down(QGuiApplication.queryKeyboardModifiers())
-        self._look.start()
+        self._key_timer.start()
         _accept(event)
         return True
 
-    def _seen(self, event: QDropEvent, paths: tuple[Path, ...]) -> DraggedFiles:
+    def _dragged_at(self, event: QDropEvent, paths: tuple[Path, ...]) -> DraggedFiles:
         has_control = self._had_control or _control_is_down(event.modifiers())
         return DraggedFiles(paths, event.position().toPoint(), has_control)
 
-    def _show(self, held: DraggedFiles) -> bool:
-        offer = self._describe(held)
-        if offer is None:
+    def _show(self, dragged: DraggedFiles) -> bool:
+        prompt = self._describe(dragged)
+        if prompt is None:
             return False
-        self._held = held
-        if offer != self._offer:
-            self._offer = offer
-            self.setAccessibleDescription(offer.words)
+        self._dragged = dragged
+        if prompt != self._prompt:
+            self._prompt = prompt
+            self.setAccessibleDescription(prompt.words)
             self.update()
         return True
 
-    def _look_at_keys(self) -> None:
+    def _poll_control_key(self) -> None:
         has_control = _control_is_down(QGuiApplication.queryKeyboardModifiers())
         if has_control != self._had_control:
             self._had_control = has_control
-            self._show(replace(self._held, has_control=has_control))
+            self._show(replace(self._dragged, has_control=has_control))
 
     def _leave(self) -> None:
-        self._look.stop()
+        self._key_timer.stop()
         self._had_control = False
         self.hide()
 
@@ -176,7 +174,7 @@ def _control_is_down(modifiers: Qt.KeyboardModifier) -> bool:
 
 
 def _accept(event: QDropEvent) -> None:
-    """As a copy, whatever was proposed: after a move, the other program might remove the file."""
+    """Accept as a copy: after a move, the other program might remove the file."""
     if event.possibleActions() & Qt.DropAction.CopyAction:
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
@@ -184,8 +182,8 @@ def _accept(event: QDropEvent) -> None:
         event.acceptProposedAction()
 
 
-def _room_for_words(frame: QRectF, area: QRect | None) -> QRectF:
-    """The larger part of ``frame`` above or below ``area``."""
+def _text_area(frame: QRectF, area: QRect | None) -> QRectF:
+    """Return the larger part of ``frame`` above or below ``area``."""
     if area is None:
         return frame
     above, below = QRectF(frame), QRectF(frame)

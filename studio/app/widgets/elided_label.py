@@ -1,4 +1,4 @@
-"""A line of text that makes do with the room there is: what does not fit becomes dots, and the tool tip says all."""
+"""Single-line label that elides text that does not fit, and shows the full text as its tool tip."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.app.widgets.painting_guard import paints_safely
 
 @paints_safely
 class ElidedLabel(QWidget):
-    """``Qt.TextElideMode.ElideMiddle`` for paths, whose ends say most."""
+    """Use ``Qt.TextElideMode.ElideMiddle`` for paths."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""An error beside what it is about: the sentence, and the button that copies its report."""
+"""Inline error message with a button that copies its report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.health.log_file import note_shown
 
 
 class ErrorLine(QWidget):
-    """Hidden while there is no error. The doctor hears of each that is shown."""
+    """Hidden without an error. Each error that is shown is recorded for the doctor."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,13 +31,13 @@ class ErrorLine(QWidget):
 
     @property
     def words(self) -> str:
-        """What is shown; empty where nothing is."""
+        """The text shown, or an empty string."""
         return self._words.text()
 
     def show_error(self, error: StudioError | None) -> None:
-        """In the place of the one before; None takes it away."""
+        """Show ``error`` instead of the current one; None clears it."""
         before = self._error
-        # While somebody types or drags, one of a kind comes after the other.
+        # Typing and dragging repeat the same kind of error: record it once.
         if error is not None and (before is None or before.code != error.code):
             note_shown(error)
         if error is not None and str(error) != str(before):

@@ -1,4 +1,4 @@
-"""Where the keyboard is when something goes from the screen."""
+"""Keyboard focus."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 
 def holds_focus(widget: QWidget) -> bool:
-    """Whether keys go to ``widget`` or to something in it.
+    """Return whether ``widget`` or one of its children has the focus.
 
-    Whoever hides that says where they are to go: Qt hands them to the next control, and the next Space
-    presses a button that nobody has chosen.
+    Before hiding such a widget, move the focus explicitly: Qt moves it to the next control, and the next press of
+    Space activates a button the user did not choose.
     """
     focus = QApplication.focusWidget()
     return focus is not None and (focus is widget or widget.isAncestorOf(focus))

@@ -1,4 +1,4 @@
-"""How loud it is right now: a bar that jumps up and falls slowly, the highest moment, and a word where it is too loud."""
+"""Peak level meter with peak hold and a clipping warning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STEP_DB = 3.0
 
 @paints_safely
 class LevelMeter(QWidget):
-    """Feed it with ``on_samples`` or ``set_level``. It rests, timer and all, when nothing sounds."""
+    """Fed by ``on_samples`` or ``set_level``. Its timer stops during silence."""
 
     def __init__(self, parent: QWidget | None = None, *, has_marks: bool = True) -> None:
         super().__init__(parent)
@@ -43,13 +43,13 @@ class LevelMeter(QWidget):
         self._describe()
 
     def on_samples(self, samples: Samples) -> None:
-        """``samples`` (n,): their loudest moment is shown."""
+        """Show the peak of ``samples`` (n,)."""
         if len(samples):
             peak = float(np.abs(samples).max())
             self.set_level(20.0 * math.log10(peak) if peak > 1e-6 else _FLOOR_DBFS)
 
     def set_level(self, peak_dbfs: float) -> None:
-        """The highest level since the last call, in decibels below full scale."""
+        """Show ``peak_dbfs``, the highest level since the last call."""
         self._level_dbfs = max(self._level_dbfs, min(peak_dbfs, 0.0), _FLOOR_DBFS)
         if peak_dbfs >= self._held_dbfs:
             self._held_dbfs, self._held_for = min(max(peak_dbfs, _FLOOR_DBFS), 0.0), _HOLD_SECONDS
@@ -70,12 +70,12 @@ class LevelMeter(QWidget):
 
     @property
     def level_dbfs(self) -> float:
-        """What the bar shows; -60 is nothing."""
+        """The level shown by the bar; -60 is silence."""
         return self._level_dbfs
 
     @property
     def is_too_loud(self) -> bool:
-        """Whether full scale was reached in the last seconds."""
+        """Whether full scale was reached in the last few seconds."""
         return self._too_loud_for > 0
 
     def sizeHint(self) -> QSize:  # noqa: N802
@@ -142,7 +142,7 @@ class LevelMeter(QWidget):
         self.update()
 
     def _describe(self) -> None:
-        """In steps, so that a screen reader is not told thirty times a second."""
+        """Update the description in steps, so that a screen reader does not announce it 30 times a second."""
         if self.is_too_loud:
             words = self.tr("Too loud")
         elif self._level_dbfs <= _FLOOR_DBFS:

@@ -1,4 +1,4 @@
-"""A small picture of a sound: a card, a row of takes. Painted by delegates too, through ``paint_outline``."""
+"""Thumbnail of a waveform, for voice cards and lists of takes. Delegates use ``paint_outline``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINI_COLUMNS = 96
 
 @paints_safely
 class MiniWaveform(QWidget):
-    """Shows one sound as a whole; knows nothing of time."""
+    """Shows a whole waveform, without a time axis."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class MiniWaveform(QWidget):
         self.setAccessibleName(self.tr("Small waveform"))
 
     def show_sound(self, samples: Samples) -> None:
-        """``samples`` (n,) float32; not kept."""
+        """Show ``samples`` (n,) float32; they are not kept."""
         self.show_outline(outline_of(samples, MINI_COLUMNS))
 
     def show_outline(self, outline: WaveformPeaks | None) -> None:

@@ -31,7 +31,7 @@ class NumberField(QDoubleSpinBox):
         if self._is_typed:
             return
         with QSignalBlocker(self), QSignalBlocker(self.lineEdit()):
-            if self.value() != number:  # Qt formats the text anew for an equal number, too
+            if self.value() != number:  # setting an equal number reformats the text
                 self.setValue(number)
             self._show_mixed(is_mixed)
 
@@ -43,7 +43,7 @@ class NumberField(QDoubleSpinBox):
             self._is_typed = False
             return
         self.interpretText()
-        if self._is_typed:  # the number that was there already, which other lines may not have
+        if self._is_typed:  # unchanged for this line, but other lines may differ
             self._report(self.value())
 
     def _show_mixed(self, is_mixed: bool) -> None:

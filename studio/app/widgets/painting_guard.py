@@ -1,7 +1,7 @@
-"""Keeps errors of Python code that Qt calls while it paints from ending the program.
+"""Guard against exceptions in Python code that Qt calls while it paints.
 
-An exception that leaves a model's ``data``, a delegate or a ``paintEvent`` goes through Qt's C++ code, which is not
-made for exceptions: the program may crash without a message. Every class whose methods Qt calls while painting is
+An exception that leaves a model's ``data``, a delegate or a ``paintEvent`` unwinds through Qt's C++ code, which is
+not exception-safe: the program may crash without a message. Every class whose methods Qt calls while painting is
 decorated with ``paints_safely``.
 """
 
@@ -19,7 +19,7 @@ from PySide6.QtGui import QPainter, QPixmap
 _log = logging.getLogger(__name__)
 _Class = TypeVar("_Class", bound=type)
 
-# What Qt calls while it paints or lays out, and what it gets in place of an error.
+# Methods that Qt calls while it paints or lays out, and their result after an error.
 FALLBACKS: dict[str, Callable[[], object]] = {
     "columnCount": int,
     "data": lambda: None,
@@ -40,7 +40,7 @@ _logged: set[tuple[str, str]] = set()
 
 
 def paints_safely(guarded: _Class) -> _Class:
-    """Class decorator: errors in methods that Qt calls while painting are logged, and something plain is shown."""
+    """Class decorator that logs errors in methods Qt calls while painting, and returns a neutral result."""
     for name, fallback in FALLBACKS.items():
         if name in vars(guarded):
             setattr(guarded, name, _guarded(vars(guarded)[name], fallback))
@@ -52,9 +52,9 @@ def _guarded(method: Callable[..., Any], fallback: Callable[[], object]) -> Call
     def call(self: object, *arguments: object, **options: object) -> Any:
         try:
             return method(self, *arguments, **options)
-        except Exception as error:  # noqa: BLE001 - the border to Qt: see the module's docstring
+        except Exception as error:  # noqa: BLE001 - boundary to Qt, see the module's docstring
             _log_once(method.__qualname__, error)
-            # The frames hold painters, which must end before Qt goes on.
+            # The frames hold painters, which must be destroyed before control returns to Qt.
             traceback.clear_frames(error.__traceback__)
             _draw_placeholder(arguments)
             return fallback()
@@ -66,11 +66,11 @@ def _log_once(name: str, error: Exception) -> None:
     defect = (name, type(error).__name__)
     if defect not in _logged:
         _logged.add(defect)
-        _log.error("unexpected, while painting: %s", name, exc_info=error)
+        _log.error("unexpected error while painting: %s", name, exc_info=error)
 
 
 def _draw_placeholder(arguments: tuple[object, ...]) -> None:
-    """In the cell of a delegate, which gets a painter and the cell's options."""
+    """Draw a placeholder in a delegate's cell."""
     if len(arguments) < 2 or not isinstance(arguments[0], QPainter):
         return
     rect = getattr(arguments[1], "rect", arguments[1])

@@ -1,7 +1,7 @@
-"""The outline of a sound at every zoom: smallest and largest sample of ever longer stretches. No Qt.
+"""Peak pyramid of a waveform: minima and maxima at several block sizes, for drawing at any zoom. No Qt.
 
-Drawing a minute of sound must not touch a million samples, and sound that is still arriving must not be
-summed up anew for each chunk: so each level is made from the one below, from where it changed.
+Drawing a minute of audio must not read a million samples, and appending a chunk must not recompute everything: each
+level is computed from the one below, starting at the first changed block.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 Samples = npt.NDArray[np.float32]
 
 _LEVEL_RATIO = 8
-# 64, 512, 4096 and 32 768 samples: ten minutes are some hundred of the longest.
+# Blocks of 64, 512, 4096 and 32 768 samples; ten minutes are some hundred of the longest.
 _NUM_LEVELS = 4
 _SHORTEST_BLOCK_SAMPLES = 64
 _LEAST_CAPACITY = 1024
@@ -23,7 +23,7 @@ _ROUNDING = 1e-5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveformPeaks:
-    """``lows`` and ``highs``: (columns,) each, what the sound spans in each column of a picture."""
+    """Minimum and maximum sample of each pixel column: ``lows`` and ``highs``, (columns,) each."""
 
     lows: Samples = field(repr=False)
     highs: Samples = field(repr=False)
@@ -37,7 +37,7 @@ class WaveformPeaks:
 
 
 class Peaks:
-    """A sound that may still grow, and its outline between any two moments. ``samples`` is not copied."""
+    """Peak pyramid of a waveform that may still grow. ``samples`` is not copied."""
 
     def __init__(self, sample_rate: int, samples: Samples | None = None) -> None:
         assert sample_rate > 0
@@ -57,7 +57,7 @@ class Peaks:
 
     @property
     def samples(self) -> Samples:
-        """(n,): all there is by now; not to be changed."""
+        """All samples so far, (n,); read-only."""
         return self._samples.values
 
     def append(self, samples: Samples) -> None:
@@ -66,7 +66,7 @@ class Peaks:
         self._sum_up(first_changed)
 
     def outline(self, start_seconds: float, end_seconds: float, num_columns: int) -> WaveformPeaks:
-        """``num_columns`` stretches of equal length; those without sound are flat at zero."""
+        """Return the peaks of ``num_columns`` equal time ranges; zero outside the waveform."""
         assert end_seconds > start_seconds
         edges = np.linspace(start_seconds, end_seconds, num_columns + 1) * self.sample_rate
         samples_per_column = (edges[-1] - edges[0]) / max(1, num_columns)
@@ -75,16 +75,16 @@ class Peaks:
         has_sound = (edges[1:] > 0) & (edges[:-1] < self.num_samples)
         if not len(low) or not has_sound.any():
             return WaveformPeaks(lows, highs)
-        # A moment that is meant to be a whole sample may have come out a trifle before it.
+        # Rounding may place an edge slightly before the sample it stands for.
         first = np.clip(((edges[:-1][has_sound] + _ROUNDING) // block).astype(np.int64), 0, len(low) - 1)
         end = min(len(low), max(int(first[-1]) + 1, int(-(-(edges[1:][has_sound][-1] - _ROUNDING) // block))))
-        # A column shorter than a block shows the block it lies in: that is what reduceat does with equal indices.
+        # A column shorter than a block shows the block that contains it: reduceat does this for equal indices.
         lows[has_sound] = np.minimum.reduceat(low[:end], first)
         highs[has_sound] = np.maximum.reduceat(high[:end], first)
         return WaveformPeaks(lows, highs)
 
     def _level_for(self, samples_per_column: float) -> tuple[int, Samples, Samples]:
-        """The coarsest level with at least two blocks a column: edges are then off by half a column at most."""
+        """Return the coarsest level with at least two blocks per column, whose edges are off by half a column at most."""
         block, low, high = 1, self._samples.values, self._samples.values
         for level in range(_NUM_LEVELS):
             block_samples = _SHORTEST_BLOCK_SAMPLES * _LEVEL_RATIO**level
@@ -107,14 +107,14 @@ class Peaks:
 
 
 def outline_of(samples: Samples, num_columns: int) -> WaveformPeaks:
-    """The whole of ``samples`` (n,) in ``num_columns``, for a small picture that never changes."""
+    """Return the peaks of all ``samples`` (n,) in ``num_columns``."""
     if not len(samples):
         return WaveformPeaks(np.zeros(num_columns, np.float32), np.zeros(num_columns, np.float32))
     return Peaks(1, samples).outline(0.0, len(samples), num_columns)
 
 
 class _Growing:
-    """An array that is continued at its end without being copied each time."""
+    """Growing array with amortised appends; the initial values are not copied until the first change."""
 
     def __init__(self, values: Samples) -> None:
         self._buffer = values

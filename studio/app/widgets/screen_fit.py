@@ -1,6 +1,6 @@
-"""Room on the screen: dialogs that are no larger than it, and pages that scroll where they find too little.
+"""Fitting dialogs and pages to small screens.
 
-A laptop's 1280 by 800 at 200 % leaves 640 by 400 of Qt's points.
+A laptop screen of 1280 x 800 pixels at 200 % has 640 x 400 logical pixels.
 """
 
 from __future__ import annotations
@@ -11,32 +11,32 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from studio.app.widgets.painting_guard import paints_safely
 
-_FRAME_PIXELS = 40  # title bar and borders, which nobody knows before a window is shown
+_FRAME_PIXELS = 40  # estimate of the title bar and borders, whose size is unknown before a window is shown
 _LEAST_SIZE = QSize(200, 120)
-# Lists and texts in a dock, which would otherwise hold the window open by their own least size.
+# Minimum height of lists and texts in a dock; Qt's default would keep the window from shrinking.
 LEAST_LIST_PIXELS = 36
 
 
 def available_size() -> QSize:
-    """For the inside of a window."""
+    """Return the largest size of a window's contents."""
     return QGuiApplication.primaryScreen().availableSize().shrunkBy(QMargins(0, _FRAME_PIXELS, 0, 0))
 
 
 def fit_to_screen(width: int, height: int) -> QSize:
-    """That size, or as much of it as the screen has room for."""
+    """Return the size, reduced to fit the screen."""
     return QSize(width, height).boundedTo(available_size())
 
 
 @paints_safely
 class ScrolledPage(QScrollArea):
-    """``page`` as it wants to be where there is room, else behind scroll bars."""
+    """Scroll area around ``page`` for windows that are too small for it."""
 
     def __init__(self, page: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._page = page
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the control that has it
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused control by itself
         self.setWidget(page)
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -1,4 +1,4 @@
-"""Drawing the outline of a sound, in one way for the large picture and the small ones."""
+"""Drawing of waveform outlines, shared by the waveform view and the thumbnails."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from studio.app.widgets.peaks import Peaks, WaveformPeaks
 
-# Quiet sound is drawn larger, in steps, so that the picture of a growing sound seldom jumps.
+# Quiet audio is drawn larger, in steps, so that a growing waveform is rarely rescaled.
 _HEIGHT_STEPS = (0.125, 0.25, 0.5, 1.0)
 _LEAST_HEIGHT_PIXELS = 1.0
 
 
 def full_height(loudest: float) -> float:
-    """The sample value to be drawn at the very top."""
+    """Return the sample value at the top edge."""
     return next((step for step in _HEIGHT_STEPS if loudest <= step), max(1.0, loudest))
 
 
 def paint_outline(
     painter: QPainter, area: QRectF, outline: WaveformPeaks, colour: QColor, *, height: float | None = None
 ) -> None:
-    """``outline`` across ``area``; ``height`` is the sample value at its top, else what the outline needs."""
+    """Draw ``outline`` across ``area``; ``height`` is the sample value at the top edge, by default fitted."""
     if not len(outline):
         return
     scale = area.height() / 2 / (full_height(outline.loudest) if height is None else height)
@@ -41,7 +41,7 @@ def paint_outline(
 def paint_curve(
     painter: QPainter, area: QRectF, peaks: Peaks, colour: QColor, *, start_seconds: float, end_seconds: float
 ) -> None:
-    """The samples themselves, joined by lines: for a view so near that there are fewer of them than pixels."""
+    """Draw the samples as a polyline, for views with fewer samples than pixels."""
     rate = peaks.sample_rate
     first = max(0, int(start_seconds * rate))
     samples = peaks.samples[first : int(end_seconds * rate) + 2]

@@ -1,4 +1,4 @@
-"""Where a ruler over sound has its marks, and how a moment is written. No Qt."""
+"""Marks of the time ruler and formatting of times. No Qt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _STEPS_SECONDS = (
 
 
 def ruler_marks(start_seconds: float, end_seconds: float, most_marks: int) -> list[tuple[float, str]]:
-    """At most ``most_marks`` + 1 round moments from ``start_seconds`` to ``end_seconds``, with their words."""
+    """Return at most ``most_marks`` + 1 round times with their labels."""
     span = end_seconds - start_seconds
     step = next((step for step in _STEPS_SECONDS if span / step <= max(1, most_marks)), _STEPS_SECONDS[-1])
     first, last = math.ceil(start_seconds / step - 1e-6), math.floor(end_seconds / step + 1e-6)
@@ -19,7 +19,7 @@ def ruler_marks(start_seconds: float, end_seconds: float, most_marks: int) -> li
 
 
 def time_text(seconds: float, decimals: int = 1) -> str:
-    """``0:07.5``, ``12:07.5`` or ``1:12:07.5``."""
+    """Format a time as ``0:07.5``, ``12:07.5`` or ``1:12:07.5``."""
     units = 10**decimals
     whole, part = divmod(round(seconds * units), units)
     minutes, whole = divmod(whole, 60)

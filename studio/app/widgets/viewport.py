@@ -1,10 +1,10 @@
-"""Which part of a sound is in view: zoomed, scrolled, or all of it, also while it grows. No Qt."""
+"""Visible time range of a waveform: zoom and scroll position, also while it grows. No Qt."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# While sound arrives there is room ahead of it, taken in steps: a picture rescaled at each chunk flickers.
+# While audio arrives, the view extends beyond it in steps: rescaling at each chunk would flicker.
 _FIRST_ROOM_SECONDS = 4.0
 _ROOM_GROWTH = 1.5
 _SHORTEST_VIEW_SECONDS = 0.005
@@ -13,7 +13,7 @@ _LEAST_TOTAL_SECONDS = 0.1
 
 @dataclass
 class Viewport:
-    """From ``start_seconds`` to ``end_seconds`` of a sound of ``total_seconds``. At first all of it is in view."""
+    """Visible range of a waveform of ``total_seconds``; initially all of it."""
 
     total_seconds: float = 0.0
     is_growing: bool = False
@@ -38,7 +38,7 @@ class Viewport:
 
     @property
     def room_seconds(self) -> float:
-        """The sound, and what it is given to grow into."""
+        """Length of the waveform, plus reserve while it grows."""
         if not self.is_growing:
             return max(_LEAST_TOTAL_SECONDS, self.total_seconds)
         room = _FIRST_ROOM_SECONDS
@@ -58,7 +58,7 @@ class Viewport:
             self.scroll_to(start_seconds)
 
     def zoom(self, factor: float, around_seconds: float) -> None:
-        """``factor`` above 1 shows less; what is at ``around_seconds`` stays where it is in the picture."""
+        """Zoom in by ``factor`` (out below 1), keeping ``around_seconds`` at the same pixel."""
         share = (around_seconds - self.start_seconds) / self.visible_seconds
         visible = self.visible_seconds / factor
         start = around_seconds - share * visible
@@ -69,7 +69,7 @@ class Viewport:
             self._start_seconds = min(max(0.0, start_seconds), max(0.0, self.room_seconds - self._visible_seconds))
 
     def reveal(self, seconds: float) -> bool:
-        """Turns the page if ``seconds`` is out of view; whether it had to."""
+        """Scroll by a page if ``seconds`` is not visible; return whether the view moved."""
         if self.is_fitting or self.start_seconds <= seconds <= self.end_seconds:
             return False
         before = self.start_seconds

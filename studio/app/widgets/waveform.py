@@ -1,7 +1,7 @@
-"""The large picture of a sound: it grows while sound arrives, shows where play is, can be zoomed, and selected in.
+"""Waveform view with a playback cursor, zoom and an optional selection; grows while audio arrives.
 
-Keyboard: + and - zoom, 0 shows all, arrows move the cursor, or with a selection its active handle
-(Up and Down choose which; Shift: in large steps; Ctrl: the whole selection).
+Keyboard: + and - zoom, 0 shows all, arrow keys move the cursor, or with a selection its active handle
+(Up and Down switch the handle; Shift: large steps; Ctrl: move the whole selection).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _SCROLL_SHARE = 0.1
 
 @paints_safely
 class Waveform(QWidget):
-    """``show_sound`` for a whole sound; ``begin``, ``append`` … ``finish`` for one that is being made."""
+    """Shows complete audio with ``show_sound``, growing audio with ``begin``, ``append`` … ``finish``."""
 
-    seek_requested = Signal(float)  # seconds: a person pointed at a moment
+    seek_requested = Signal(float)  # seconds: the user clicked there
     selection_changed = Signal(float, float)  # start, end in seconds; also while a handle is being dragged
-    selection_finished = Signal(float, float)  # the handle was let go
+    selection_finished = Signal(float, float)  # the handle was released
     view_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -49,10 +49,10 @@ class Waveform(QWidget):
         self._selection: ClipSelection | None = None
         self._active_handle = Handle.START
         self._is_dragging = False
-        self._picture: QPixmap | None = None
-        self._empty_text = self.tr("No sound yet")
+        self._pixmap: QPixmap | None = None
+        self._empty_text = self.tr("No audio yet")
         self._scroll_bar = QScrollBar(Qt.Orientation.Horizontal, self)
-        self._scroll_bar.setAccessibleName(self.tr("Part of the sound in view"))
+        self._scroll_bar.setAccessibleName(self.tr("Visible part of the audio"))
         self._scroll_bar.hide()
         self._scroll_bar.valueChanged.connect(self._on_scrolled)
         self.setAccessibleName(self.tr("Waveform"))
@@ -61,19 +61,19 @@ class Waveform(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._describe()
 
-    # The sound.
+    # Audio.
 
     def show_sound(self, samples: Samples, sample_rate: int) -> None:
-        """``samples`` (n,) float32, kept and not copied; the whole of it comes into view, without a selection."""
+        """Show all of ``samples`` (n,) float32, which are not copied, and clear the selection."""
         self.show_peaks(Peaks(sample_rate, samples))
 
     def show_peaks(self, peaks: Peaks) -> None:
-        """The same for a long sound, which is better summed up on another thread."""
-        self._take(peaks, is_growing=False)
+        """Show long audio whose peaks were computed on another thread."""
+        self._set_peaks(peaks, is_growing=False)
 
     def begin(self, sample_rate: int) -> None:
-        """A sound that will arrive piece by piece."""
-        self._take(Peaks(sample_rate), is_growing=True)
+        """Show audio that arrives in chunks."""
+        self._set_peaks(Peaks(sample_rate), is_growing=True)
 
     def append(self, samples: Samples) -> None:
         assert self._peaks is not None, "begin comes first"
@@ -82,19 +82,19 @@ class Waveform(QWidget):
         self._redraw()
 
     def finish(self) -> None:
-        """No more will come."""
+        """Mark growing audio as complete."""
         self._view.is_growing = False
         self._redraw()
 
     def clear(self) -> None:
-        self._take(None, is_growing=False)
+        self._set_peaks(None, is_growing=False)
 
     @property
     def empty_text(self) -> str:
         return self._empty_text
 
     def set_empty_text(self, text: str) -> None:
-        """What is written where there is no sound."""
+        """Set the text shown without audio."""
         self._empty_text = text
         self._redraw()
 
@@ -102,14 +102,14 @@ class Waveform(QWidget):
     def seconds(self) -> float:
         return self._peaks.seconds if self._peaks is not None else 0.0
 
-    # The cursor.
+    # Cursor.
 
     @property
     def cursor_seconds(self) -> float | None:
         return self._cursor_seconds
 
     def set_cursor(self, seconds: float | None) -> None:
-        """Where play is; None hides it. A zoomed view turns its page to keep it in sight."""
+        """Move the playback cursor, scrolling a zoomed view by pages; None hides it."""
         before, self._cursor_seconds = self._cursor_seconds, seconds
         if seconds is not None and not self._is_dragging and self._view.reveal(seconds):
             self._view_moved()
@@ -118,7 +118,7 @@ class Waveform(QWidget):
             if moment is not None:
                 self.update(QRect(int(self._x_at(moment)) - 2, 0, 5, self.height()))
 
-    # The selection.
+    # Selection.
 
     @property
     def selection(self) -> tuple[float, float] | None:
@@ -132,7 +132,7 @@ class Waveform(QWidget):
         shortest_seconds: float = 0.01,
         longest_seconds: float = float("inf"),
     ) -> None:
-        """Shows handles that a person can move, within these limits."""
+        """Show a selection whose handles the user can move within the limits."""
         self._selection = ClipSelection(start_seconds, end_seconds, self.seconds, shortest_seconds, longest_seconds)
         self._describe()
         self.update()
@@ -142,7 +142,7 @@ class Waveform(QWidget):
         self._describe()
         self.update()
 
-    # The view.
+    # View.
 
     def zoom_in(self) -> None:
         self._zoom(_ZOOM_STEP)
@@ -175,21 +175,21 @@ class Waveform(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.EnabledChange):
-            self._picture = None
+            self._pixmap = None
         super().changeEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         bar_height = self._scroll_bar.sizeHint().height()
         self._scroll_bar.setGeometry(0, self.height() - bar_height, self.width(), bar_height)
-        self._picture = None
+        self._pixmap = None
         super().resizeEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         ratio = self.devicePixelRatioF()
-        if self._picture is None or self._picture.devicePixelRatio() != ratio:
-            self._picture = self._paint_picture(ratio)
+        if self._pixmap is None or self._pixmap.devicePixelRatio() != ratio:
+            self._pixmap = self._paint_pixmap(ratio)
         painter = QPainter(self)
-        painter.drawPixmap(QPointF(0, 0), self._picture)
+        painter.drawPixmap(QPointF(0, 0), self._pixmap)
         colours = Colours.of(self.palette())
         if self._selection:
             active = self._active_handle if self.hasFocus() else None
@@ -237,15 +237,13 @@ class Waveform(QWidget):
             self._view.scroll_to(self._view.start_seconds - sideways / 120 * _SCROLL_SHARE * self._view.visible_seconds)
             self._view_moved()
         else:
-            event.ignore()  # whatever we lie in may scroll
+            event.ignore()  # let the parent scroll
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if not self._obey(event):
+        if not self._handle_key(event):
             super().keyPressEvent(event)
 
-    # Inside.
-
-    def _take(self, peaks: Peaks | None, *, is_growing: bool) -> None:
+    def _set_peaks(self, peaks: Peaks | None, *, is_growing: bool) -> None:
         self._peaks = peaks
         self._view = Viewport(self.seconds, is_growing)
         self._selection = None
@@ -253,7 +251,7 @@ class Waveform(QWidget):
         self._is_dragging = False
         self._view_moved()
 
-    def _obey(self, event: QKeyEvent) -> bool:
+    def _handle_key(self, event: QKeyEvent) -> bool:
         step = _LARGE_STEP_SECONDS if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else _STEP_SECONDS
         match event.key():
             case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
@@ -332,23 +330,23 @@ class Waveform(QWidget):
         self.view_changed.emit()
 
     def _redraw(self) -> None:
-        self._picture = None
+        self._pixmap = None
         self._describe()
         self.update()
 
     def _describe(self) -> None:
-        """For those who cannot see it."""
+        """Describe the waveform for screen readers."""
         if self._peaks is None:
             words = self._empty_text
         else:
-            words = self.tr("{seconds:.1f} seconds of sound").format(seconds=self.seconds)
+            words = self.tr("{seconds:.1f} seconds of audio").format(seconds=self.seconds)
         if self._selection:
             words += ". " + self.tr("Selected from {start:.2f} to {end:.2f} seconds").format(
                 start=self._selection.start_seconds, end=self._selection.end_seconds
             )
         self.setAccessibleDescription(words)
 
-    # Where things are.
+    # Geometry.
 
     def _x_at(self, seconds: float) -> float:
         return self._scale().x_at(seconds)
@@ -374,13 +372,13 @@ class Waveform(QWidget):
     def _scale(self) -> Scale:
         return Scale(self._view.start_seconds, self._view.end_seconds, self.width())
 
-    def _paint_picture(self, ratio: float) -> QPixmap:
-        """All that does not change while it plays."""
-        picture = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
-        picture.setDevicePixelRatio(ratio)
+    def _paint_pixmap(self, ratio: float) -> QPixmap:
+        """Paint everything that does not change during playback."""
+        pixmap = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
+        pixmap.setDevicePixelRatio(ratio)
         colours = Colours.of(self.palette())
-        picture.fill(colours.ground)
-        painter = QPainter(picture)
+        pixmap.fill(colours.ground)
+        painter = QPainter(pixmap)
         painter.setFont(self.font())
         if self._peaks is None:
             painter.setPen(colours.faint_text)
@@ -391,4 +389,4 @@ class Waveform(QWidget):
             num_columns = round(self.width() * ratio)
             paint_sound(painter, area, self._scale(), peaks=self._peaks, colour=colours.sound, num_columns=num_columns)
         painter.end()
-        return picture
+        return pixmap

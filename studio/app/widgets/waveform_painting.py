@@ -1,4 +1,4 @@
-"""What the large waveform is drawn of: ruler, sound, selection."""
+"""Painting of the waveform view: ruler, waveform and selection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIXELS_PER_MARK = 90
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From moments of the sound to pixels of the widget."""
+    """Mapping from time to pixels of the widget."""
 
     start_seconds: float
     end_seconds: float
@@ -32,12 +32,12 @@ class Scale:
 
 
 def paint_ruler(painter: QPainter, area: QRectF, scale: Scale, colours: Colours) -> None:
-    """Moments above ``area``, and a faint line down from each."""
+    """Paint times above ``area``, and a faint line down from each."""
     for seconds, words in ruler_marks(scale.start_seconds, scale.end_seconds, scale.width // _PIXELS_PER_MARK):
         x = scale.x_at(seconds)
         painter.setPen(colours.line)
         painter.drawLine(QPointF(x, 0), QPointF(x, area.bottom()))
-        if x + 4 + painter.fontMetrics().horizontalAdvance(words) <= area.right():  # half a time would be another
+        if x + 4 + painter.fontMetrics().horizontalAdvance(words) <= area.right():  # a cut label would be misread
             painter.setPen(colours.faint_text)
             painter.drawText(QPointF(x + 4, area.top() - 4), words)
     painter.setPen(colours.line)
@@ -47,7 +47,7 @@ def paint_ruler(painter: QPainter, area: QRectF, scale: Scale, colours: Colours)
 def paint_sound(
     painter: QPainter, area: QRectF, scale: Scale, *, peaks: Peaks, colour: QColor, num_columns: int
 ) -> None:
-    """What is still to come is left empty, not drawn as silence."""
+    """Paint the waveform; audio that has not arrived is left empty instead of drawn as silence."""
     start, end = scale.start_seconds, scale.end_seconds
     if (end - start) * peaks.sample_rate < num_columns:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -64,7 +64,7 @@ def paint_sound(
 def paint_selection(
     painter: QPainter, area: QRectF, scale: Scale, *, selection: ClipSelection, active: Handle | None, colours: Colours
 ) -> None:
-    """Handles, a veil over what is not selected, and how long it is."""
+    """Paint the handles, the length of the selection, and a veil over everything else."""
     left, right = scale.x_at(selection.start_seconds), scale.x_at(selection.end_seconds)
     painter.fillRect(QRectF(0, area.top(), max(0.0, left), area.height()), colours.veil)
     painter.fillRect(QRectF(right, area.top(), max(0.0, scale.width - right), area.height()), colours.veil)

@@ -96,7 +96,7 @@ def test_a_recording_that_cannot_be_read_is_a_sentence_and_can_be_tried_again(be
     recording.write_bytes(b"Dear all, this is no sound.")
     bench.loop.call_soon(bench.parts.recordings.speak, recording)
     bench.until(lambda: window.notices.words)
-    assert "Letter.wav is not a sound file we can read" in window.notices.words
+    assert "Letter.wav is not a readable audio file" in window.notices.words
     (line,) = bench.lines
     (job,) = bench.session.queue.jobs
     live = bench.session.line_statuses.of(line.id)

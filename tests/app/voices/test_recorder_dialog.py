@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.recording_session import RecordingSession, SessionState
-from studio.audio.recording import InputStream, OpenInput, Take
+from studio.audio.recording import InputCallback, InputStream, OpenInput
 
 RATE = 24_000
 
@@ -131,7 +131,7 @@ def test_a_microphone_that_comes_later_is_found(
 ) -> None:
     answers: list[OpenInput] = [no_microphone, microphone.open]
 
-    def open_next(device: str | None, take: Take) -> InputStream:
+    def open_next(device: str | None, take: InputCallback) -> InputStream:
         return answers.pop(0)(device, take)
 
     dialog = open_dialog(open_next)
@@ -154,7 +154,7 @@ def test_a_microphone_that_vanishes_leaves_what_was_recorded(
     microphone.vanish()
     until(qtbot, dialog, SessionState.RECORDED)
     assert dialog.recording.seconds == 3.0
-    assert "The microphone vanished" in dialog._problem.words
+    assert "The microphone was disconnected" in dialog._problem.words
     assert dialog._problem.isVisible()
     assert dialog._use.isEnabled()
     assert not dialog._record.isEnabled()

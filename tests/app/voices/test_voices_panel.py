@@ -139,7 +139,7 @@ def test_several_sounds_become_several_voices_at_once(
     ]
     qtbot.waitUntil(lambda: bool(errors))
     assert errors[0].message == "1 of 4 files could not become voices."
-    assert "broken.mp3 is not a sound file" in errors[0].remedy
+    assert "broken.mp3 is not a readable audio file" in errors[0].remedy
     stack.undo()
     qtbot.waitUntil(lambda: names(panel) == [])
 
@@ -169,7 +169,7 @@ def test_what_cannot_become_a_voice_is_a_sentence(panel: VoicesPanel, tmp_path: 
     (tmp_path / "bad.wav").write_text("not a sound")
     with qtbot.waitSignal(panel.failed) as failed:
         panel.voice_importer.take([tmp_path / "bad.wav"])
-    assert "not a sound file" in str(failed.args[0])
+    assert "not a readable audio file" in str(failed.args[0])
 
 
 def test_recording_leads_to_the_doctor(

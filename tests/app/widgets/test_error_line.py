@@ -71,13 +71,13 @@ def test_one_that_changes_as_a_person_drags_is_noted_once_and_reported_as_it_is(
 
 def test_it_follows_the_language(qapp: QApplication, line: ErrorLine) -> None:
     use_language(qapp, QLocale("en_US"))
-    sentence = "{file} holds no sound."
+    sentence = "{file} contains no audio."
     line.show_error(SilentClip(sentence, file="film.mp4"))
     try:
         use_language(qapp, QLocale("zh_CN"))
         assert "film.mp4" in line.words
-        assert "holds" not in line.words
+        assert "contains" not in line.words
         assert line.copy_report.text() == "复制报告"
     finally:
         use_language(qapp, QLocale("en_US"))
-    assert line.words == "film.mp4 holds no sound."
+    assert line.words == "film.mp4 contains no audio."

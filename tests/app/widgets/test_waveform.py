@@ -45,11 +45,11 @@ def test_sound_is_seen_where_it_is(waveform: Waveform) -> None:
     columns = sounding_columns(waveform)
     assert min(columns) in range(195, 206)
     assert max(columns) > 395
-    assert waveform.accessibleDescription() == "2.0 seconds of sound"
+    assert waveform.accessibleDescription() == "2.0 seconds of audio"
 
 
 def test_it_grows_while_sound_arrives(waveform: Waveform) -> None:
-    assert "No sound yet" in waveform.accessibleDescription()
+    assert "No audio yet" in waveform.accessibleDescription()
     waveform.begin(RATE)
     assert sounding_columns(waveform) == []
     filled = []
