@@ -1229,14 +1229,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>另一个程序正在使用声音库。</translation>
     </message>
     <message>
-        <source>Ask again: another is started by itself.</source>
-        <translation>请再试一次：会自动启动一个新的。</translation>
-    </message>
-    <message>
-        <source>Ask again: another is started by itself.{log}</source>
-        <translation>请再试一次：会自动启动一个新的。{log}</translation>
-    </message>
-    <message>
         <source>Ask whoever made it for another.</source>
         <translation>请向制作者另要一份。</translation>
     </message>
@@ -1493,10 +1485,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请关闭其他程序，或把句子拆短。</translation>
     </message>
     <message>
-        <source>Close other programs, use a shorter text or clip, or choose a smaller precision.</source>
-        <translation>请关闭其他程序，使用更短的文本或录音，或选择更低的精度。</translation>
-    </message>
-    <message>
         <source>Connect it, or choose another in the settings.</source>
         <translation>请连接它，或在设置中另选一个。</translation>
     </message>
@@ -1707,10 +1695,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Make it, or choose another.</source>
         <translation>请新建它，或另选一个。</translation>
-    </message>
-    <message>
-        <source>Make the voice again from a recording.</source>
-        <translation>请用录音重新制作声音。</translation>
     </message>
     <message>
         <source>Make the voice again from its recording.</source>
@@ -1983,10 +1967,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Run the set-up again: python3 packaging/run.py.</source>
         <translation>请重新运行安装：python3 packaging/run.py。</translation>
-    </message>
-    <message>
-        <source>{mend} `timbre doctor` says more.</source>
-        <translation>{mend}`timbre doctor` 会给出更多信息。</translation>
     </message>
     <message>
         <source>Save it again as .docx, or as text.</source>
@@ -2353,16 +2333,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型来源不提供该模型：被禁止、不存在，或请求过多。</translation>
     </message>
     <message>
-        <source>The process that speaks did not answer within {seconds:g} seconds.</source>
-        <translation>朗读进程在 {seconds:g} 秒内没有响应。</translation>
-    </message>
-    <message>
         <source>The process that speaks does not answer.</source>
         <translation>负责说话的进程没有回应。</translation>
-    </message>
-    <message>
-        <source>The process that speaks ended unexpectedly ({how}).</source>
-        <translation>朗读进程意外结束（{how}）。</translation>
     </message>
     <message>
         <source>The process that speaks ended: a crash, or the system took its memory.</source>
@@ -2445,20 +2417,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>语音语言模型算出了不是数字的结果。</translation>
     </message>
     <message>
-        <source>The stored voice {name} holds only a speaker embedding, which these models cannot speak from.</source>
-        <translation>保存的声音 {name} 只有说话人向量，这些模型无法只凭它朗读。</translation>
-    </message>
-    <message>
         <source>The stored voice {name} is damaged.</source>
         <translation>保存的声音 {name} 已损坏。</translation>
     </message>
     <message>
         <source>The stored voice {name} lacks {key}.</source>
         <translation>保存的声音 {name} 缺少 {key}。</translation>
-    </message>
-    <message>
-        <source>The text could not be spelled out ({reason}).</source>
-        <translation>无法得出文本的读法（{reason}）。</translation>
     </message>
     <message>
         <source>The text has {length:,} characters; one request takes {most:,}.</source>
@@ -2613,10 +2577,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音里的话太少，学不到音色。</translation>
     </message>
     <message>
-        <source>There was not enough memory for this.</source>
-        <translation>内存不足，无法完成。</translation>
-    </message>
-    <message>
         <source>There was not enough memory to build {file}.</source>
         <translation>内存不足，无法构建 {file}。</translation>
     </message>
@@ -2747,10 +2707,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot</source>
         <translation>可以读取 WAV、FLAC、OGG 和 MP3，不能读取 m4a、mp4 和 webm</translation>
-    </message>
-    <message>
-        <source>Wait a moment, or start the program again.</source>
-        <translation>请稍等，或重新启动程序。</translation>
     </message>
     <message>
         <source>Wait some minutes, or choose the other source or a mirror.</source>
@@ -2937,10 +2893,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>程序的另一个窗口正在试用它</translation>
     </message>
     <message>
-        <source>before it was asked</source>
-        <translation>在收到请求之前</translation>
-    </message>
-    <message>
         <source>broke off the connection</source>
         <translation>中断了连接</translation>
     </message>
@@ -3011,10 +2963,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>it could not be opened</source>
         <translation>它无法打开</translation>
-    </message>
-    <message>
-        <source>it could not be started: {reason}</source>
-        <translation>无法启动：{reason}</translation>
     </message>
     <message>
         <source>it did not answer in time</source>
@@ -3489,10 +3437,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 中没有声音特征。</translation>
     </message>
     <message>
-        <source>{file} holds no voices.</source>
-        <translation>{file} 中没有声音。</translation>
-    </message>
-    <message>
         <source>{file} holds nothing that can be spoken.</source>
         <translation>{file} 中没有可朗读的内容。</translation>
     </message>
@@ -3551,10 +3495,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} is missing from {folder}.</source>
         <translation>{folder} 中缺少 {file}。</translation>
-    </message>
-    <message>
-        <source>{file} is no plain file of voices: it is damaged, or wants to run code when opened.</source>
-        <translation>{file} 不是单纯的声音文件：它已损坏，或会在打开时运行代码。</translation>
     </message>
     <message>
         <source>{file} is not a plain weight file: it is damaged, or wants to run code when opened.</source>
@@ -4219,6 +4159,82 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>“{name}” is not a supported audio format.{did_you_mean}</source>
         <translation>“{name}”不是支持的音频格式。{did_you_mean}</translation>
+    </message>
+    <message>
+        <source>An internal error occurred ({kind}: {reason}).</source>
+        <translation>程序内部出错（{kind}：{reason}）。</translation>
+    </message>
+    <message>
+        <source>Close other programs, use a shorter text or clip, or choose a lower precision.</source>
+        <translation>请关闭其他程序，使用更短的文本或录音，或选择更低的精度。</translation>
+    </message>
+    <message>
+        <source>Create the voice from a recording.</source>
+        <translation>请用录音创建音色。</translation>
+    </message>
+    <message>
+        <source>See the log for details.</source>
+        <translation>详情请见日志。</translation>
+    </message>
+    <message>
+        <source>{file} contains no voices.</source>
+        <translation>{file} 中没有音色。</translation>
+    </message>
+    <message>
+        <source>The speech process did not respond within {seconds:g} seconds.</source>
+        <translation>朗读进程在 {seconds:g} 秒内没有响应。</translation>
+    </message>
+    <message>
+        <source>The speech process ended unexpectedly ({how}).</source>
+        <translation>朗读进程意外结束（{how}）。</translation>
+    </message>
+    <message>
+        <source>The speech process was closed.</source>
+        <translation>朗读进程已关闭。</translation>
+    </message>
+    <message>
+        <source>The stored voice {name} contains only a speaker embedding, which is not enough for these models.</source>
+        <translation>预存音色 {name} 只包含说话人向量，不足以供这些模型使用。</translation>
+    </message>
+    <message>
+        <source>The text could not be normalised ({reason}).</source>
+        <translation>文本规范化失败（{reason}）。</translation>
+    </message>
+    <message>
+        <source>There was not enough memory.</source>
+        <translation>内存不足。</translation>
+    </message>
+    <message>
+        <source>Try again. If it happens again, report it with the log.</source>
+        <translation>请重试。如再次出现，请附上日志反馈。</translation>
+    </message>
+    <message>
+        <source>Try again; it is restarted automatically.</source>
+        <translation>请重试，朗读进程会自动重启。</translation>
+    </message>
+    <message>
+        <source>Try again; it is restarted automatically.{log}</source>
+        <translation>请重试，朗读进程会自动重启。{log}</translation>
+    </message>
+    <message>
+        <source>Wait a moment, or restart the program.</source>
+        <translation>请稍候，或重启程序。</translation>
+    </message>
+    <message>
+        <source>before the request</source>
+        <translation>在收到请求之前</translation>
+    </message>
+    <message>
+        <source>could not be started: {reason}</source>
+        <translation>无法启动：{reason}</translation>
+    </message>
+    <message>
+        <source>{file} is not a plain file of voices: it is damaged, or runs code when opened.</source>
+        <translation>{file} 不是普通的音色文件：文件已损坏，或会在打开时运行代码。</translation>
+    </message>
+    <message>
+        <source>{mend} `timbre doctor` shows details.</source>
+        <translation>{mend}运行 `timbre doctor` 可查看详情。</translation>
     </message>
 </context>
 <context>

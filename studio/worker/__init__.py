@@ -1,5 +1,5 @@
-"""The second process, where the models live, and the way to it.
+"""The worker process, which runs the models, and its client.
 
-``client.py`` asks from an asyncio loop, ``link.py`` carries (two threads for each life of the worker),
-``process.py`` starts and ends, ``server.py`` answers; ``protocol.py`` is all they say to each other.
+``client.py`` sends requests from an asyncio loop, ``connection.py`` reads and writes the pipe on two threads,
+``process.py`` starts and ends the process, ``server.py`` works on requests there, ``protocol.py`` defines the messages.
 """

@@ -1,8 +1,8 @@
-"""The way to the worker from asyncio: requests go in, sound and reports come out. No torch here.
+"""Asyncio client of the worker: requests go in, audio and reports come out. Does not import torch.
 
-A worker that dies becomes ``WorkerDied`` for the requests it had; the next request starts another.
-The worker's events arrive on a reading thread (``link.py``) and are handed to the loop; sound may be
-taken on that thread directly (``Callbacks.on_audio``).
+The requests of a worker that dies fail with ``WorkerDied``; the next request starts another worker.
+Events arrive on a reading thread (``connection.py``) and are passed to the loop; ``Callbacks.on_audio`` is called
+on the reading thread.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from studio.worker.request_handle import Callbacks, RequestHandle
 _log = logging.getLogger(__name__)
 
 _CLOSE_GRACE_SECONDS = 5.0
-# A cancelled request ends within a chunk; a worker that takes longer than any chunk is stuck.
+# A cancelled request ends within a chunk; a worker that takes longer than any chunk is killed.
 _CANCEL_GRACE_SECONDS = 120.0
 
 _Answer = TypeVar("_Answer", bound=Event)
@@ -63,9 +63,9 @@ class _Question:
 
 
 class WorkerClient:
-    """Speaks with one model. ``async with`` it, or ``close`` it; a closed client may be used again.
+    """Client for one model. Use it with ``async with`` or ``close`` it; a closed client may be used again.
 
-    ``start_worker`` makes a worker that is not yet started (tests serve one in a thread).
+    ``start_worker`` returns a worker that is not started yet (tests run one in a thread).
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class WorkerClient:
         self._on_engine_news: Callable[[EngineStatus], None] | None = None
         self._loading: asyncio.Task[EngineDescription] | None = None
         self._submitting: set[asyncio.Task[None]] = set()
-        # What the worker has been told and not yet answered.
+        # What was sent to the worker and is not answered yet.
         self._running: dict[int, RequestHandle] = {}
         self._questions: dict[int, _Question] = {}
 
@@ -101,18 +101,18 @@ class WorkerClient:
     ) -> None:
         await self.close()
 
-    # What can be asked for. Everything that waits raises StudioError.
+    # Requests. Every coroutine raises StudioError.
 
     async def load(self) -> EngineDescription:
-        """Starts the worker and loads the model, unless both have been done. Requests do it by themselves."""
+        """Start the worker and load the model, unless both are done. Requests call this themselves."""
         while True:
             loading = self._loading or self._begin_loading()
             description = await asyncio.shield(loading)
-            if self._loading is loading:  # else the worker died meanwhile
+            if self._loading is loading:  # otherwise the worker has died meanwhile
                 return description
 
     async def unload(self) -> None:
-        """Gives the model's memory back, keeps the process: the next load is quicker than the first."""
+        """Release the model's memory and keep the process, so that the next load is faster than the first."""
         if self._link is not None:
             self._loading = None
             await self._ask(protocol.Unload(next(self._ids)), protocol.Unloaded)
@@ -130,19 +130,19 @@ class WorkerClient:
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
-        """Begins to speak; needs a running loop. With ``pieces`` the text is still being written.
+        """Start a synthesis; needs a running loop. ``pieces`` supplies the text as it arrives.
 
-        ``in_batch``: one of many, worked on together where the engine gains by that; others may pass.
+        ``in_batch``: a background request; may run concurrently with others and yields to interactive ones.
         """
         command = protocol.Synthesize(next(self._ids), request, text_arrives=pieces is not None, in_batch=in_batch)
         return self._begin(command, hooks, pieces)
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
-        """Begins to say a recording in another voice; needs a running loop."""
+        """Start converting a recording to another voice; needs a running loop."""
         return self._begin(protocol.Convert(next(self._ids), request), hooks)
 
     async def import_stored_voices(self, path: Path, destination: Path) -> protocol.StoredVoicesWritten:
-        """Takes the voices of an official ``spk2info.pt`` apart; reads the model's folder, does not load it."""
+        """Extract the voices of an official ``spk2info.pt`` into ``destination``, without loading the model."""
         command = protocol.ImportStoredVoices(next(self._ids), path, self.model_folder, destination)
         return await self._ask(command, protocol.StoredVoicesWritten)
 
@@ -154,36 +154,36 @@ class WorkerClient:
                 await self._ask(command, protocol.WritesFinished, on_progress)
 
     async def spell_out(self, text: str) -> str:
-        """What the model will be told to say, numbers and signs in words. Does not wait for a request at work."""
+        """Return the normalised text, with numbers and signs in words. Does not wait for running requests."""
         command = protocol.NormalizeText(next(self._ids), text, self.model_folder)
         return (await self._ask(command, protocol.NormalizedText)).text
 
     def watch_engines(self, on_news: Callable[[EngineStatus], None]) -> None:
-        """``on_news`` hears on the loop, as long as there is a model, what is known of its engines."""
+        """Call ``on_news`` on the loop with every new status of the loaded model's engines."""
         self._on_engine_news = on_news
         if self._link is not None:
             self._link.send(protocol.WatchEngines(next(self._ids)))
 
     async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
-        """The bytes that were freed. Does not wait for a request at work."""
+        """Start ``action`` and return the number of bytes freed. Does not wait for running requests."""
         await self.load()
         command = protocol.EngineCommand(next(self._ids), action, keys)
         return (await self._ask(command, protocol.EnginesManaged)).freed_bytes
 
     async def ping(self, *, timeout_seconds: float = 10.0) -> None:
-        """Whether the worker answers. Raises ``WorkerBusy`` if not in time."""
+        """Return when the worker answers. Raises ``WorkerBusy`` after ``timeout_seconds``."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 await self._ask(protocol.Ping(next(self._ids)), protocol.Pong)
         except TimeoutError:
             raise WorkerBusy(
-                "The process that speaks did not answer within {seconds:g} seconds.",
-                remedy="Wait a moment, or start the program again.",
+                "The speech process did not respond within {seconds:g} seconds.",
+                remedy="Wait a moment, or restart the program.",
                 seconds=timeout_seconds,
             ) from None
 
     async def close(self) -> None:
-        """Ends the worker, which frees its memory; kills it where it does not go by itself. Never hangs."""
+        """End the worker, and kill it if it does not end in time. Never hangs."""
         for running in list(self._running.values()):
             running.cancel()
         for task in self._submitting:
@@ -198,14 +198,14 @@ class WorkerClient:
             async with asyncio.timeout(self._close_grace_seconds):
                 await link_ended.wait()
         except TimeoutError:
-            _log.warning("the worker does not end by itself")
+            _log.warning("the worker did not end in time and is killed")
             link.kill()
             await link_ended.wait()
         except asyncio.CancelledError:
             link.kill()
             raise
 
-    # To the worker.
+    # Commands to the worker.
 
     @property
     def _is_loaded(self) -> bool:
@@ -260,7 +260,7 @@ class WorkerClient:
         except asyncio.CancelledError:  # the request is over, or the client is being closed
             running.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - whoever waits for the request is told, whatever it was
+        except Exception as error:  # noqa: BLE001 - raised again by the request's handle
             running.end(error=error)
 
     async def _ask(self, command: _Ask, kind: type[_Answer], on_progress: OnProgress | None = None) -> _Answer:
@@ -293,7 +293,7 @@ class WorkerClient:
             try:
                 worker = self._start_worker()
             except OSError as error:
-                raise self._death(wording("it could not be started: {reason}", reason=error)) from error
+                raise self._death(wording("could not be started: {reason}", reason=error)) from error
             self._link = WorkerConnection(
                 worker, on_event=partial(self._receive, loop), on_exit=partial(self._hear_of_end, loop)
             )
@@ -302,24 +302,24 @@ class WorkerClient:
 
     def _send(self, command: Command) -> None:
         if self._link is None:
-            raise self._death(wording("before it was asked"))
+            raise self._death(wording("before the request"))
         self._link.send(command)
 
     def _stop_working_on(self, request_id: int) -> None:
-        """A request is over; if the worker does not know that yet, it is told, and killed if it does not listen."""
+        """Cancel a request that is over here, and kill the worker if it does not react."""
         if request_id not in self._running or self._link is None:
             return
         link = self._link
         link.send(protocol.Cancel(request_id))
 
-        def look_again() -> None:
+        def kill_if_stuck() -> None:
             if self._link is link and request_id in self._running:
-                _log.warning("the worker is stuck in request %d", request_id)
+                _log.warning("the worker does not cancel request %d and is killed", request_id)
                 link.kill()
 
-        asyncio.get_running_loop().call_later(self._cancel_grace_seconds, look_again)
+        asyncio.get_running_loop().call_later(self._cancel_grace_seconds, kill_if_stuck)
 
-    # From the worker: on the reading thread.
+    # Events of the worker, on the reading thread.
 
     def _receive(self, loop: asyncio.AbstractEventLoop, event: Event) -> None:
         call = partial(self._deliver, event)
@@ -327,18 +327,18 @@ class WorkerClient:
             try:
                 if running.play(event.chunk):
                     return
-            except Exception as error:  # noqa: BLE001 - handed to whoever waits for the request
+            except Exception as error:  # noqa: BLE001 - raised again by the request's handle
                 call = partial(running.end, error=error)
         try:
             loop.call_soon_threadsafe(call)
-        except RuntimeError:  # the loop is closed: nobody is left to work for
+        except RuntimeError:  # the loop is closed
             raise EOFError from None
 
     def _hear_of_end(self, loop: asyncio.AbstractEventLoop, how: Message) -> None:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(self._worker_ended, how)
 
-    # From the worker: on the loop.
+    # Events of the worker, on the loop.
 
     def _deliver(self, event: Event) -> None:
         request_id = event.request_id
@@ -376,11 +376,11 @@ class WorkerClient:
 
     def _death(self, how: Message) -> WorkerDied:
         if self._is_closing:
-            return WorkerDied("The process that speaks was closed.", remedy="Ask again: another is started by itself.")
+            return WorkerDied("The speech process was closed.", remedy="Try again; it is restarted automatically.")
         log = wording(" Its log: {path}", path=self._link.worker.log_path) if self._link else ""
         return WorkerDied(
-            "The process that speaks ended unexpectedly ({how}).",
-            remedy="Ask again: another is started by itself.{log}",
+            "The speech process ended unexpectedly ({how}).",
+            remedy="Try again; it is restarted automatically.{log}",
             how=how,
             log=log,
         )

@@ -1,7 +1,6 @@
-"""One life of the worker as the client sees it: a thread that reads, a thread that writes.
+"""The client's connection to one worker process: a reading and a writing thread.
 
-Neither reading nor writing ever happens on the event loop, for a process that is stopped, busy or
-starting takes nothing from its pipe.
+Nothing is read or written on the event loop: a process that is stopped, busy or starting does not empty its pipe.
 """
 
 from __future__ import annotations
@@ -37,23 +36,20 @@ class Worker(Protocol):
 
 
 class WorkerConnection:
-    """``on_event`` and then, exactly once, ``on_end`` are called on the reading thread.
-
-    ``on_end`` receives how the worker ended, in words.
-    """
+    """Calls ``on_event`` and finally, exactly once, ``on_exit`` (how the worker ended) on the reading thread."""
 
     def __init__(
         self, worker: Worker, *, on_event: Callable[[Event], None], on_exit: Callable[[Message], None]
     ) -> None:
         self.worker = worker
         self._on_event = on_event
-        self._on_end = on_exit
+        self._on_exit = on_exit
         self._commands: SimpleQueue[Command | None] = SimpleQueue()
         self._is_killed = threading.Event()
         threading.Thread(target=self._read, name="worker-events", daemon=True).start()
 
     def send(self, command: Command) -> None:
-        """Never waits. A command for a worker that is gone is dropped: ``on_end`` tells."""
+        """Queue ``command``; never blocks. Commands to a worker that has ended are dropped."""
         self._commands.put(command)
 
     def kill(self) -> None:
@@ -64,9 +60,9 @@ class WorkerConnection:
         try:
             self.worker.start()
         except OSError as error:
-            self._on_end(wording("it could not be started: {reason}", reason=error))
+            self._on_exit(wording("could not be started: {reason}", reason=error))
             return
-        if self._is_killed.is_set():  # before there was anything to kill
+        if self._is_killed.is_set():  # before the process existed
             self.worker.kill()
         threading.Thread(target=self._write, name="worker-commands", daemon=True).start()
         try:
@@ -74,12 +70,12 @@ class WorkerConnection:
                 self._on_event(self.worker.receive())
         except (EOFError, OSError):
             pass
-        except Exception:  # noqa: BLE001 - the thread's end: an event we cannot read ends this worker, not the program
+        except Exception:  # noqa: BLE001 - the thread's end: an unreadable event ends this worker, not the program
             _log.exception("the worker's events cannot be read")
             self.worker.kill()
         finally:
             self._commands.put(None)
-            self._on_end(self.worker.wait_exit())
+            self._on_exit(self.worker.wait_exit())
 
     def _write(self) -> None:
         while (command := self._commands.get()) is not None:
@@ -87,7 +83,7 @@ class WorkerConnection:
                 self.worker.send(command)
             except OSError:
                 return
-            except Exception:  # noqa: BLE001 - the thread's end: nobody may wait for an answer to what was never said
+            except Exception:  # noqa: BLE001 - the thread's end: no request may wait for a command that was not sent
                 _log.exception("%s cannot be sent", type(command).__name__)
                 self.worker.kill()
                 return

@@ -1,4 +1,4 @@
-"""The requests a worker has taken and not answered yet, and which of them is worked on next."""
+"""Queue of the requests a worker has received, and the order in which they run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Work = (
 
 
 class TextStream:
-    """Text on its way from another process: pieces in order, until it has ended."""
+    """Text that arrives in pieces from another process. Iteration blocks until the next piece or the end."""
 
     def __init__(self) -> None:
         self._pieces: SimpleQueue[str | None] = SimpleQueue()
@@ -48,7 +48,7 @@ class Job:
     _claim: threading.Lock = field(default_factory=threading.Lock)
 
     def try_claim(self) -> bool:
-        """True for the first who asks: either it is worked on, or it is cancelled before that."""
+        """Return True once: for the thread that runs the job, or for the one that cancels it before that."""
         return self._claim.acquire(blocking=False)
 
     @property
@@ -61,16 +61,16 @@ class Job:
 
 
 class JobQueue:
-    """Requests in the order they came, but for two rules.
+    """A FIFO queue with two exceptions.
 
-    Those of a batch may be worked on beside each other and beside another request, ``max_concurrent_lines`` of them; and they
-    wait for whatever is not of a batch: somebody wants to hear that now. Nothing passes what changes the model.
+    Up to ``max_concurrent_lines`` jobs of a batch run concurrently, also beside another request. Interactive
+    requests start before waiting jobs of a batch. No job overtakes one that changes the model.
     """
 
     def __init__(self, max_concurrent_lines: Callable[[], int]) -> None:
-        self._lines_at_once = max_concurrent_lines
+        self._max_concurrent_lines = max_concurrent_lines
         self._waiting: list[Job] = []
-        self._num_beside = 0
+        self._num_concurrent = 0
         self._has_ended = False
         self._failure: BaseException | None = None
         self._changed = threading.Condition()
@@ -81,16 +81,15 @@ class JobQueue:
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Declare that no further job is put."""
         with self._changed:
             self._has_ended = True
             self._changed.notify_all()
 
     def next(self) -> tuple[Job, bool] | None:
-        """Waits for a job that may begin, and whether it is to be worked on beside others; None when all is over.
+        """Wait for a job that may start; return it and whether it runs concurrently, or None after the last.
 
-        One that is worked on beside others ends with ``done``; the others before the next one is asked for.
-        Raises what was handed to ``fail``.
+        ``done`` must follow a concurrent job; any other job ends before the next call. Raises what ``fail`` was given.
         """
         with self._changed:
             while True:
@@ -99,35 +98,35 @@ class JobQueue:
                 job = self._startable()
                 if job is not None:
                     self._waiting.remove(job)
-                    runs_concurrently = job.is_in_batch and self._lines_at_once() > 1
-                    self._num_beside += runs_concurrently
+                    runs_concurrently = job.is_in_batch and self._max_concurrent_lines() > 1
+                    self._num_concurrent += runs_concurrently
                     return job, runs_concurrently
-                if self._has_ended and not self._waiting and not self._num_beside:
+                if self._has_ended and not self._waiting and not self._num_concurrent:
                     return None
                 self._changed.wait()
 
     def done(self) -> None:
-        """A job that was worked on beside others has ended."""
+        """Record the end of a concurrent job."""
         with self._changed:
-            self._num_beside -= 1
+            self._num_concurrent -= 1
             self._changed.notify_all()
 
     def fail(self, failure: BaseException) -> None:
-        """Work beside others has ended as no work may: whoever waits for the next job hears of it."""
+        """Make ``next`` raise ``failure``, with which a concurrent job ended."""
         with self._changed:
             self._failure = failure
             self._changed.notify_all()
 
     def _startable(self) -> Job | None:
-        max_concurrent_lines = self._lines_at_once()
-        may_begin = not self._num_beside or max_concurrent_lines > 1
+        max_concurrent_lines = self._max_concurrent_lines()
+        may_start = not self._num_concurrent or max_concurrent_lines > 1
         first_of_batch: Job | None = None
         for job in self._waiting:
             if job.changes_model:
-                if first_of_batch is None and not self._num_beside:
+                if first_of_batch is None and not self._num_concurrent:
                     return job
                 break
             if not job.is_in_batch:
-                return job if may_begin else None
+                return job if may_start else None
             first_of_batch = first_of_batch or job
-        return first_of_batch if self._num_beside < max(1, max_concurrent_lines) else None
+        return first_of_batch if self._num_concurrent < max(1, max_concurrent_lines) else None

@@ -1,4 +1,4 @@
-"""What a model will be told to say, for whoever is still writing it: done here, for the rules take a while to load."""
+"""Preview of the normalised text. Runs in the worker because the grammars are slow to load."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from studio.model.detection import detect_generation
 from studio.text.segmentation import Sentence, prepare_text
 
-# How many letters a token has, about: enough to split sentences as the model's tokenizer would.
-_LETTERS_A_TOKEN = 4
+# Close enough to the model's tokenizer to split sentences alike.
+_LETTERS_PER_TOKEN = 4
 
 
 def normalized_text(text: str, model_folder: Path) -> str:
-    """``text`` as the model of ``model_folder`` reads it; pauses stay as they are written.
+    """Return ``text`` as the model of ``model_folder`` reads it, with pauses as written.
 
     Raises what ``prepare_text`` and ``detect_generation`` raise.
     """
@@ -27,13 +27,13 @@ class _AnyTag(dict[str, int]):
 
 
 class _ApproximateTokenizer:
-    """Counts letters: nobody need load a hundred thousand tokens to show a text."""
+    """Estimates the number of tokens by the number of letters, without loading a vocabulary."""
 
     def __init__(self) -> None:
         self.special_ids: dict[str, int] = _AnyTag()
 
-    def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:  # noqa: ARG002 - as the real one
-        return tuple(range(len(text) // _LETTERS_A_TOKEN + 1))
+    def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:  # noqa: ARG002 - the signature of TextTokenizer
+        return tuple(range(len(text) // _LETTERS_PER_TOKEN + 1))
 
     def encode_speech(self, words: str) -> tuple[int, ...]:
         return self.encode(words, allow_special=False)

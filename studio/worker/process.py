@@ -1,9 +1,9 @@
-"""Starts the worker, and ends it. Beyond this file lies everything that needs torch.
+"""Starts and ends the worker process. Everything that needs torch is behind this module.
 
-Decided: a spawned process of ``multiprocessing`` with a private pipe, because it works alike on Linux,
-macOS and Windows. Instead of: a fork (CUDA and threads do not survive it), a local port (anyone could
-connect). It is not daemonic, for it may have children of its own; that it never outlives us is seen to
-three times: it ends when its pipe does, our interpreter's exit ends it, and ``kill`` always works.
+Decision: a spawned ``multiprocessing`` process with a private pipe. Reason: it works the same way on Linux, macOS
+and Windows. Alternative: a fork (CUDA and threads do not survive it), a local port (anyone can connect).
+The process is not daemonic because it has child processes. It never outlives the program: it ends when its pipe
+closes, when this interpreter exits, and on ``kill``.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ ENGINE = "studio.worker.model_host:open_accelerated"
 
 _ABANDONED_GRACE_SECONDS = 3.0
 _EXIT_GRACE_SECONDS = 1.0
-# The pipe tells of a death at once, unless a child of the worker still holds its end.
-_LOOK_SECONDS = 1.0
+# The pipe reports the end of the process at once, unless a child process still holds it open.
+_POLL_SECONDS = 1.0
 
 _alive: set[WorkerProcess] = set()
 
 
 class WorkerProcess:
-    """One life of the worker. ``engine`` names what opens a model there, as ``module:function``.
+    """A worker process. ``engine`` names the function that opens a model there, as ``module:function``.
 
-    ``start`` and ``receive`` belong to one thread; ``send`` to another; ``kill`` to anyone.
+    ``start`` and ``receive`` are called on one thread, ``send`` on another, ``kill`` on any.
     """
 
     def __init__(self, engine: str = ENGINE) -> None:
@@ -49,7 +49,7 @@ class WorkerProcess:
         )
 
     def start(self) -> None:
-        """Raises ``OSError`` where no process can be made."""
+        """Raises ``OSError`` if the process cannot be started."""
         try:
             self._process.start()
         finally:
@@ -57,12 +57,12 @@ class WorkerProcess:
         _alive.add(self)
 
     def send(self, message: Command) -> None:
-        """Raises ``OSError`` once the process is gone."""
+        """Raises ``OSError`` after the process has ended."""
         self._connection.send(message)
 
     def receive(self) -> Event:
-        """The next message, waited for. Raises ``EOFError`` or ``OSError`` once the process is gone."""
-        while not wait([self._connection, self._process.sentinel], _LOOK_SECONDS):
+        """Wait for the next message. Raises ``EOFError`` or ``OSError`` after the process has ended."""
+        while not wait([self._connection, self._process.sentinel], _POLL_SECONDS):
             if self._process.exitcode is not None:
                 break
         if not self._connection.poll():
@@ -71,11 +71,11 @@ class WorkerProcess:
         return event
 
     def kill(self) -> None:
-        with contextlib.suppress(ValueError, OSError, AttributeError):  # never started, or gone
+        with contextlib.suppress(ValueError, OSError, AttributeError):  # not started, or ended
             self._process.kill()
 
     def wait_exit(self) -> Message:
-        """Waits for the end (``receive`` has seen it coming) and tells how it was, for a person."""
+        """Wait for the end of the process, after ``receive`` has raised, and describe it for the user."""
         self._process.join(_EXIT_GRACE_SECONDS)
         if self._process.exitcode is None:
             self._process.kill()
@@ -91,28 +91,28 @@ class WorkerProcess:
 
 @atexit.register
 def _end_all() -> None:
-    """Before multiprocessing waits for its processes: ours would go on waiting for commands."""
+    """Kill workers before ``multiprocessing`` joins them: they would wait for commands forever."""
     for process in list(_alive):
         process.kill()
 
 
-# From here on: in the worker.
+# In the worker process.
 
 
 def _serve(connection: Connection, engine: str, log_path: Path) -> None:
     init_child(log_path)
-    # By name, so that nothing before this line, nor any importer of this file, can reach torch.
+    # By name, so that importing this module never imports torch.
     server = importlib.import_module("studio.worker.server")
     open_model = _engine_by_name(engine)
     server.Server(connection, open_model, when_abandoned=_end_soon).serve()
-    # The model is closed; what is left (libraries taking themselves apart) takes a second and frees nothing more.
+    # The model is closed. Unloading the libraries would take another second and free nothing more.
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)
 
 
 def _engine_by_name(name: str) -> Callable[..., object]:
-    """Imported only when a model is opened: a broken installation is then an answer, not a death."""
+    """Defer the import until a model is opened, so that a broken installation is an answer and not a crash."""
     module_name, function_name = name.split(":")
 
     def open_model(*arguments: object) -> object:
@@ -123,7 +123,7 @@ def _engine_by_name(name: str) -> Callable[..., object]:
 
 
 def _end_soon() -> None:
-    """The program is gone: whatever is being worked on, this process follows."""
+    """End this process shortly after the program has ended, even while a request runs."""
     timer = threading.Timer(_ABANDONED_GRACE_SECONDS, os._exit, args=(1,))
     timer.daemon = True
     timer.start()

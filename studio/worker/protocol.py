@@ -1,8 +1,8 @@
-"""What the program and its worker say to each other: commands go in, events come out.
+"""Messages between the program and its worker: commands go in, events come out.
 
-They cross a private pipe between two processes of ours (``process.py``), never a port. A
-``request_id`` is chosen by the client and comes back in everything that concerns the request. Every
-request ends with exactly one event: its own (``Ready``, ``Unloaded``, ``VoiceReady``,
+They are sent through a private pipe between the two processes (``process.py``), not through a port. The client
+chooses the ``request_id``; every event of the request carries it. Each request ends with exactly one event: its
+own (``Ready``, ``Unloaded``, ``VoiceReady``,
 ``StoredVoicesWritten``, ``WritesFinished``, ``NormalizedText``, ``EnginesManaged``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
 """
 
@@ -28,7 +28,7 @@ from studio.wording import Message
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Loads a model, after giving up the one that is loaded."""
+    """Load a model, after closing the loaded one."""
 
     request_id: int
     folder: Path
@@ -37,7 +37,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Unload:
-    """Gives the model's memory back; the process stays."""
+    """Release the model's memory; the process keeps running."""
 
     request_id: int
 
@@ -50,9 +50,9 @@ class PrepareVoice:
 
 @dataclass(frozen=True, slots=True)
 class Synthesize:
-    """``text_arrives``: the request's text is empty, and comes in ``AppendText`` until ``EndText``.
+    """``text_arrives``: the request's text is empty and follows in ``AppendText`` until ``EndText``.
 
-    ``in_batch``: one of many that nobody waits to hear; may be worked on beside others, and lets others pass.
+    ``in_batch``: background request; may run concurrently and yields to interactive ones.
     """
 
     request_id: int
@@ -80,7 +80,7 @@ class Convert:
 
 @dataclass(frozen=True, slots=True)
 class ImportStoredVoices:
-    """Writes each voice of an official ``spk2info.pt`` into ``destination`` as a file of prompt features."""
+    """Write each voice of an official ``spk2info.pt`` into ``destination`` as a file of prompt features."""
 
     request_id: int
     path: Path
@@ -97,7 +97,7 @@ class FinishWrites:
 
 @dataclass(frozen=True, slots=True)
 class NormalizeText:
-    """The words that a model of that folder will be told to say, numbers and signs spelled out; answered meanwhile."""
+    """Normalise ``text`` for the model of that folder. Answered while requests run."""
 
     request_id: int
     text: str
@@ -106,14 +106,14 @@ class NormalizeText:
 
 @dataclass(frozen=True, slots=True)
 class WatchEngines:
-    """From now on, and until another model is loaded, ``EngineStatusChanged`` tells of every change; at once, if a model is loaded."""
+    """Subscribe to ``EngineStatusChanged``: sent now and after every change, for every model loaded from now on."""
 
     request_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class EngineCommand:
-    """``keys`` of candidates, or none for all of the loaded model. Answered at once, whatever is being worked on."""
+    """``keys`` of candidates; empty for all of the loaded model. Answered while requests run."""
 
     request_id: int
     action: EngineAction
@@ -122,21 +122,21 @@ class EngineCommand:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Ends a request, running or waiting; unknown and finished ones are left alone."""
+    """End a running or waiting request. Unknown and finished requests are ignored."""
 
     request_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Answered at once, whatever is being worked on."""
+    """Answered while requests run."""
 
     request_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Shutdown:
-    """Cancels everything, gives memory back and ends the process."""
+    """Cancel everything, release memory and end the process."""
 
 
 Command = (
@@ -171,7 +171,7 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``share`` of ``stage`` is done, 0..1, as measured."""
+    """``share`` (0..1) of ``stage`` is done, as measured."""
 
     request_id: int
     stage: str
@@ -180,9 +180,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class PlaybackStartEstimate:
-    """Play may begin now plus ``seconds_from_now`` and will not have to wait.
+    """Playback that starts ``seconds_from_now`` will not have to wait for audio.
 
-    ``seconds_after_start`` is the same moment counted from when the worker took up the request.
+    ``seconds_after_start`` is the same moment counted from when the worker started the request.
     """
 
     request_id: int
@@ -204,7 +204,7 @@ class VoiceReady:
 
 @dataclass(frozen=True, slots=True)
 class StoredVoice:
-    """A voice found in a ``spk2info.pt``; ``features`` is a file that ``VoiceReference.clip`` may name."""
+    """A voice of a ``spk2info.pt``; ``features`` is a file that can serve as ``VoiceReference.clip``."""
 
     name: str
     features: Path
@@ -215,7 +215,7 @@ class StoredVoice:
 
 @dataclass(frozen=True, slots=True)
 class StoredVoicesWritten:
-    """``refused``: one sentence for each voice of the file that could not be taken over."""
+    """``refused``: one sentence for each voice that could not be extracted."""
 
     request_id: int
     voices: tuple[StoredVoice, ...]
@@ -235,7 +235,7 @@ class NormalizedText:
 
 @dataclass(frozen=True, slots=True)
 class EngineStatusChanged:
-    """What is known of the engines of the loaded model; ends no request, ``WatchEngines`` least of all."""
+    """Pushed to subscribers; never the end of a request, not even of ``WatchEngines``."""
 
     request_id: int
     overview: EngineStatus

@@ -1,4 +1,4 @@
-"""A request that is being worked on elsewhere: its sound as it arrives, and how it ended."""
+"""Client side of a request running in the worker: its audio as it arrives, and its result."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from studio.worker.protocol import Event
 
 @dataclass(frozen=True, slots=True)
 class StartTime:
-    """Play that begins at ``loop_time`` (of ``loop.time()``) will not have to wait for sound.
+    """Playback that starts at ``loop_time`` (of ``loop.time()``) will not have to wait for audio.
 
-    ``seconds_after_start`` is the same moment, counted from when the worker took up the request.
+    ``seconds_after_start`` is the same moment counted from when the worker started the request.
     """
 
     loop_time: float
@@ -27,10 +27,10 @@ class StartTime:
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """Who wants to hear of a request while it runs.
+    """Functions called while a request runs.
 
-    ``on_audio`` is called on the worker's reading thread, so that sound never waits for an event loop;
-    what it raises ends the request. The others are called on the loop.
+    ``on_audio`` is called on the connection's reading thread, so that audio never waits for the event loop; an
+    exception of it ends the request. The others are called on the loop.
     """
 
     on_audio: Callable[[AudioChunk], None] | None = None
@@ -41,7 +41,7 @@ class Callbacks:
 class RequestHandle:
     """Iterate it for its chunks (unless ``on_audio`` takes them), or await :meth:`finished`.
 
-    Belongs to the event loop, but for :meth:`play`. Used as ``async with``, leaving early cancels.
+    Used on the event loop, except for :meth:`play`. Leaving its ``async with`` block early cancels the request.
     """
 
     def __init__(self, hooks: Callbacks) -> None:
@@ -57,13 +57,13 @@ class RequestHandle:
         return self._over.is_set()
 
     def cancel(self) -> None:
-        """Ends the request here and now: no chunk follows. The worker stops within one chunk."""
+        """End the request at once: no chunk follows. The worker stops within one chunk."""
         self.end()
 
     async def finished(self) -> SynthesisReport | None:
-        """Waits for the end: the report, or None if the request was cancelled. Raises ``StudioError``.
+        """Wait for the end; return the report, or None if the request was cancelled. Raises ``StudioError``.
 
-        If the waiting is cancelled, so is the request.
+        Cancelling the wait cancels the request.
         """
         try:
             await self._over.wait()
@@ -85,7 +85,7 @@ class RequestHandle:
             raise
         if chunk is not None:
             return chunk
-        self._chunks.put_nowait(None)  # for whoever asks again
+        self._chunks.put_nowait(None)  # for the next call
         if self._error is not None:
             raise self._error
         raise StopAsyncIteration
@@ -101,11 +101,11 @@ class RequestHandle:
     # For the client.
 
     def when_over(self, call: Callable[[], object]) -> None:
-        """``call`` is called once, at whatever end, on the loop."""
+        """Call ``call`` once on the loop when the request has ended in any way."""
         self._when_over.append(call)
 
     def play(self, chunk: AudioChunk) -> bool:
-        """Gives ``chunk`` to ``on_audio``, on any thread; False where there is none. Raises what it raises."""
+        """Pass ``chunk`` to ``on_audio`` on this thread; return False if there is no such callback."""
         if self.hooks.on_audio is None:
             return False
         if not self.is_over:
@@ -113,7 +113,7 @@ class RequestHandle:
         return True
 
     def receive(self, event: Event) -> None:
-        """One of the worker's events about this request; after the end, they concern nobody."""
+        """Process an event of the worker; ignored after the end."""
         if self.is_over:
             return
         match event:
@@ -134,7 +134,7 @@ class RequestHandle:
                 self.end()
 
     def end(self, *, report: SynthesisReport | None = None, error: BaseException | None = None) -> None:
-        """The first end counts. With neither report nor error: cancelled."""
+        """End the request, cancelled if there is neither report nor error. Later calls have no effect."""
         if self.is_over:
             return
         self.report, self._error = report, error

@@ -1,8 +1,7 @@
-"""The worker's side: commands are read on one thread, requests are worked on by another, one at a time.
+"""The worker's side of the protocol: one thread reads commands, another works on one request at a time.
 
-Lines of a batch are the exception: where the model says that it gains by it, several are worked on at
-once, each on a thread of its own. Knows the loaded model only by what it promises (``Model``), so that
-tests can serve a model of a dozen lines. A request is an object (``Job``, in ``jobs.py``).
+Lines of a batch run concurrently, each on its own thread, if the model gains by it. The server uses the model only
+through the ``Model`` protocol, so that tests can serve a fake one.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ Chunks = Generator[AudioChunk, None, SynthesisReport]
 
 
 class Model(Protocol):
-    """A loaded model; ``studio.pipeline.synthesizer.Synthesizer`` is the real one."""
+    """A loaded model; ``studio.worker.model_host.ModelHost`` is the real one."""
 
     @property
     def description(self) -> EngineDescription: ...
@@ -65,7 +64,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class SupportsEngines(Protocol):
-    """A model with engines to choose from; ``studio.worker.model_host.ModelHost`` is the real one."""
+    """A model whose engines can be watched and managed."""
 
     def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None: ...
 
@@ -76,9 +75,9 @@ OpenModel = Callable[[Path, EngineOptions], Model]
 
 
 class Server:
-    """Serves one client over ``connection`` until it says ``Shutdown`` or is gone.
+    """Serves one client over ``connection`` until it sends ``Shutdown`` or disconnects.
 
-    ``when_abandoned`` is called on the reading thread as soon as the client is gone.
+    ``when_abandoned`` is called on the reading thread when the client disconnects.
     """
 
     def __init__(
@@ -88,11 +87,11 @@ class Server:
         self._open_model = open_model
         self._when_abandoned = when_abandoned
         self._model: Model | None = None
-        self._waiting = JobQueue(self._lines_at_once)
+        self._waiting = JobQueue(self._max_concurrent_lines)
         self._line_threads = WorkerThreadPool()
         self._jobs: dict[int, Job] = {}
         self._engine_watcher: int | None = None
-        self._send_lock = threading.Lock()  # both threads send, and whoever builds engines
+        self._send_lock = threading.Lock()  # several threads send
 
     def serve(self) -> None:
         reader = threading.Thread(target=self._read_commands, name="commands", daemon=True)
@@ -101,11 +100,11 @@ class Server:
             while (found := self._waiting.next()) is not None:
                 job, runs_concurrently = found
                 if runs_concurrently:
-                    self._line_threads.begin(partial(self._work_beside, job), self._waiting.done)
+                    self._line_threads.begin(partial(self._work_concurrently, job), self._waiting.done)
                 else:
                     self._work_on(job)
         except BaseException:
-            # The process ends of it. Of lines that are at work nothing more is said: they are not cancelled for the client.
+            # The process ends with this error. Close first: running lines must not be reported as cancelled.
             with self._send_lock:
                 self._connection.close()
             self._cancel_all()
@@ -124,7 +123,7 @@ class Server:
         except (EOFError, OSError):
             if self._when_abandoned:
                 self._when_abandoned()
-        except Exception:  # noqa: BLE001 - a command we cannot even read: nothing that follows can be trusted
+        except Exception:  # noqa: BLE001 - after an unreadable command nothing that follows can be trusted
             _log.exception("commands cannot be read")
         finally:
             self._cancel_all()
@@ -143,8 +142,7 @@ class Server:
                 if job := self._jobs.get(request_id):
                     job.text.end()
             case protocol.NormalizeText():
-                # Beside the request that is at work: somebody is writing the next one.
-                threading.Thread(target=self._spell_out, args=(command,), name="spelling", daemon=True).start()
+                threading.Thread(target=self._normalize, args=(command,), name="normalizing", daemon=True).start()
             case protocol.WatchEngines(request_id):
                 self._engine_watcher = request_id
                 self._watch_engines()
@@ -184,7 +182,7 @@ class Server:
         for job in list(self._jobs.values()):
             job.control.cancel()
 
-    # Engines: the manager has threads of its own.
+    # Engines.
 
     def _watch_engines(self) -> None:
         """Send engine status from now on. The first status probes every candidate, so no request waits for it."""
@@ -210,12 +208,12 @@ class Server:
         except Exception as error:  # noqa: BLE001 - the border of a thread
             _log.exception("engines could not be managed")
             event = protocol.Failed(command.request_id, _explained(error).to_record())
-        with contextlib.suppress(OSError, ValueError):  # nobody is left to tell
+        with contextlib.suppress(OSError, ValueError):  # the client has disconnected
             self._send(event)
 
-    # A thread for each text.
+    # Text normalisation, a thread per text.
 
-    def _spell_out(self, command: protocol.NormalizeText) -> None:
+    def _normalize(self, command: protocol.NormalizeText) -> None:
         from studio.worker.normalization import normalized_text  # noqa: PLC0415 - not needed to speak
 
         try:
@@ -225,23 +223,23 @@ class Server:
         except StudioError as error:
             event = protocol.Failed(command.request_id, error.to_record())
         except Exception as error:  # noqa: BLE001 - the border of a thread
-            _log.exception("a text could not be spelled out")
+            _log.exception("a text could not be normalised")
             failure = InternalError(
-                "The text could not be spelled out ({reason}).", remedy="The log has the rest.", reason=error
+                "The text could not be normalised ({reason}).", remedy="See the log for details.", reason=error
             )
             event = protocol.Failed(command.request_id, failure.to_record())
-        with contextlib.suppress(OSError, ValueError):  # nobody is left to tell
+        with contextlib.suppress(OSError, ValueError):  # the client has disconnected
             self._send(event)
 
-    # The working thread, and those of lines in a batch.
+    # Requests, on the main thread or on a thread of a batch.
 
-    def _lines_at_once(self) -> int:
+    def _max_concurrent_lines(self) -> int:
         return 1 if self._model is None else self._model.description.max_concurrent_lines
 
-    def _work_beside(self, job: Job) -> None:
+    def _work_concurrently(self, job: Job) -> None:
         try:
             self._work_on(job)
-        except BaseException as error:  # noqa: BLE001 - the border of a thread: nobody would ever hear of the request
+        except BaseException as error:  # noqa: BLE001 - the border of a thread: raised again by ``serve``
             self._waiting.fail(error)
 
     def _work_on(self, job: Job) -> None:
@@ -293,7 +291,7 @@ class Server:
                     self._model.finish_writes(control)
                 return protocol.WritesFinished(request_id)
             case protocol.ImportStoredVoices(request_id, path, model_folder, destination):
-                # Not at the top: it brings torch, and the reading thread should answer before that is loaded.
+                # Not at the top: it imports torch, and the reading thread answers before that is loaded.
                 from studio.worker.stored_voices import convert_spk2info  # noqa: PLC0415
 
                 voices, refused = convert_spk2info(path, model_folder, destination)
@@ -304,7 +302,7 @@ class Server:
             case protocol.Synthesize(_, request, text_arrives, in_batch):
                 if text_arrives:
                     return self._loaded().stream_pieces(request, iter(job.text), control=job.control)
-                runs_concurrently = in_batch and self._lines_at_once() > 1
+                runs_concurrently = in_batch and self._max_concurrent_lines() > 1
                 return self._loaded().stream(request, control=job.control, in_batch=runs_concurrently)
             case protocol.Convert(_, conversion):
                 return self._loaded().convert(conversion, control=job.control)
@@ -343,7 +341,7 @@ class Server:
         model, self._model = self._model, None
         try:
             model.close()
-        except Exception:  # noqa: BLE001 - giving memory back must not keep the next model from loading
+        except Exception:  # noqa: BLE001 - a failure to close must not keep the next model from loading
             _log.exception("the model could not be closed")
         del model
         gc.collect()
@@ -353,13 +351,13 @@ class Server:
             try:
                 self._connection.send(event)
             except OSError:
-                _log.debug("nobody hears %s any more", type(event).__name__)
+                _log.debug("%s is dropped: the client has disconnected", type(event).__name__)
 
 
 def _incomplete(error: ImportError) -> IncompleteInstallation:
     return IncompleteInstallation(
         "A part of the program cannot be loaded: {reason}.",
-        remedy="{mend} `timbre doctor` says more.",
+        remedy="{mend} `timbre doctor` shows details.",
         reason=error,
         mend=repair_hint(),
     )
@@ -368,12 +366,12 @@ def _incomplete(error: ImportError) -> IncompleteInstallation:
 def _explained(error: Exception) -> StudioError:
     if is_out_of_memory(error):
         return OutOfMemory(
-            "There was not enough memory for this.",
-            remedy="Close other programs, use a shorter text or clip, or choose a smaller precision.",
+            "There was not enough memory.",
+            remedy="Close other programs, use a shorter text or clip, or choose a lower precision.",
         )
     return InternalError(
-        "Something went wrong inside the program ({kind}: {reason}).",
-        remedy="Try again; if it stays, report it together with the log.",
+        "An internal error occurred ({kind}: {reason}).",
+        remedy="Try again. If it happens again, report it with the log.",
         kind=type(error).__name__,
         reason=error,
     )

@@ -1,7 +1,7 @@
-"""Voices out of an official ``spk2info.pt`` (specification B8), as files of prompt features.
+"""Converts the voices of an official ``spk2info.pt`` (SPECIFICATION.md, B8) to files of prompt features.
 
-Such a voice has no recording any more, only what one model's front end made of it: it speaks through
-models of that generation only. The file is a pickle, read without executing anything in it.
+Such a voice has no recording, only the features computed by one model's frontend, so it works only with models of
+that generation. The file is a pickle; it is read without executing code in it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _END_OF_PROMPT = "<|endofprompt|>"
 _MEL_BINS = 80
 _EMBEDDING_SIZE = 192
 _TOKENS_PER_SECOND = 25
-_MOST_VALUES = 1 << 24  # a mel spectrogram of an hour
+_MAX_VALUES = 1 << 24  # a mel spectrogram of an hour
 
 
 def convert_spk2info(
     path: Path, model_folder: Path, destination: Path
 ) -> tuple[tuple[StoredVoice, ...], tuple[Message, ...]]:
-    """The voices of ``path``, each written into ``destination``, and a sentence for each that is of no use.
+    """Write each voice of ``path`` into ``destination``; return them, and a sentence for each unusable one.
 
-    ``model_folder`` is the model they were stored with: it tells their words and their generation.
+    ``model_folder`` is the model they were stored with; its tokenizer decodes their transcripts.
     Raises ``BadVoiceFile``, ``CannotWrite`` and what ``open_checkpoint`` raises.
     """
     entries = _read_entries(path)
@@ -48,7 +48,7 @@ def convert_spk2info(
         try:
             prompt = _prompt(name, entry, checkpoint)
         except (BadVoiceFile, UnicodeError) as error:
-            refused.append(_why(name, error))
+            refused.append(_reason(name, error))
             continue
         voices.append(
             StoredVoice(
@@ -62,7 +62,7 @@ def convert_spk2info(
     return tuple(voices), tuple(refused)
 
 
-def _why(name: str, error: BadVoiceFile | UnicodeError) -> Message:
+def _reason(name: str, error: BadVoiceFile | UnicodeError) -> Message:
     if isinstance(error, BadVoiceFile):
         return error.full_message
     return wording("The transcript of the stored voice {name} is damaged.", name=name)
@@ -73,12 +73,10 @@ def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:
         require_regular_file(path)
         entries = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
-        raise BadVoiceFile(
-            "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path
-        ) from error
+        raise BadVoiceFile("There is no file {path}.", remedy="Check its name and folder.", path=path) from error
     except pickle.UnpicklingError as error:
         raise BadVoiceFile(
-            "{file} is no plain file of voices: it is damaged, or wants to run code when opened.",
+            "{file} is not a plain file of voices: it is damaged, or runs code when opened.",
             remedy="Do not use it.",
             file=path.name,
         ) from error
@@ -91,7 +89,7 @@ def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:
     )
     if not is_voices or not entries:
         raise BadVoiceFile(
-            "{file} holds no voices.", remedy="Choose the spk2info.pt of a model folder.", file=path.name
+            "{file} contains no voices.", remedy="Choose the spk2info.pt of a model folder.", file=path.name
         )
     return entries  # type: ignore[no-any-return]  # checked above
 
@@ -99,8 +97,8 @@ def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:
 def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> VoicePrompt:
     if "flow_prompt_speech_token" not in entry:
         raise BadVoiceFile(
-            "The stored voice {name} holds only a speaker embedding, which these models cannot speak from.",
-            remedy="Make the voice from a recording.",
+            "The stored voice {name} contains only a speaker embedding, which is not enough for these models.",
+            remedy="Create the voice from a recording.",
             name=name,
         )
     tokens = _array(name, entry, "flow_prompt_speech_token").astype(np.int64)
@@ -116,7 +114,7 @@ def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint
     )
     if not is_plausible:
         raise BadVoiceFile(
-            "The stored voice {name} is damaged.", remedy="Make the voice again from a recording.", name=name
+            "The stored voice {name} is damaged.", remedy="Create the voice from a recording.", name=name
         )
     return VoicePrompt(
         key="",
@@ -130,22 +128,22 @@ def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint
 
 
 def _array(name: str, entry: Mapping[str, torch.Tensor], key: str) -> np.ndarray:
-    """The tensor of ``key`` without its leading dimension of one."""
+    """The tensor of ``key`` without its leading dimension of size 1."""
     tensor = entry.get(key)
     if not isinstance(tensor, torch.Tensor) or tensor.ndim < 2 or len(tensor) != 1 or not _is_usable(tensor):
         raise BadVoiceFile(
-            "The stored voice {name} lacks {key}.", remedy="Make the voice again from a recording.", name=name, key=key
+            "The stored voice {name} lacks {key}.", remedy="Create the voice from a recording.", name=name, key=key
         )
     array: np.ndarray = tensor[0].numpy(force=True)
     return array
 
 
 def _is_usable(tensor: torch.Tensor) -> bool:
-    return is_ordinary(tensor) and not tensor.is_complex() and 0 < tensor.numel() <= _MOST_VALUES
+    return is_ordinary(tensor) and not tensor.is_complex() and 0 < tensor.numel() <= _MAX_VALUES
 
 
 def _transcript(entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> str | None:
-    """The words of the lost recording, read back from their text tokens; the generation's own preface left out."""
+    """The transcript of the original recording, decoded from its text tokens without the generation's prefix."""
     tensor = entry.get("prompt_text")
     if not isinstance(tensor, torch.Tensor) or not _is_usable(tensor) or tensor.is_floating_point():
         return None

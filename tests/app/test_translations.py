@@ -61,7 +61,7 @@ def test_an_error_is_said_in_the_language_of_the_window(qapp: Any, chinese: None
 
 
 def test_an_error_from_the_worker_is_said_in_the_language_of_the_window(chinese: None) -> None:
-    error = WorkerBusy("The process that speaks did not answer within {seconds:g} seconds.", seconds=2.5)
+    error = WorkerBusy("The speech process did not respond within {seconds:g} seconds.", seconds=2.5)
     copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
     assert format_error(copy) == "朗读进程在 2.5 秒内没有响应。"
 

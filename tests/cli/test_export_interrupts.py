@@ -82,5 +82,5 @@ def test_a_worker_that_dies_costs_one_line(tmp_path: Path) -> None:
     with start(tmp_path, ["One line.", "then exit", "Three words here."]) as program:
         _, err = program.communicate(timeout=60)
     assert program.returncode == 9
-    assert "line 2: The process that speaks ended unexpectedly" in err
+    assert "line 2: The speech process ended unexpectedly" in err
     assert names(tmp_path) == ["001.wav", "003.wav"]

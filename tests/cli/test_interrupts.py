@@ -69,6 +69,6 @@ def test_killed_worker_in_mid_speech(tmp_path: Path) -> None:
         worker_of(program, tmp_path).kill()
         out, err = program.communicate(timeout=30)
     assert (program.returncode, out) == (9, "")
-    assert "timbre: The process that speaks ended unexpectedly (SIGKILL" in err
+    assert "timbre: The speech process ended unexpectedly (SIGKILL" in err
     assert "(worker-died)" in err
     assert list((tmp_path / "work").iterdir()) == []

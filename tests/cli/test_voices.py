@@ -93,10 +93,10 @@ class Hostile:
 @pytest.mark.parametrize(
     ("entries", "words"),
     [
-        ({}, "holds no voices"),
-        ([1, 2], "holds no voices"),
-        ({"a": torch.zeros(3)}, "holds no voices"),
-        ({"a": {"x": Hostile()}}, "wants to run code when opened"),
+        ({}, "contains no voices"),
+        ([1, 2], "contains no voices"),
+        ({"a": torch.zeros(3)}, "contains no voices"),
+        ({"a": {"x": Hostile()}}, "runs code when opened"),
     ],
 )
 def test_files_that_hold_no_voices(timbre: Terminal, tmp_path: Path, entries: object, words: str) -> None:

@@ -357,7 +357,7 @@ def test_a_ping_without_an_answer_is_worker_busy() -> None:
 
     async def work() -> None:
         client = WorkerClient(Path("fake"), start_worker=Deaf, close_grace_seconds=0.1)
-        with pytest.raises(WorkerBusy, match="did not answer"):
+        with pytest.raises(WorkerBusy, match="did not respond"):
             await client.ping(timeout_seconds=0.1)
         await client.close()
 

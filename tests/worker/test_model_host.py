@@ -202,7 +202,7 @@ def test_looking_for_faster_ones_begins_by_itself_when_nobody_speaks(
 ) -> None:
     model, manager = open_model(quiet_seconds=0.2)
     assert manager.has_improved.wait(30)
-    wait_for(lambda: Stage.VOCODER in model._ready_stages)
+    wait_for(lambda: Stage.VOCODER in model._stages._ready)
     assert set(loudness(model, request_of)) == {0.0}
 
 
@@ -232,7 +232,7 @@ def test_what_opens_slowly_keeps_nobody_waiting(
     assert min(loudness(model, request_of)) > 0
     assert model.description.engines["vocoder"] == "torch-float32"
     manager.may_open.set()
-    wait_for(lambda: Stage.VOCODER in model._ready_stages)
+    wait_for(lambda: Stage.VOCODER in model._stages._ready)
     assert set(loudness(model, request_of)) == {0.0}
     assert model.description.engines["vocoder"] == "mute"
 
@@ -288,7 +288,7 @@ def test_what_was_opened_is_computed_before_any_line_reads_it(
     model, manager = open_model()
     loudness(model, request_of)
     assert manager.has_improved.wait(60)
-    wait_for(lambda: bool(model._ready_stages))
+    wait_for(lambda: bool(model._stages._ready))
     loudness(model, request_of)
     assert order == ["finish cpu", "line"] * 2
 
@@ -307,11 +307,12 @@ def test_a_card_has_the_memory_back_that_nobody_uses(
         gone_by_then.append([what() is None for what in watched])
 
     monkeypatch.setattr("studio.worker.model_host.empty_cache", give_back)
+    monkeypatch.setattr("studio.worker.stage_loader.empty_cache", give_back)
     model, manager = open_model()
     assert model._synthesizer is not None
     watched.append(weakref.ref(model._synthesizer.stages.vocoder))
     assert manager.has_improved.wait(60)
-    wait_for(lambda: bool(model._ready_stages))
+    wait_for(lambda: bool(model._stages._ready))
     loudness(model, request_of)
     assert gone_by_then == [[True]]
     watched.append(weakref.ref(model._synthesizer))

@@ -1,0 +1,122 @@
+"""The engines of a loaded model's stages: opened as proven, replaced between requests."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from studio.engines.machine import empty_cache
+from studio.engines.manager import EngineManager, OpenedStage
+from studio.engines.stage import Stage
+from studio.pipeline.loading import StageOverrides, load_synthesizer
+from studio.pipeline.precision_selection import AUTO
+from studio.pipeline.request import EngineOptions
+from studio.pipeline.synthesizer import Synthesizer
+
+_log = logging.getLogger(__name__)
+
+# Names of the stages in descriptions and reports, which omit the stages of the frontend.
+STAGE_KEYS = {Stage.SPEECH_LM: "speech_lm", Stage.FLOW: "flow", Stage.VOCODER: "vocoder"}
+
+
+class StageLoader:
+    """Opens engines on any thread; ``install`` puts them into a synthesizer that no request uses."""
+
+    def __init__(self, folder: Path, options: EngineOptions, manager: EngineManager) -> None:
+        self._folder = folder
+        self._options = options
+        self._manager = manager
+        self._lock = threading.Lock()
+        self._ready: dict[Stage, OpenedStage] = {}
+        self._deferred: set[Stage] = set()
+
+    def load_synthesizer(self) -> Synthesizer:
+        """Load the model with the engines proven so far; those that open slowly are left to ``open_deferred``."""
+        opened: dict[Stage, OpenedStage] = {}
+        # Probing the candidates loads their libraries, which takes time; without manifests nothing can be proven.
+        for stage in self._replaceable() if self._manager.store.has_manifests() else ():
+            if self._manager.opens_slowly(stage):
+                with self._lock:
+                    self._deferred.add(stage)
+            elif (found := self._manager.open_choice(stage)) is not None:
+                opened[stage] = found
+        overrides = StageOverrides(
+            **_arguments(opened),
+            open_speech_tokenizer=lambda: self._open_frontend(Stage.SPEECH_TOKENIZER),
+            open_speaker_encoder=lambda: self._open_frontend(Stage.SPEAKER_ENCODER),
+        )
+        return load_synthesizer(self._folder, self._options, overrides)
+
+    def open_deferred(self, is_wanted: Callable[[], bool]) -> None:
+        """Open the engines left out by ``load_synthesizer``, for ``install``."""
+        if not is_wanted():
+            return
+        with self._lock:
+            deferred, self._deferred = self._deferred, set()
+        for stage in deferred:
+            if is_wanted():
+                self._open(stage, is_wanted)
+
+    def open_faster(self, in_use: Mapping[str, str], is_wanted: Callable[[], bool]) -> None:
+        """Open the chosen engines that differ from those ``in_use`` (names by stage key), for ``install``."""
+        choices = {view.stage: view.choice.name for view in self._manager.overview().stages}
+        for stage in self._replaceable():
+            if is_wanted() and choices[stage] != in_use.get(STAGE_KEYS[stage]):
+                self._open(stage, is_wanted)
+
+    def install(self, synthesizer: Synthesizer) -> None:
+        """Replace the stages of ``synthesizer`` by the engines opened since the last call."""
+        ready = self._take_ready()
+        if not ready:
+            return
+        synthesizer.use(**_arguments(ready))
+        _log.info("engines from now on: %s", synthesizer.description.stages)
+        del ready
+        gc.collect()  # the old engines
+        empty_cache(self._options.device)
+
+    def discard(self) -> None:
+        """Close the engines that were opened and not installed."""
+        self._take_ready()
+
+    def _take_ready(self) -> dict[Stage, OpenedStage]:
+        with self._lock:
+            ready, self._ready = self._ready, {}
+        return ready
+
+    def _open(self, stage: Stage, is_wanted: Callable[[], bool]) -> None:
+        opened = self._manager.open_choice(stage)
+        if opened is not None and is_wanted():
+            with self._lock:
+                self._ready[stage] = opened
+
+    def _open_frontend(self, stage: Stage) -> Any:
+        """A stage of the frontend, opened for the first new voice; None selects plain PyTorch."""
+        is_wanted = self._options.engines != "plain" and self._manager.store.has_manifests()
+        found = self._manager.open_choice(stage) if is_wanted else None
+        return None if found is None else found.engine
+
+    def _replaceable(self) -> tuple[Stage, ...]:
+        """The stages for which the options request nothing specific."""
+        options, stages = self._options, []
+        if options.engines == "plain":
+            return ()
+        if options.speech_lm_precision == AUTO and options.loads_speech_lm:
+            stages.append(Stage.SPEECH_LM)
+        is_flow_as_released = options.flow_steps is None and options.flow_left_context_frames is None
+        if options.flow_precision == "float32" and is_flow_as_released:
+            stages.append(Stage.FLOW)
+        return (*stages, Stage.VOCODER)
+
+
+def _arguments(opened: Mapping[Stage, OpenedStage]) -> dict[str, Any]:
+    """The keyword arguments that ``StageOverrides`` and ``Synthesizer.use`` have in common."""
+    engines: dict[str, Any] = {STAGE_KEYS[stage]: found.engine for stage, found in opened.items()}
+    return engines | {
+        "words": {STAGE_KEYS[stage]: f"{found.view.engine} {found.view.precision}" for stage, found in opened.items()},
+        "names": {STAGE_KEYS[stage]: found.view.name for stage, found in opened.items()},
+    }
