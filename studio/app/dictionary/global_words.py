@@ -1,20 +1,23 @@
-"""The person's own dictionary, read once and given to every project that is opened."""
+"""The user's dictionary for all projects, loaded once and passed to every project that is opened."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand
 
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.undo import UndoCommand
 from studio.errors import StudioError
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
 
 
 class GlobalWords(QObject):
-    """``dictionary`` holds for all projects. ``failed`` tells what was wrong with the file; nothing is lost then."""
+    """The dictionary of all projects, its file and its undo steps.
+
+    ``failed`` reports a file that cannot be read or written; the dictionary in memory stays as it is.
+    """
 
     failed = Signal(object)  # StudioError
 
@@ -23,7 +26,7 @@ class GlobalWords(QObject):
         self._editor = editor
         self._path = path
         self.dictionary = PronunciationDictionary()
-        editor.project_replaced.connect(self._give)
+        editor.project_replaced.connect(self._update_project)
 
     def load(self) -> None:
         try:
@@ -31,48 +34,41 @@ class GlobalWords(QObject):
         except StudioError as error:
             self.failed.emit(error)
         if self.dictionary.entries:
-            self._give()
+            self._update_project()
 
     def change(self, dictionary: PronunciationDictionary) -> None:
-        """Keeps it in the file, and from now on speaks by it: a step of undo. Raises ``DiskFull`` and ``CannotWrite``."""
+        """Replace the dictionary, as an undo step. Raises ``DiskFull`` and ``CannotWrite``."""
         before = self.dictionary
         if dictionary != before:
-            self._keep(dictionary)
-            self._editor.undo_stack.push(_Step(self, before, dictionary, self.tr("Words of all projects")))
+            self.save(dictionary)
+            title = self.tr("Change shared dictionary")
+            self._editor.undo_stack.push(_DictionaryCommand(self, before, dictionary, title))
 
-    def keep_or_tell(self, dictionary: PronunciationDictionary) -> None:
-        try:
-            self._keep(dictionary)
-        except StudioError as error:
-            self.failed.emit(error)
-
-    def _keep(self, dictionary: PronunciationDictionary) -> None:
+    def save(self, dictionary: PronunciationDictionary) -> None:
+        """Write ``dictionary`` to the file and use it. Raises ``DiskFull`` and ``CannotWrite``."""
         save_global_dictionary(dictionary, self._path)
         self.dictionary = dictionary
-        self._give()
+        self._update_project()
 
-    def _give(self) -> None:
+    def _update_project(self) -> None:
         if self._editor.project.global_dictionary != self.dictionary:
             self._editor.project.global_dictionary = self.dictionary
             self._editor.all_lines_changed()
 
 
-class _Step(QUndoCommand):
-    """A change that has been made already."""
+class _DictionaryCommand(UndoCommand):
+    """A change of the dictionary that has already been made."""
 
     def __init__(
         self, words: GlobalWords, before: PronunciationDictionary, after: PronunciationDictionary, title: str
     ) -> None:
-        super().__init__(title)
+        super().__init__(title, words.failed.emit, is_applied=True)
         self._words = words
         self._before = before
         self._after = after
-        self._is_pushed = False
 
-    def redo(self) -> None:
-        if self._is_pushed:
-            self._words.keep_or_tell(self._after)
-        self._is_pushed = True
+    def apply(self) -> None:
+        self._words.save(self._after)
 
-    def undo(self) -> None:
-        self._words.keep_or_tell(self._before)
+    def revert(self) -> None:
+        self._words.save(self._before)

@@ -12,7 +12,7 @@ from typing import cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from studio.errors import StudioError
+from studio.app.undo import UndoCommand
 from studio.project.changes import Change, EditLines
 from studio.project.lines import LineState
 from studio.project.project import Project
@@ -65,13 +65,13 @@ class ProjectEditor(QObject):
         """
         # Applied here and not in the step: an exception cannot pass through Qt's stack to the caller.
         inverse = self.apply(change)
-        self.undo_stack.push(_Step(self, change, inverse, title, merge_key=merge_key, merge_seconds=merge_seconds))
+        self.undo_stack.push(_ChangeCommand(self, change, inverse, title, merge_key=merge_key, merge_seconds=merge_seconds))
 
     def undo_merged(self, merge_key: str) -> bool:
         """Undo the last step if it has this ``merge_key``; return whether it has."""
         stack = self.undo_stack
         step = stack.command(stack.index() - 1) if stack.canUndo() else None
-        if not isinstance(step, _Step) or step.merge_key != merge_key:
+        if not isinstance(step, _ChangeCommand) or step.merge_key != merge_key:
             return False
         stack.undo()
         return True
@@ -111,8 +111,8 @@ class ProjectEditor(QObject):
             self.modified_changed.emit(self._was_modified)
 
 
-class _Step(QUndoCommand):
-    """A change that is already applied, and its inverse."""
+class _ChangeCommand(UndoCommand):
+    """A project change that is already applied, and its inverse."""
 
     def __init__(
         self,
@@ -124,46 +124,39 @@ class _Step(QUndoCommand):
         merge_key: str | None,
         merge_seconds: float,
     ) -> None:
-        super().__init__(title)
+        super().__init__(title, editor.failed.emit, is_applied=True)
         self.merge_key = merge_key
         self._editor = editor
         self._change = change
         self._inverse = inverse
         self._merge_seconds = merge_seconds
-        self._done_at = time.monotonic()
-        self._is_pushed = False
+        self._pushed_at = time.monotonic()
 
-    def redo(self) -> None:
-        if self._is_pushed:
-            self._inverse = self._apply(self._change) or self._inverse
-        self._is_pushed = True
+    def apply(self) -> None:
+        self._inverse = self._step(self._change)
 
-    def undo(self) -> None:
-        self._change = self._apply(self._inverse) or self._change
+    def revert(self) -> None:
+        self._change = self._step(self._inverse)
+
+    def _step(self, change: Change) -> Change:
+        before = self._editor.script
+        inverse = self._editor.apply(change)
+        self._editor.stepped.emit(before, self._editor.script)
+        return inverse
 
     def id(self) -> int:
         return -1 if self.merge_key is None else 1
 
     def mergeWith(self, other: QUndoCommand) -> bool:  # noqa: N802
-        step = cast("_Step", other)
-        if step.merge_key != self.merge_key or step._done_at - self._done_at > self._merge_seconds:
+        step = cast("_ChangeCommand", other)
+        if step.merge_key != self.merge_key or step._pushed_at - self._pushed_at > self._merge_seconds:
             return False
-        # Each may edit lines that the other does not: all of them are in the merged step.
+        # The two may edit different lines; the merged command covers all of them.
         self._change = _overlaid(step._change, over=self._change)
         self._inverse = _overlaid(self._inverse, over=step._inverse)
-        self._done_at = step._done_at
+        self._pushed_at = step._pushed_at
         self.setObsolete(self._change == self._inverse)
         return True
-
-    def _apply(self, change: Change) -> Change | None:
-        before = self._editor.script
-        try:
-            inverse = self._editor.apply(change)
-        except StudioError as error:
-            self._editor.failed.emit(error)
-            return None
-        self._editor.stepped.emit(before, self._editor.script)
-        return inverse
 
 
 def _overlaid(edits: Change, *, over: Change) -> EditLines:

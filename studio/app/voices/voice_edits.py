@@ -1,8 +1,8 @@
-"""Every change to the library, undoable: each is a command on the window's undo stack.
+"""Undoable changes to the voice library, each a command on the window's undo stack.
 
 The library is on disk and shared with the command line, so a step may take long and may fail. Steps run in the
-background, one after the other; signals follow when a step is over. A command whose step failed is removed from the
-stack.
+background, one after the other; signals are emitted when a step has finished. A command whose step fails is removed
+from the stack.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtGui import QUndoStack
 
 from studio.app.background import run_in_background
+from studio.app.undo import UndoCommand
 from studio.errors import StudioError
 from studio.voices.library import Consent, TrashedVoice, Voice, VoiceLibrary
 
+# Names and arguments of the signals of ``VoiceEdits`` that a step causes.
 _Events = list[tuple[str, tuple[object, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a person may write about a voice; empty words remove what was there."""
+    """The editable metadata of a voice. Empty text removes the stored value."""
 
     transcript: str = ""
     notes: str = ""
@@ -38,10 +40,10 @@ class Description:
 
 
 class VoiceEdits(QObject):
-    """What can be done to voices. Each method does it at once and puts it on the stack."""
+    """Edits voices. Each method pushes a command, which starts at once."""
 
     changed = Signal()
-    renamed = Signal(str, str)  # before, after; also when it is undone: whoever refers to the voice follows
+    renamed = Signal(str, str)  # before, after; also on undo, so that references to the voice can follow
     removed = Signal(str)
     added = Signal(object)  # Voice: new, restored, or with another transcript
     failed = Signal(object)  # StudioError
@@ -50,47 +52,49 @@ class VoiceEdits(QObject):
         super().__init__(parent)
         self.library = library
         self._stack = stack
-        self._waiting: deque[tuple[_Command, Callable[[], _Events]]] = deque()
+        self._waiting: deque[tuple[UndoCommand, Callable[[], _Events]]] = deque()
         self._is_busy = False
 
     def keep(self, voices: list[Voice], *, then: Callable[[], object] | None = None) -> None:
-        """``voices`` have been added to the library already (which takes a while, elsewhere); now it can be undone.
+        """Push a command for ``voices`` that are already in the library; adding them takes time and runs elsewhere.
 
-        Steps that ``then`` takes are undone together with it.
+        Commands pushed by ``then`` are undone together with it.
         """
         if not voices:
             return
-        words = self._about(self.tr("New voice {name}"), self.tr("{count} new voices"), voices)
-        command = _AddVoicesCommand(self, words, voices)
+        text = self._text_for(self.tr("New voice {name}"), self.tr("{count} new voices"), voices)
+        command = _TrashCommand(self, text, names=[voice.name for voice in voices], restores=True, is_applied=True)
         if then is None:
             self._stack.push(command)
+            self.run(command, partial(_added, voices))
             return
-        self._stack.beginMacro(words)
+        self._stack.beginMacro(text)
         try:
             self._stack.push(command)
+            self.run(command, partial(_added, voices))
             then()
         finally:
             self._stack.endMacro()
 
     def remove(self, voices: list[Voice]) -> None:
         if voices:
-            words = self._about(self.tr("Delete voice {name}"), self.tr("Delete {count} voices"), voices)
-            self._stack.push(_Remove(self, words, voices))
+            text = self._text_for(self.tr("Delete voice {name}"), self.tr("Delete {count} voices"), voices)
+            self._stack.push(_TrashCommand(self, text, names=[voice.name for voice in voices]))
 
     def restore(self, trashed: TrashedVoice) -> None:
-        """A voice deleted not long ago, in this session or an earlier one."""
-        words = self.tr("Have back voice {name}").format(name=trashed.voice.name)
-        self._stack.push(_Restore(self, words, trashed))
+        """Restore a recently deleted voice, of this run or an earlier one."""
+        text = self.tr("Restore voice {name}").format(name=trashed.voice.name)
+        self._stack.push(_TrashCommand(self, text, trashed=[trashed.number], restores=True))
 
     def rename(self, voice: Voice, new_name: str) -> None:
         if new_name != voice.name:
-            words = self.tr("Rename {name}").format(name=voice.name)
-            self._stack.push(_Rename(self, words, voice.name, new_name))
+            text = self.tr("Rename {name}").format(name=voice.name)
+            self._stack.push(_RenameCommand(self, text, voice.name, new_name))
 
     def describe(self, voice: Voice, description: Description) -> None:
         if description != Description.of(voice):
-            words = self.tr("Change {name}").format(name=voice.name)
-            self._stack.push(_Describe(self, words, voice.name, Description.of(voice), description))
+            text = self.tr("Change {name}").format(name=voice.name)
+            self._stack.push(_DescribeCommand(self, text, voice.name, Description.of(voice), description))
 
     def duplicate(self, voice: Voice) -> None:
         run_in_background(
@@ -100,12 +104,12 @@ class VoiceEdits(QObject):
             failed=self.failed.emit,
         )
 
-    def run(self, command: _Command, step: Callable[[], _Events]) -> None:
-        """For commands: runs ``step`` in the background after those before it, then emits what it returns."""
+    def run(self, command: UndoCommand, step: Callable[[], _Events]) -> None:
+        """Run ``step`` of ``command`` in the background, after the steps before it, and emit the events it returns."""
         self._waiting.append((command, step))
-        self._begin_next()
+        self._start_next()
 
-    def _begin_next(self) -> None:
+    def _start_next(self) -> None:
         if self._waiting and not self._is_busy:
             self._is_busy = True
             command, step = self._waiting.popleft()
@@ -116,140 +120,104 @@ class VoiceEdits(QObject):
         for signal, values in events:
             getattr(self, signal).emit(*values)
         self.changed.emit()
-        self._begin_next()
+        self._start_next()
 
-    def _on_failed(self, command: _Command, error: StudioError) -> None:
+    def _on_failed(self, command: UndoCommand, error: StudioError) -> None:
         self._is_busy = False
         self._waiting = deque(each for each in self._waiting if each[0] is not command)
-        with contextlib.suppress(RuntimeError):  # the stack has deleted the command meanwhile
-            command.setObsolete(True)
-            self._forget(command)
+        with contextlib.suppress(RuntimeError):  # the stack has already deleted the command
+            command.discard(self._stack)
         self.failed.emit(error)
         self.changed.emit()
-        self._begin_next()
+        self._start_next()
 
-    def _forget(self, command: _Command) -> None:
-        """The stack removes obsolete commands when it comes to them, without undoing or redoing them."""
-        index = self._stack.index()
-        if index > 0 and self._stack.command(index - 1) is command:
-            self._stack.undo()
-        elif index < self._stack.count() and self._stack.command(index) is command:
-            self._stack.redo()
-
-    def _about(self, one: str, several: str, voices: list[Voice]) -> str:
+    def _text_for(self, one: str, several: str, voices: list[Voice]) -> str:
         return one.format(name=voices[0].name) if len(voices) == 1 else several.format(count=len(voices))
 
 
-class _Command(QUndoCommand):
-    """Its steps run in the background: they return what happened, as names and values of signals of ``VoiceEdits``."""
+class _TrashCommand(UndoCommand):
+    """Moves voices to the trash, or back where ``restores``; reverting does the opposite."""
 
-    def __init__(self, edits: VoiceEdits, words: str) -> None:
-        super().__init__(words)
+    def __init__(
+        self,
+        edits: VoiceEdits,
+        text: str,
+        *,
+        names: list[str] | None = None,
+        trashed: list[int] | None = None,
+        restores: bool = False,
+        is_applied: bool = False,
+    ) -> None:
+        """``names`` are the voices in the library, or ``trashed`` their numbers in the trash."""
+        super().__init__(text, edits.failed.emit, is_applied=is_applied)
         self._edits = edits
-        self._library = edits.library
+        self._names = names or []
+        self._trashed = trashed or []
+        self._restores = restores
 
-    def _trash(self, names: list[str]) -> list[int]:
-        """All of them, or none."""
-        numbers: list[int] = []
-        try:
-            for name in names:
-                numbers.append(self._library.trash(name).number)  # noqa: PERF401 - those before a failure count
-        except StudioError:
-            for number in numbers:
-                self._library.restore(number)
-            raise
-        return numbers
+    def apply(self) -> None:
+        self._edits.run(self, self._restore if self._restores else self._trash)
 
+    def revert(self) -> None:
+        self._edits.run(self, self._trash if self._restores else self._restore)
 
-class _Removal(_Command):
-    """Moves voices to the trash and back."""
-
-    def __init__(self, edits: VoiceEdits, words: str, *, names: list[str], trashed: list[int]) -> None:
-        super().__init__(edits, words)
-        self._names = names
-        self._trashed = trashed
-
-    def _restore_from_trash(self) -> _Events:
-        voices = [self._library.restore(number) for number in self._trashed]
-        self._names = [voice.name for voice in voices]  # they may be others by now
+    def _restore(self) -> _Events:
+        voices = [self._edits.library.restore(number) for number in self._trashed]
+        self._names = [voice.name for voice in voices]  # another voice may have taken a name meanwhile
         return _added(voices)
 
-    def _move_to_trash(self) -> _Events:
-        self._trashed = self._trash(self._names)
+    def _trash(self) -> _Events:
+        """Trash all voices, or none if one fails."""
+        numbers: list[int] = []
+        try:
+            for name in self._names:
+                numbers.append(self._edits.library.trash(name).number)  # noqa: PERF401 - restored on failure
+        except StudioError:
+            for number in numbers:
+                self._edits.library.restore(number)
+            raise
+        self._trashed = numbers
         return [("removed", (name,)) for name in self._names]
 
 
-class _AddVoicesCommand(_Removal):
-    def __init__(self, edits: VoiceEdits, words: str, voices: list[Voice]) -> None:
-        super().__init__(edits, words, names=[voice.name for voice in voices], trashed=[])
-        self._voices: list[Voice] | None = voices  # until they have been undone once
-
-    def redo(self) -> None:
-        self._edits.run(self, self._restore_from_trash if self._voices is None else partial(_added, self._voices))
-
-    def undo(self) -> None:
-        self._voices = None
-        self._edits.run(self, self._move_to_trash)
-
-
-class _Remove(_Removal):
-    def __init__(self, edits: VoiceEdits, words: str, voices: list[Voice]) -> None:
-        super().__init__(edits, words, names=[voice.name for voice in voices], trashed=[])
-
-    def redo(self) -> None:
-        self._edits.run(self, self._move_to_trash)
-
-    def undo(self) -> None:
-        self._edits.run(self, self._restore_from_trash)
-
-
-class _Restore(_Removal):
-    def __init__(self, edits: VoiceEdits, words: str, trashed: TrashedVoice) -> None:
-        super().__init__(edits, words, names=[], trashed=[trashed.number])
-
-    def redo(self) -> None:
-        self._edits.run(self, self._restore_from_trash)
-
-    def undo(self) -> None:
-        self._edits.run(self, self._move_to_trash)
-
-
-class _Rename(_Command):
-    def __init__(self, edits: VoiceEdits, words: str, before: str, after: str) -> None:
-        super().__init__(edits, words)
+class _RenameCommand(UndoCommand):
+    def __init__(self, edits: VoiceEdits, text: str, before: str, after: str) -> None:
+        super().__init__(text, edits.failed.emit)
+        self._edits = edits
         self._before = before
         self._after = after
 
-    def redo(self) -> None:
+    def apply(self) -> None:
         self._edits.run(self, self._rename)
 
-    def undo(self) -> None:
+    def revert(self) -> None:
         self._edits.run(self, self._rename_back)
 
     def _rename(self) -> _Events:
-        self._after = self._library.rename(self._before, self._after).name
+        self._after = self._edits.library.rename(self._before, self._after).name
         return [("renamed", (self._before, self._after))]
 
     def _rename_back(self) -> _Events:
-        self._library.rename(self._after, self._before)
+        self._edits.library.rename(self._after, self._before)
         return [("renamed", (self._after, self._before))]
 
 
-class _Describe(_Command):
-    def __init__(self, edits: VoiceEdits, words: str, name: str, before: Description, after: Description) -> None:
-        super().__init__(edits, words)
+class _DescribeCommand(UndoCommand):
+    def __init__(self, edits: VoiceEdits, text: str, name: str, before: Description, after: Description) -> None:
+        super().__init__(text, edits.failed.emit)
+        self._edits = edits
         self._name = name
         self._before = before
         self._after = after
 
-    def redo(self) -> None:
+    def apply(self) -> None:
         self._edits.run(self, partial(self._describe, self._after))
 
-    def undo(self) -> None:
+    def revert(self) -> None:
         self._edits.run(self, partial(self._describe, self._before))
 
     def _describe(self, description: Description) -> _Events:
-        voice = self._library.update_metadata(
+        voice = self._edits.library.update_metadata(
             self._name,
             transcript=description.transcript,
             notes=description.notes,
