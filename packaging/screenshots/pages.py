@@ -217,7 +217,7 @@ class Stage:
         yield "shortcuts", _shown(ShortcutsDialog(window.actions_by_id, window))
         yield "guide", _shown(GuideDialog(window))
         yield "recovery", _shown(RecoveryDialog(_drafts(self.language), window))
-        window.voices.voice_importer.take([self._scratch / "0.wav"])
+        window.voices.voice_importer.import_paths([self._scratch / "0.wav"])
         yield from self._doctor()
 
     def _comparison(self) -> CompareDialog:

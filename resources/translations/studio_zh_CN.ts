@@ -296,33 +296,24 @@
     </message>
 </context>
 <context>
+    <name>CardDelegate</name>
+    <message>
+        <source>{seconds:.1f} s</source>
+        <translation>{seconds:.1f} 秒</translation>
+    </message>
+</context>
+<context>
     <name>CardList</name>
     <message>
         <source>Voices</source>
-        <translation>声音</translation>
+        <translation>音色</translation>
     </message>
 </context>
 <context>
     <name>ClipEditorDialog</name>
     <message>
         <source>New voice</source>
-        <translation>新声音</translation>
-    </message>
-    <message>
-        <source>The recording, with the part that becomes the voice</source>
-        <translation>录音，以及将成为声音的片段</translation>
-    </message>
-    <message>
-        <source>Make the voice</source>
-        <translation>创建声音</translation>
-    </message>
-    <message>
-        <source>The part between the handles becomes the voice. Three to ten seconds of one person, without music, are best; the models need 16 000 samples a second and hear no more than 30 seconds.</source>
-        <translation>两个手柄之间的片段将成为声音。最好是一个人说的三到十秒，没有音乐；模型需要每秒 16 000 个采样，最多听 30 秒。</translation>
-    </message>
-    <message>
-        <source>Propose the best part again</source>
-        <translation>重新推荐最佳片段</translation>
+        <translation>新建音色</translation>
     </message>
     <message>
         <source>Zoom in</source>
@@ -333,28 +324,223 @@
         <translation>缩小</translation>
     </message>
     <message>
-        <source>Show the chosen part</source>
-        <translation>显示所选片段</translation>
-    </message>
-    <message>
         <source>Show all</source>
         <translation>显示全部</translation>
-    </message>
-    <message>
-        <source>{seconds:.1f} s are kept, trimmed of silence, with a short silent tail</source>
-        <translation>保留 {seconds:.1f} 秒：去掉两端静音，末尾留一小段静音</translation>
     </message>
     <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
     <message>
-        <source>Listen to this part</source>
-        <translation>试听此片段</translation>
+        <source>Recording with selection</source>
+        <translation>录音与选区</translation>
     </message>
     <message>
-        <source>What was found</source>
+        <source>Create voice</source>
+        <translation>创建音色</translation>
+    </message>
+    <message>
+        <source>Select the part to clone: three to ten seconds of one speaker, without music. The recording needs a sample rate of at least 16 kHz.</source>
+        <translation>选区内的录音将用于克隆：请选 3 到 10 秒、只有一个人说话且没有音乐的片段。录音采样率至少 16 kHz。</translation>
+    </message>
+    <message>
+        <source>Suggest best part</source>
+        <translation>推荐最佳片段</translation>
+    </message>
+    <message>
+        <source>Zoom to selection</source>
+        <translation>缩放到选区</translation>
+    </message>
+    <message>
+        <source>Findings</source>
         <translation>检查结果</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} s after trimming silence</source>
+        <translation>裁剪静音后 {seconds:.1f} 秒</translation>
+    </message>
+    <message>
+        <source>Play selection</source>
+        <translation>播放选区</translation>
+    </message>
+</context>
+<context>
+    <name>ClipReport</name>
+    <message>
+        <source>Good</source>
+        <translation>良好</translation>
+    </message>
+    <message>
+        <source>Fair</source>
+        <translation>一般</translation>
+    </message>
+    <message>
+        <source>Poor</source>
+        <translation>较差</translation>
+    </message>
+    <message>
+        <source>Length</source>
+        <translation>时长</translation>
+    </message>
+    <message>
+        <source>Level</source>
+        <translation>音量</translation>
+    </message>
+    <message>
+        <source>Distortion</source>
+        <translation>失真</translation>
+    </message>
+    <message>
+        <source>Noise</source>
+        <translation>噪声</translation>
+    </message>
+    <message>
+        <source>Clarity</source>
+        <translation>清晰度</translation>
+    </message>
+    <message>
+        <source>Pauses</source>
+        <translation>停顿</translation>
+    </message>
+    <message>
+        <source>It contains almost no speech.</source>
+        <translation>几乎没有人声。</translation>
+    </message>
+    <message>
+        <source>Select another part, or record again closer to the microphone.</source>
+        <translation>请另选一段，或靠近麦克风重新录制。</translation>
+    </message>
+    <message>
+        <source>It contains only {seconds:.1f} seconds of speech.</source>
+        <translation>人声只有 {seconds:.1f} 秒。</translation>
+    </message>
+    <message>
+        <source>Select a longer part if possible: 3 to 10 seconds give a closer likeness.</source>
+        <translation>如有可能请选长一些：3 到 10 秒的效果更接近本人。</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} seconds of speech: a good length.</source>
+        <translation>{seconds:.1f} 秒人声：长度合适。</translation>
+    </message>
+    <message>
+        <source>It lasts {total:.1f} seconds, longer than a voice needs.</source>
+        <translation>时长 {total:.1f} 秒，超过所需长度。</translation>
+    </message>
+    <message>
+        <source>Select 3 to 10 seconds: speech then starts sooner.</source>
+        <translation>请选 3 到 10 秒，这样朗读开始得更快。</translation>
+    </message>
+    <message>
+        <source>It lasts {total:.1f} seconds; the models accept at most 30.</source>
+        <translation>时长 {total:.1f} 秒；模型最多支持 30 秒。</translation>
+    </message>
+    <message>
+        <source>Move the handles to select 3 to 10 seconds.</source>
+        <translation>请拖动手柄，选择 3 到 10 秒。</translation>
+    </message>
+    <message>
+        <source>The level is good.</source>
+        <translation>音量合适。</translation>
+    </message>
+    <message>
+        <source>The level is rather low.</source>
+        <translation>音量偏低。</translation>
+    </message>
+    <message>
+        <source>For a new recording, move closer to the microphone or raise its level.</source>
+        <translation>重新录制时，请靠近麦克风或调高音量。</translation>
+    </message>
+    <message>
+        <source>The level is very low, so noise becomes part of the voice.</source>
+        <translation>音量太低，噪声会混入音色。</translation>
+    </message>
+    <message>
+        <source>Record again, closer to the microphone or at a higher level.</source>
+        <translation>请靠近麦克风或调高音量，重新录制。</translation>
+    </message>
+    <message>
+        <source>No clipping.</source>
+        <translation>没有削波。</translation>
+    </message>
+    <message>
+        <source>Some peaks are clipped.</source>
+        <translation>部分峰值被削波。</translation>
+    </message>
+    <message>
+        <source>Select a part without clipping, or record again at a lower level.</source>
+        <translation>请选择没有削波的片段，或调低音量重新录制。</translation>
+    </message>
+    <message>
+        <source>The recording is distorted: its peaks are clipped.</source>
+        <translation>录音失真：峰值被削波。</translation>
+    </message>
+    <message>
+        <source>Record again at a lower level; clipping cannot be repaired well.</source>
+        <translation>请调低音量重新录制；削波很难修复。</translation>
+    </message>
+    <message>
+        <source>The background is quiet.</source>
+        <translation>背景安静。</translation>
+    </message>
+    <message>
+        <source>There is some background noise.</source>
+        <translation>有一些背景噪声。</translation>
+    </message>
+    <message>
+        <source>Select a quieter part, or record in a quieter place: noise is cloned too.</source>
+        <translation>请选择更安静的片段，或换个安静的地方录制：噪声也会被克隆。</translation>
+    </message>
+    <message>
+        <source>There is loud noise, music or another voice in the background.</source>
+        <translation>背景中有明显的噪声、音乐或其他人声。</translation>
+    </message>
+    <message>
+        <source>Use a recording of this speaker alone: everything else is cloned too.</source>
+        <translation>请使用只有此人说话的录音：其他声音也会被克隆。</translation>
+    </message>
+    <message>
+        <source>The full frequency range is present.</source>
+        <translation>高低频完整。</translation>
+    </message>
+    <message>
+        <source>It sounds dull: there is almost nothing above {kilohertz:.1f} kHz.</source>
+        <translation>听起来发闷：{kilohertz:.1f} kHz 以上几乎没有内容。</translation>
+    </message>
+    <message>
+        <source>Use a better copy of the recording if you have one.</source>
+        <translation>如有音质更好的版本，请换用。</translation>
+    </message>
+    <message>
+        <source>It sounds like a telephone call: there is almost nothing above 4 kHz.</source>
+        <translation>听起来像电话录音：4 kHz 以上几乎没有内容。</translation>
+    </message>
+    <message>
+        <source>Use a recording made with a microphone; converting the file does not help.</source>
+        <translation>请使用麦克风录制的录音；转换文件没有帮助。</translation>
+    </message>
+    <message>
+        <source>The sample rate is {rate:.0f} Hz; at least 16000 Hz is needed.</source>
+        <translation>采样率为 {rate:.0f} Hz；至少需要 16000 Hz。</translation>
+    </message>
+    <message>
+        <source>Use a recording of better quality; converting the file does not help.</source>
+        <translation>请使用音质更好的录音；转换文件没有帮助。</translation>
+    </message>
+    <message>
+        <source>There are few pauses.</source>
+        <translation>停顿很少。</translation>
+    </message>
+    <message>
+        <source>{percent:.0f} % is silence.</source>
+        <translation>静音占 {percent:.0f} %。</translation>
+    </message>
+    <message>
+        <source>Select a part with continuous speech; otherwise the voice may pause a lot.</source>
+        <translation>请选择连续说话的片段，否则合成时可能频繁停顿。</translation>
+    </message>
+    <message>
+        <source>It is mostly silence ({percent:.0f} %).</source>
+        <translation>大部分是静音（{percent:.0f} %）。</translation>
     </message>
 </context>
 <context>
@@ -508,35 +694,27 @@
 <context>
     <name>DeletedMenu</name>
     <message>
-        <source>Have back a deleted voice</source>
-        <translation>找回已删除的声音</translation>
-    </message>
-    <message>
         <source>{name}, deleted on {day}</source>
         <translation>{name}，删除于 {day}</translation>
+    </message>
+    <message>
+        <source>Restore deleted voice</source>
+        <translation>恢复已删除的音色</translation>
     </message>
 </context>
 <context>
     <name>DetailsForm</name>
     <message>
         <source>Name of the voice</source>
-        <translation>声音的名称</translation>
+        <translation>音色名称</translation>
     </message>
     <message>
         <source>Notes</source>
         <translation>备注</translation>
     </message>
     <message>
-        <source>Whatever you want to remember</source>
-        <translation>想记下的任何内容</translation>
-    </message>
-    <message>
         <source>&amp;Name</source>
         <translation>名称(&amp;N)</translation>
-    </message>
-    <message>
-        <source>&amp;Words</source>
-        <translation>文字(&amp;W)</translation>
     </message>
     <message>
         <source>&amp;Language</source>
@@ -547,56 +725,68 @@
         <translation>备注(&amp;O)</translation>
     </message>
     <message>
-        <source>What is said in the chosen part, word for word</source>
-        <translation>所选片段中说的话，逐字写下</translation>
-    </message>
-    <message>
-        <source>What is said in the clip</source>
-        <translation>录音中说的话</translation>
-    </message>
-    <message>
         <source>Language</source>
         <translation>语言</translation>
     </message>
     <message>
-        <source>Not known</source>
+        <source>Anything to remember</source>
+        <translation>可填写任何备注</translation>
+    </message>
+    <message>
+        <source>The voice owner consents</source>
+        <translation>已获声音所有者授权</translation>
+    </message>
+    <message>
+        <source>Only clone voices you have permission to use. This note is stored with the voice.</source>
+        <translation>请只克隆已获授权的声音。此说明会随音色保存。</translation>
+    </message>
+    <message>
+        <source>&amp;Transcript</source>
+        <translation>文本(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Exact transcript of the selection</source>
+        <translation>选区内录音的逐字文本</translation>
+    </message>
+    <message>
+        <source>Transcript</source>
+        <translation>录音文本</translation>
+    </message>
+    <message>
+        <source>Unknown</source>
         <translation>未知</translation>
     </message>
     <message>
-        <source>The owner of this voice agrees to its use</source>
-        <translation>声音的主人同意使用</translation>
+        <source>Consent given by</source>
+        <translation>授权人</translation>
     </message>
     <message>
-        <source>Clone only voices whose owners agree. This note is kept with the voice.</source>
-        <translation>只克隆主人同意使用的声音。这条记录与声音一同保存。</translation>
+        <source>Permitted use</source>
+        <translation>授权用途</translation>
     </message>
     <message>
-        <source>Who agreed</source>
-        <translation>表示同意的人</translation>
-    </message>
-    <message>
-        <source>What for</source>
-        <translation>用途</translation>
-    </message>
-    <message>
-        <source>For example: one audio book</source>
+        <source>For example: one audiobook</source>
         <translation>例如：一本有声书</translation>
     </message>
     <message>
-        <source>When</source>
+        <source>Date of consent</source>
+        <translation>授权日期</translation>
+    </message>
+    <message>
+        <source>Given by</source>
+        <translation>授权人</translation>
+    </message>
+    <message>
+        <source>Date</source>
         <translation>日期</translation>
     </message>
     <message>
-        <source>Who</source>
-        <translation>同意者</translation>
+        <source>Zero-shot mode: clip and transcript together give the best likeness. The transcript must match the selection.</source>
+        <translation>零样本模式：录音加文本，相似度最高。文本须与选区内容一致。</translation>
     </message>
     <message>
-        <source>Zero-shot mode: the model hears the clip and knows its words, which makes the best likeness. The words must be those of the chosen part.</source>
-        <translation>零样本模式：模型听到录音并知道其中的文字，这样最像本人。文字必须与所选片段一致。</translation>
-    </message>
-    <message>
-        <source>Without the words the studio uses cross-lingual mode: it imitates the voice by its sound alone. You can write them down later, too.</source>
-        <translation>没有文字时使用跨语种模式：只凭声音来模仿。文字也可以以后再补。</translation>
+        <source>Cross-lingual mode: the voice is cloned from the audio alone. Add a transcript for a closer likeness, now or later.</source>
+        <translation>跨语言模式：仅凭录音克隆。补充录音文本可提高相似度，也可稍后再填。</translation>
     </message>
 </context>
 <context>
@@ -834,8 +1024,8 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>EditDialog</name>
     <message>
-        <source>About {name}</source>
-        <translation>关于 {name}</translation>
+        <source>Details of {name}</source>
+        <translation>{name} 的详细信息</translation>
     </message>
 </context>
 <context>
@@ -1225,18 +1415,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>另一个导出正在写入 {folder}。</translation>
     </message>
     <message>
-        <source>Another program is busy with the library of voices.</source>
-        <translation>另一个程序正在使用声音库。</translation>
-    </message>
-    <message>
-        <source>Ask whoever made it for another.</source>
-        <translation>请向制作者另要一份。</translation>
-    </message>
-    <message>
-        <source>Ask whoever made it to export the voice again.</source>
-        <translation>请制作者重新导出该声音。</translation>
-    </message>
-    <message>
         <source>Build the engine again.</source>
         <translation>请重新构建引擎。</translation>
     </message>
@@ -1251,14 +1429,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Check its permissions.</source>
         <translation>请检查其权限。</translation>
-    </message>
-    <message>
-        <source>Check that the file may be read.</source>
-        <translation>请检查文件是否允许读取。</translation>
-    </message>
-    <message>
-        <source>Check the microphone and record it again.</source>
-        <translation>请检查麦克风并重新录音。</translation>
     </message>
     <message>
         <source>Check the path and that the file may be read.</source>
@@ -1345,10 +1515,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请另选一个文件夹。</translation>
     </message>
     <message>
-        <source>Choose another name, or remove that one.</source>
-        <translation>请另选名称，或删除已有的那个。</translation>
-    </message>
-    <message>
         <source>Choose another name.</source>
         <translation>请另选一个名称。</translation>
     </message>
@@ -1429,10 +1595,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择其他行，或另一个脚本。</translation>
     </message>
     <message>
-        <source>Choose the model it was stored with, then import it again.</source>
-        <translation>请选择当初保存它的模型，然后重新导入。</translation>
-    </message>
-    <message>
         <source>Choose the spk2info.pt of a model folder.</source>
         <translation>请选择模型文件夹中的 spk2info.pt。</translation>
     </message>
@@ -1501,10 +1663,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新复制或导出；需要 zip 或 tar 压缩包。</translation>
     </message>
     <message>
-        <source>Cut out 3 to 10 s in which the voice speaks without a break.</source>
-        <translation>请截取 3 到 10 秒连续说话的部分。</translation>
-    </message>
-    <message>
         <source>Cut the recording into shorter ones.</source>
         <translation>请把录音切成较短的几段。</translation>
     </message>
@@ -1535,14 +1693,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Drop a recording of a voice on the window.</source>
         <translation>请把一段录音拖到窗口上。</translation>
-    </message>
-    <message>
-        <source>Drop recordings such as WAV, FLAC, MP3 or M4A.</source>
-        <translation>请拖入 WAV、FLAC、MP3 或 M4A 等录音。</translation>
-    </message>
-    <message>
-        <source>Export it and import it under a name of your own.</source>
-        <translation>请将它导出，再以您自己的名称导入。</translation>
     </message>
     <message>
         <source>Export the model again there.</source>
@@ -1677,10 +1827,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>它可能已被移动或改名。</translation>
     </message>
     <message>
-        <source>It was saved without scaling: export it again, as 16-bit WAV for example.</source>
-        <translation>保存时没有缩放：请重新导出，例如导出为 16 位 WAV。</translation>
-    </message>
-    <message>
         <source>Its log is {log}.</source>
         <translation>它的日志是 {log}。</translation>
     </message>
@@ -1701,20 +1847,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请用它的录音重新制作声音。</translation>
     </message>
     <message>
-        <source>Make the voice from a recording.</source>
-        <translation>请用录音制作声音。</translation>
-    </message>
-    <message>
         <source>Mend it, or begin a new one: this one is kept.</source>
         <translation>请修复它，或新建一个：原来的会保留。</translation>
     </message>
     <message>
         <source>Mend that row and import again.</source>
         <translation>请修正该行后重新导入。</translation>
-    </message>
-    <message>
-        <source>Move it away and add the voices again: their recordings are beside it, in clips.</source>
-        <translation>请把它移走并重新添加声音：录音就在旁边的 clips 里。</translation>
     </message>
     <message>
         <source>No file would be made.</source>
@@ -1977,10 +2115,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>4 位权重只能在处理器上运行，不能在显卡上运行。</translation>
     </message>
     <message>
-        <source>Choose another, or add a voice of that name; `timbre voices list` shows those there are.</source>
-        <translation>请换一个声音，或添加同名的声音；`timbre voices list` 会列出已有的声音。</translation>
-    </message>
-    <message>
         <source>Choose bfloat16 or float16.</source>
         <translation>请选择 bfloat16 或 float16。</translation>
     </message>
@@ -2145,32 +2279,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>所选的精度或设备在这里不能用。</translation>
     </message>
     <message>
-        <source>The clip has {sample_rate} samples a second; at least {lowest} are needed.</source>
-        <translation>录音每秒 {sample_rate} 个采样；至少需要 {lowest} 个。</translation>
-    </message>
-    <message>
-        <source>The clip holds numbers that are not sound (NaN or infinity).</source>
-        <translation>录音中含有不是声音的数值（NaN 或无穷大）。</translation>
-    </message>
-    <message>
-        <source>The clip holds only {seconds:.2f} s of sound; a voice needs at least {least} s, and 3 to 10 s to be learnt well.</source>
-        <translation>录音只有 {seconds:.2f} 秒声音；至少需要 {least} 秒，3 到 10 秒才能学得好。</translation>
-    </message>
-    <message>
         <source>The clip is empty.</source>
         <translation>录音是空的。</translation>
     </message>
     <message>
         <source>The clip is silent.</source>
         <translation>录音没有声音。</translation>
-    </message>
-    <message>
-        <source>The clip lasts {seconds:.1f} s; a voice is learnt from at most {longest:.0f} s.</source>
-        <translation>录音长 {seconds:.1f} 秒；最多用 {longest:.0f} 秒来学习声音。</translation>
-    </message>
-    <message>
-        <source>The clip&apos;s samples reach {largest:.0f} where 1 is the loudest there is.</source>
-        <translation>录音的采样值达到 {largest:.0f}，而最大只能是 1。</translation>
     </message>
     <message>
         <source>The computer or its graphics card has too little memory free.</source>
@@ -2243,14 +2357,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The length of the first chunk (--first-hop) ends where the exact streaming cannot cut.</source>
         <translation>第一个音块的长度（--first-hop）结束在精确流式合成不能切分的位置。</translation>
-    </message>
-    <message>
-        <source>The list of voices, {path}, cannot be used ({reason}).</source>
-        <translation>无法使用声音列表 {path}（{reason}）。</translation>
-    </message>
-    <message>
-        <source>The list of voices, {path}, is damaged ({reason}).</source>
-        <translation>声音列表 {path} 已损坏（{reason}）。</translation>
     </message>
     <message>
         <source>The list of your voices cannot be read; the recordings are still there.</source>
@@ -2345,10 +2451,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>朗读进程已关闭。</translation>
     </message>
     <message>
-        <source>The program that wrote it failed: export it again, as 16-bit WAV for example.</source>
-        <translation>写出它的程序出了错：请重新导出，例如导出为 16 位 WAV。</translation>
-    </message>
-    <message>
         <source>The project file is missing, damaged, of a newer version, or no project.</source>
         <translation>项目文件不存在、已损坏、来自更新的版本，或不是项目。</translation>
     </message>
@@ -2389,10 +2491,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；模型一次最多听 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The recording of {name} is gone.</source>
-        <translation>{name} 的录音不见了。</translation>
-    </message>
-    <message>
         <source>The recording {file} cannot be read ({reason}).</source>
         <translation>无法读取录音 {file}（{reason}）。</translation>
     </message>
@@ -2403,10 +2501,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The sound device {name} is not connected.</source>
         <translation>声音设备 {name} 未连接。</translation>
-    </message>
-    <message>
-        <source>The sound lasts {seconds:.2f} s: too little to hear anything in it.</source>
-        <translation>声音只有 {seconds:.2f} 秒：太短，听不出什么。</translation>
     </message>
     <message>
         <source>The sound of this take is not in the project.</source>
@@ -2469,10 +2563,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>已经有名为 {name} 的模型。</translation>
     </message>
     <message>
-        <source>There is a voice named {name} already.</source>
-        <translation>已有名为 {name} 的声音。</translation>
-    </message>
-    <message>
         <source>There is no engine {names} for that.</source>
         <translation>没有适用于此的引擎 {names}。</translation>
     </message>
@@ -2521,10 +2611,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有精度“{name}”。</translation>
     </message>
     <message>
-        <source>There is no room for temporary files ({reason}).</source>
-        <translation>没有存放临时文件的空间（{reason}）。</translation>
-    </message>
-    <message>
         <source>There is no room left on the disk, or a quota is used up.</source>
         <translation>磁盘没有空间了，或配额用完了。</translation>
     </message>
@@ -2535,10 +2621,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is no sound card, or it was taken away.</source>
         <translation>没有声卡，或它被拔掉了。</translation>
-    </message>
-    <message>
-        <source>There is no sound in this folder that could become a voice.</source>
-        <translation>此文件夹中没有可以制成声音的录音。</translation>
     </message>
     <message>
         <source>There is no voice named {name}.{did_you_mean}</source>
@@ -2609,10 +2691,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>此版本已不在项目中。</translation>
     </message>
     <message>
-        <source>This voice is gone for good.</source>
-        <translation>此声音已永久删除。</translation>
-    </message>
-    <message>
         <source>Try again in some minutes, or choose another source (Settings, Models).</source>
         <translation>请过几分钟再试，或选择其他来源（设置，模型）。</translation>
     </message>
@@ -2641,10 +2719,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请更新本程序。</translation>
     </message>
     <message>
-        <source>Use 1 to {longest} letters; no slashes, and no dash or dot at the beginning.</source>
-        <translation>请使用 1 到 {longest} 个字符；不能有斜杠，不能以短横线或点开头。</translation>
-    </message>
-    <message>
         <source>Use CosyVoice2 or Fun-CosyVoice3, or a newer version of the program.</source>
         <translation>请使用 CosyVoice2 或 Fun-CosyVoice3，或者更新程序。</translation>
     </message>
@@ -2659,10 +2733,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Use a copy, if you have one, or what the program recovers at its start.</source>
         <translation>请使用备份（如有），或程序启动时恢复的内容。</translation>
-    </message>
-    <message>
-        <source>Use a recording of better quality, not one from a telephone. Converting the file does not help.</source>
-        <translation>请使用质量更好的录音，不要用电话录音。转换文件没有用。</translation>
     </message>
     <message>
         <source>Use a shorter recording or a shorter text.</source>
@@ -3345,10 +3415,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>共 {count} 个</translation>
     </message>
     <message>
-        <source>{count} of {total} files could not become voices.</source>
-        <translation>{total} 个文件中有 {count} 个无法制成声音。</translation>
-    </message>
-    <message>
         <source>{count} of {total} lines could not be spoken; line {number}: {reason}</source>
         <translation>{total} 行中有 {count} 行无法合成；第 {number} 行：{reason}</translation>
     </message>
@@ -3397,28 +3463,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 与其模型文件夹的设置不符（{complaints}）。</translation>
     </message>
     <message>
-        <source>{file} does not hold exactly one voice.</source>
-        <translation>{file} 中不是恰好一个声音。</translation>
-    </message>
-    <message>
-        <source>{file} does not lie in a model folder, and no model is chosen.</source>
-        <translation>{file} 不在模型文件夹中，也没有选择模型。</translation>
-    </message>
-    <message>
         <source>{file} does not lie in a model folder.</source>
         <translation>{file} 不在模型文件夹中。</translation>
-    </message>
-    <message>
-        <source>{file} does not say its consent in a way this program understands.</source>
-        <translation>{file} 中的同意说明无法被本程序理解。</translation>
-    </message>
-    <message>
-        <source>{file} does not say its {key}.</source>
-        <translation>{file} 没有给出 {key}。</translation>
-    </message>
-    <message>
-        <source>{file} has a manifest nobody can read.</source>
-        <translation>{file} 的清单无法读取。</translation>
     </message>
     <message>
         <source>{file} has been changed by another program since it was opened.</source>
@@ -3433,20 +3479,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 中没有我们能读取的声音特征。</translation>
     </message>
     <message>
-        <source>{file} holds no voice features.</source>
-        <translation>{file} 中没有声音特征。</translation>
-    </message>
-    <message>
         <source>{file} holds nothing that can be spoken.</source>
         <translation>{file} 中没有可朗读的内容。</translation>
     </message>
     <message>
         <source>{file} holds something other than named tensors.</source>
         <translation>{file} 中有不是命名张量的内容。</translation>
-    </message>
-    <message>
-        <source>{file} holds something other than ordinary files.</source>
-        <translation>{file} 中有不是普通文件的内容。</translation>
     </message>
     <message>
         <source>{file} in {folder} is damaged.</source>
@@ -3465,20 +3503,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{place} 上的 {file} 与本程序所知的 {model} 发布版不同。</translation>
     </message>
     <message>
-        <source>{file} is damaged: its recording is not the one it was made with.</source>
-        <translation>{file} 已损坏：其中的录音不是当初的那一份。</translation>
-    </message>
-    <message>
         <source>{file} is damaged: {what}.</source>
         <translation>{file} 已损坏：{what}。</translation>
     </message>
     <message>
         <source>{file} is far too large for a settings file.</source>
         <translation>{file} 作为设置文件太大了。</translation>
-    </message>
-    <message>
-        <source>{file} is far too large for a voice.</source>
-        <translation>{file} 作为声音文件太大了。</translation>
     </message>
     <message>
         <source>{file} is larger than {most} MB.</source>
@@ -3537,20 +3567,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 缺少 {reason}。</translation>
     </message>
     <message>
-        <source>{file} names its recording in a way no voice file does.</source>
-        <translation>{file} 对录音的命名方式不符合声音文件。</translation>
-    </message>
-    <message>
         <source>{file} of a built engine cannot be read: {reason}.</source>
         <translation>无法读取已构建引擎的 {file}：{reason}。</translation>
     </message>
     <message>
         <source>{file} of {name} is damaged.</source>
         <translation>{name} 的 {file} 已损坏。</translation>
-    </message>
-    <message>
-        <source>{file} unpacks to far more than a voice.</source>
-        <translation>{file} 解压后远大于一个声音。</translation>
     </message>
     <message>
         <source>{file} was damaged on its way here.</source>
@@ -3713,16 +3735,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{names} 或 {last}</translation>
     </message>
     <message>
-        <source>{names}: there is no sound in it that could become a voice.</source>
-        <translation>{names}：其中没有可以制成声音的录音。</translation>
-    </message>
-    <message>
         <source>{name} cannot be used yet: this version of the program does not speak with its generation.</source>
         <translation>{name} 还不能使用：本版程序不支持这一代模型。</translation>
-    </message>
-    <message>
-        <source>{name} comes with the program and cannot be changed.</source>
-        <translation>{name} 随程序提供，不能修改。</translation>
     </message>
     <message>
         <source>{name} has no recording, only what a {own} model stored of it; {model} is a {generation} model.</source>
@@ -3815,10 +3829,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>“{final}” has no vowel.</source>
         <translation>“{final}”没有元音。</translation>
-    </message>
-    <message>
-        <source>“{name}” cannot be the name of a voice.</source>
-        <translation>声音不能叫做“{name}”。</translation>
     </message>
     <message>
         <source>“{syllable}” has no vowel.</source>
@@ -4236,6 +4246,178 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{mend} `timbre doctor` shows details.</source>
         <translation>{mend}运行 `timbre doctor` 可查看详情。</translation>
     </message>
+    <message>
+        <source>A voice named {name} already exists.</source>
+        <translation>已有名为 {name} 的音色。</translation>
+    </message>
+    <message>
+        <source>Another program is using the voice library.</source>
+        <translation>另一个程序正在使用音色库。</translation>
+    </message>
+    <message>
+        <source>Ask its author for another file.</source>
+        <translation>请向作者索取另一份文件。</translation>
+    </message>
+    <message>
+        <source>Ask its author to export the voice again.</source>
+        <translation>请作者重新导出该音色。</translation>
+    </message>
+    <message>
+        <source>Check the microphone and record again.</source>
+        <translation>请检查麦克风后重新录制。</translation>
+    </message>
+    <message>
+        <source>Check the permissions of the file.</source>
+        <translation>请检查文件的访问权限。</translation>
+    </message>
+    <message>
+        <source>Choose another name, or remove that voice.</source>
+        <translation>请换一个名称，或移除已有的音色。</translation>
+    </message>
+    <message>
+        <source>Choose another voice, or add one with this name.</source>
+        <translation>请选择其他音色，或添加同名音色。</translation>
+    </message>
+    <message>
+        <source>The clip contains invalid samples (NaN or infinity).</source>
+        <translation>录音中含有无效采样值（NaN 或无穷大）。</translation>
+    </message>
+    <message>
+        <source>The clip contains only {seconds:.2f} s of speech; at least {least} s are needed, 3 to 10 s work best.</source>
+        <translation>录音中的人声只有 {seconds:.2f} 秒；至少需要 {least} 秒，3 到 10 秒效果最佳。</translation>
+    </message>
+    <message>
+        <source>The clip has a sample rate of {sample_rate} Hz; at least {lowest} Hz is needed.</source>
+        <translation>录音采样率为 {sample_rate} Hz；至少需要 {lowest} Hz。</translation>
+    </message>
+    <message>
+        <source>The clip lasts only {seconds:.2f} s, which is too short.</source>
+        <translation>录音只有 {seconds:.2f} 秒，太短。</translation>
+    </message>
+    <message>
+        <source>The clip lasts {seconds:.1f} s; at most {longest:.0f} s can be used.</source>
+        <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
+    </message>
+    <message>
+        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
+        <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
+    </message>
+    <message>
+        <source>The recording of {name} is missing.</source>
+        <translation>{name} 的录音文件不见了。</translation>
+    </message>
+    <message>
+        <source>The voice library {path} cannot be used ({reason}).</source>
+        <translation>无法使用音色库 {path}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The voice library {path} is damaged ({reason}).</source>
+        <translation>音色库 {path} 已损坏（{reason}）。</translation>
+    </message>
+    <message>
+        <source>This voice has been deleted permanently.</source>
+        <translation>此音色已被永久删除。</translation>
+    </message>
+    <message>
+        <source>Use 1 to {longest} characters, no slashes, and no dash or dot at the start.</source>
+        <translation>请使用 1 到 {longest} 个字符，不含斜杠，且不以短横线或点开头。</translation>
+    </message>
+    <message>
+        <source>Use a recording of better quality; converting the file does not help.</source>
+        <translation>请使用音质更好的录音；转换文件没有帮助。</translation>
+    </message>
+    <message>
+        <source>{count} of {total} files could not be imported.</source>
+        <translation>{total} 个文件中有 {count} 个无法导入。</translation>
+    </message>
+    <message>
+        <source>{file} contains no voice features.</source>
+        <translation>{file} 中没有音色特征。</translation>
+    </message>
+    <message>
+        <source>{file} contains something other than regular files.</source>
+        <translation>{file} 中含有非普通文件。</translation>
+    </message>
+    <message>
+        <source>{file} does not contain exactly one voice.</source>
+        <translation>{file} 中的音色不是正好一个。</translation>
+    </message>
+    <message>
+        <source>{file} has an invalid consent record.</source>
+        <translation>{file} 中的授权信息无效。</translation>
+    </message>
+    <message>
+        <source>{file} has an invalid name for its recording.</source>
+        <translation>{file} 中的录音文件名无效。</translation>
+    </message>
+    <message>
+        <source>{file} has an unreadable manifest.</source>
+        <translation>无法读取 {file} 中的清单。</translation>
+    </message>
+    <message>
+        <source>{file} has no valid {key}.</source>
+        <translation>{file} 中缺少有效的 {key}。</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: its recording does not match its checksum.</source>
+        <translation>{file} 已损坏：录音与校验和不符。</translation>
+    </message>
+    <message>
+        <source>{file} is not in a model folder, and no model is selected.</source>
+        <translation>{file} 不在模型文件夹中，也没有选择模型。</translation>
+    </message>
+    <message>
+        <source>{file} is too large for a voice file.</source>
+        <translation>{file} 太大，不是音色文件。</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than a voice file may contain.</source>
+        <translation>{file} 解压后的大小超出音色文件的上限。</translation>
+    </message>
+    <message>
+        <source>Cut out 3 to 10 s of continuous speech.</source>
+        <translation>请截取 3 到 10 秒连续说话的片段。</translation>
+    </message>
+    <message>
+        <source>Export it and import it under another name.</source>
+        <translation>请导出后以其他名称导入。</translation>
+    </message>
+    <message>
+        <source>Export the recording again, for example as 16-bit WAV.</source>
+        <translation>请重新导出录音，例如导出为 16 位 WAV。</translation>
+    </message>
+    <message>
+        <source>Move it away and add the voices again; their recordings are in the folder clips next to it.</source>
+        <translation>请将其移走，然后重新添加音色；录音位于同目录的 clips 文件夹中。</translation>
+    </message>
+    <message>
+        <source>No usable audio found in this folder.</source>
+        <translation>此文件夹中没有可用的音频。</translation>
+    </message>
+    <message>
+        <source>Select the model it was stored with, then import it again.</source>
+        <translation>请选择保存时所用的模型，然后重新导入。</translation>
+    </message>
+    <message>
+        <source>Temporary files cannot be written ({reason}).</source>
+        <translation>无法写入临时文件（{reason}）。</translation>
+    </message>
+    <message>
+        <source>Use recordings such as WAV, FLAC, MP3 or M4A files.</source>
+        <translation>请使用 WAV、FLAC、MP3 或 M4A 等格式的录音。</translation>
+    </message>
+    <message>
+        <source>“{name}” is not a valid voice name.</source>
+        <translation>“{name}”不是有效的音色名称。</translation>
+    </message>
+    <message>
+        <source>{names}: no usable audio found.</source>
+        <translation>{names}：没有可用的音频。</translation>
+    </message>
+    <message>
+        <source>{name} is a bundled voice and cannot be changed.</source>
+        <translation>{name} 是内置音色，无法更改。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -4649,8 +4831,8 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>GlobalWords</name>
     <message>
-        <source>Words of all projects</source>
-        <translation>所有项目的词语</translation>
+        <source>Change shared dictionary</source>
+        <translation>更改通用词典</translation>
     </message>
 </context>
 <context>
@@ -4809,7 +4991,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Voice</source>
-        <translation>声音</translation>
+        <translation>音色</translation>
     </message>
     <message>
         <source>Text</source>
@@ -4837,7 +5019,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Change voice</source>
-        <translation>更改声音</translation>
+        <translation>更改音色</translation>
     </message>
     <message>
         <source>Change style</source>
@@ -4873,7 +5055,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>no voice</source>
-        <translation>没有声音</translation>
+        <translation>未选音色</translation>
     </message>
     <message>
         <source>The chosen take was stopped before the end of the line.</source>
@@ -5587,185 +5769,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
-    <name>PromptDoctor</name>
-    <message>
-        <source>Good</source>
-        <translation>良好</translation>
-    </message>
-    <message>
-        <source>Fair</source>
-        <translation>一般</translation>
-    </message>
-    <message>
-        <source>Poor</source>
-        <translation>较差</translation>
-    </message>
-    <message>
-        <source>Length</source>
-        <translation>长度</translation>
-    </message>
-    <message>
-        <source>Level</source>
-        <translation>音量</translation>
-    </message>
-    <message>
-        <source>Distortion</source>
-        <translation>失真</translation>
-    </message>
-    <message>
-        <source>Noise</source>
-        <translation>噪声</translation>
-    </message>
-    <message>
-        <source>Clarity</source>
-        <translation>清晰度</translation>
-    </message>
-    <message>
-        <source>Pauses</source>
-        <translation>停顿</translation>
-    </message>
-    <message>
-        <source>There is hardly any speech in it.</source>
-        <translation>其中几乎没有人声。</translation>
-    </message>
-    <message>
-        <source>Choose another part, or record it again nearer to the microphone.</source>
-        <translation>请选择另一片段，或靠近麦克风重新录音。</translation>
-    </message>
-    <message>
-        <source>It holds only {seconds:.1f} seconds of speech.</source>
-        <translation>只有 {seconds:.1f} 秒人声。</translation>
-    </message>
-    <message>
-        <source>Choose more if there is more: 3 to 10 seconds make a better likeness.</source>
-        <translation>若有更多请多选一些：3 到 10 秒会更像本人。</translation>
-    </message>
-    <message>
-        <source>{seconds:.1f} seconds of speech: a good length.</source>
-        <translation>{seconds:.1f} 秒人声：长度合适。</translation>
-    </message>
-    <message>
-        <source>It lasts {total:.1f} seconds, more than the voice gains by.</source>
-        <translation>长 {total:.1f} 秒，超出的部分对声音没有帮助。</translation>
-    </message>
-    <message>
-        <source>Choose 3 to 10 seconds: speech then begins sooner.</source>
-        <translation>请选择 3 到 10 秒：这样更快开始说话。</translation>
-    </message>
-    <message>
-        <source>It lasts {total:.1f} seconds; the models hear no more than 30.</source>
-        <translation>长 {total:.1f} 秒；模型最多听 30 秒。</translation>
-    </message>
-    <message>
-        <source>Move the handles until 3 to 10 seconds are chosen.</source>
-        <translation>请移动手柄，选出 3 到 10 秒。</translation>
-    </message>
-    <message>
-        <source>The level is good.</source>
-        <translation>音量合适。</translation>
-    </message>
-    <message>
-        <source>It is rather quiet.</source>
-        <translation>音量偏低。</translation>
-    </message>
-    <message>
-        <source>If you record it again, speak nearer to the microphone or turn it up.</source>
-        <translation>若重新录音，请靠近麦克风或调高音量。</translation>
-    </message>
-    <message>
-        <source>It is very quiet, and its noise is learnt along with the voice.</source>
-        <translation>音量很低，噪声会与声音一同被学去。</translation>
-    </message>
-    <message>
-        <source>Record it again, nearer to the microphone or with the level turned up.</source>
-        <translation>请靠近麦克风或调高音量重新录音。</translation>
-    </message>
-    <message>
-        <source>Nothing is distorted by being too loud.</source>
-        <translation>没有因过响而失真。</translation>
-    </message>
-    <message>
-        <source>Some loud moments are cut off.</source>
-        <translation>有些响亮的地方被削波。</translation>
-    </message>
-    <message>
-        <source>Choose a part without them, or record it again less loud.</source>
-        <translation>请避开这些地方，或降低音量重新录音。</translation>
-    </message>
-    <message>
-        <source>It is distorted: its loud parts are cut off.</source>
-        <translation>已失真：响亮部分被削波。</translation>
-    </message>
-    <message>
-        <source>Record it again with the level turned down; no program can mend it well.</source>
-        <translation>请调低音量重新录音；没有程序能很好地修复它。</translation>
-    </message>
-    <message>
-        <source>The background is quiet.</source>
-        <translation>背景安静。</translation>
-    </message>
-    <message>
-        <source>There is some noise behind the voice.</source>
-        <translation>人声背后有些噪声。</translation>
-    </message>
-    <message>
-        <source>Choose a quieter part, or record in a quieter place: the noise is imitated too.</source>
-        <translation>请选择较安静的片段，或在较安静的地方录音：噪声也会被模仿。</translation>
-    </message>
-    <message>
-        <source>There is loud noise, music or another voice behind the voice.</source>
-        <translation>人声背后有很响的噪声、音乐或他人的声音。</translation>
-    </message>
-    <message>
-        <source>Use a recording in which only this person is heard: everything is imitated.</source>
-        <translation>请使用只有此人声音的录音：听到的一切都会被模仿。</translation>
-    </message>
-    <message>
-        <source>High and low tones are all there.</source>
-        <translation>高音和低音都完整。</translation>
-    </message>
-    <message>
-        <source>It sounds dull: above {kilohertz:.1f} kHz there is next to nothing.</source>
-        <translation>声音发闷：{kilohertz:.1f} kHz 以上几乎没有内容。</translation>
-    </message>
-    <message>
-        <source>If there is a better copy of the recording, use that.</source>
-        <translation>若有更好的版本，请使用它。</translation>
-    </message>
-    <message>
-        <source>It sounds like a telephone: above 4 kHz there is next to nothing.</source>
-        <translation>听起来像电话：4 kHz 以上几乎没有内容。</translation>
-    </message>
-    <message>
-        <source>Use a recording made with a microphone; converting the file does not help.</source>
-        <translation>请使用麦克风录制的录音；转换文件没有用。</translation>
-    </message>
-    <message>
-        <source>It has {rate:.0f} samples a second, and at least 16000 are needed: the models listen up to 8 kHz.</source>
-        <translation>每秒 {rate:.0f} 个采样，而至少需要 16000 个：模型要听到 8 kHz。</translation>
-    </message>
-    <message>
-        <source>Use a recording of better quality; converting the file does not help.</source>
-        <translation>请使用质量更好的录音；转换文件没有用。</translation>
-    </message>
-    <message>
-        <source>There are few pauses.</source>
-        <translation>停顿很少。</translation>
-    </message>
-    <message>
-        <source>{percent:.0f} % of it is silence.</source>
-        <translation>其中 {percent:.0f} % 是静音。</translation>
-    </message>
-    <message>
-        <source>Choose a part in which the voice goes on speaking, or it may pause a lot.</source>
-        <translation>请选择连续说话的片段，否则声音可能停顿很多。</translation>
-    </message>
-    <message>
-        <source>It is mostly silence ({percent:.0f} %).</source>
-        <translation>大部分是静音（{percent:.0f} %）。</translation>
-    </message>
-</context>
-<context>
     <name>PronunciationPage</name>
     <message>
         <source>Add word</source>
@@ -5871,39 +5874,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>RecorderDialog</name>
     <message>
         <source>Record a voice</source>
-        <translation>录制声音</translation>
+        <translation>录制音色</translation>
     </message>
     <message>
         <source>Microphone</source>
         <translation>麦克风</translation>
     </message>
     <message>
-        <source>Look for microphones again</source>
-        <translation>重新查找麦克风</translation>
-    </message>
-    <message>
-        <source>I am reading this text aloud:</source>
-        <translation>我朗读这段文字：</translation>
-    </message>
-    <message>
-        <source>Then its words are known, and the likeness gains by it</source>
-        <translation>这样就知道其中的文字，会更像本人</translation>
-    </message>
-    <message>
         <source>Nothing recorded yet</source>
         <translation>尚未录音</translation>
-    </message>
-    <message>
-        <source>Level of the microphone</source>
-        <translation>麦克风电平</translation>
-    </message>
-    <message>
-        <source>Stop by itself after two seconds of silence</source>
-        <translation>静音两秒后自动停止</translation>
-    </message>
-    <message>
-        <source>Listen</source>
-        <translation>试听</translation>
     </message>
     <message>
         <source>Use this recording</source>
@@ -5914,20 +5893,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>麦克风(&amp;M)</translation>
     </message>
     <message>
-        <source>Three to ten seconds are enough. A quiet room, a hand&apos;s breadth from the microphone.</source>
-        <translation>三到十秒就够了。在安静的房间里，离麦克风一掌宽。</translation>
-    </message>
-    <message>
-        <source>The system&apos;s default microphone</source>
-        <translation>系统默认麦克风</translation>
-    </message>
-    <message>
         <source>Opening the microphone…</source>
         <translation>正在打开麦克风…</translation>
-    </message>
-    <message>
-        <source>Speak: the bar should move into its middle part.</source>
-        <translation>请说话：电平条应到达中间部分。</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -5946,12 +5913,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>已录 {seconds:.1f} 秒。</translation>
     </message>
     <message>
-        <source>The computer was too busy at times and missed some: better record it again.</source>
-        <translation>电脑有时太忙，漏掉了一些：最好重新录音。</translation>
-    </message>
-    <message>
         <source>Speak in {number}…</source>
-        <translation>{number} 秒后请说话…</translation>
+        <translation>{number} 秒后开始录音…</translation>
     </message>
     <message>
         <source>Recording: {seconds:.1f} s</source>
@@ -5960,6 +5923,46 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The harbour was quiet that morning. A single boat came in, slow and low in the water, and the gulls, who know such things, went out to meet it.</source>
         <translation>那天早晨，港口很安静。一只小船慢慢地驶进来，吃水很深，海鸥们好像早就知道，纷纷飞出去迎接它。</translation>
+    </message>
+    <message>
+        <source>Refresh microphones</source>
+        <translation>刷新麦克风列表</translation>
+    </message>
+    <message>
+        <source>I am reading this text:</source>
+        <translation>我将朗读以下文字：</translation>
+    </message>
+    <message>
+        <source>The text becomes the transcript, for a closer likeness</source>
+        <translation>这段文字将作为录音文本，可提高相似度</translation>
+    </message>
+    <message>
+        <source>Microphone level</source>
+        <translation>麦克风音量</translation>
+    </message>
+    <message>
+        <source>Stop after 2 s of silence</source>
+        <translation>静音 2 秒后停止</translation>
+    </message>
+    <message>
+        <source>Play</source>
+        <translation>播放</translation>
+    </message>
+    <message>
+        <source>Three to ten seconds are enough. Record in a quiet room, about 10 cm from the microphone.</source>
+        <translation>3 到 10 秒即可。请在安静的房间录制，距麦克风约 10 厘米。</translation>
+    </message>
+    <message>
+        <source>System default</source>
+        <translation>系统默认</translation>
+    </message>
+    <message>
+        <source>Say something: the level should reach the middle of the bar.</source>
+        <translation>请试说一句，电平应到中间位置。</translation>
+    </message>
+    <message>
+        <source>Some audio was lost because the computer was busy. Please record again.</source>
+        <translation>电脑繁忙，丢失了部分音频，请重新录制。</translation>
     </message>
 </context>
 <context>
@@ -6214,7 +6217,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Change voice</source>
-        <translation>更改声音</translation>
+        <translation>更改音色</translation>
     </message>
     <message>
         <source>Locked lines stay as they are: Ctrl+L unlocks them.</source>
@@ -7052,6 +7055,57 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     </message>
 </context>
 <context>
+    <name>VoiceActions</name>
+    <message>
+        <source>Use for selected lines</source>
+        <translation>用于选中的行</translation>
+    </message>
+    <message>
+        <source>Play clip</source>
+        <translation>播放录音</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>重命名</translation>
+    </message>
+    <message>
+        <source>Transcript, notes and consent…</source>
+        <translation>录音文本、备注与授权…</translation>
+    </message>
+    <message>
+        <source>New voice from this recording…</source>
+        <translation>用此录音新建音色…</translation>
+    </message>
+    <message>
+        <source>Show preparation error</source>
+        <translation>查看预处理错误</translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <translation>创建副本</translation>
+    </message>
+    <message>
+        <source>Export voice…</source>
+        <translation>导出音色…</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Export {name}</source>
+        <translation>导出 {name}</translation>
+    </message>
+    <message>
+        <source>Voices ({patterns})</source>
+        <translation>音色文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>Saved {path}</source>
+        <translation>已保存 {path}</translation>
+    </message>
+</context>
+<context>
     <name>VoiceConversionController</name>
     <message>
         <source>A recording to be said in the voice of {voice}</source>
@@ -7074,30 +7128,26 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     </message>
     <message>
         <source>Voice of the line</source>
-        <translation>此行的声音</translation>
+        <translation>此行的音色</translation>
     </message>
 </context>
 <context>
     <name>VoiceEdits</name>
     <message>
         <source>New voice {name}</source>
-        <translation>新声音 {name}</translation>
+        <translation>新建音色 {name}</translation>
     </message>
     <message>
         <source>{count} new voices</source>
-        <translation>{count} 个新声音</translation>
+        <translation>新建 {count} 个音色</translation>
     </message>
     <message>
         <source>Delete voice {name}</source>
-        <translation>删除声音 {name}</translation>
+        <translation>删除音色 {name}</translation>
     </message>
     <message>
         <source>Delete {count} voices</source>
-        <translation>删除 {count} 个声音</translation>
-    </message>
-    <message>
-        <source>Have back voice {name}</source>
-        <translation>找回声音 {name}</translation>
+        <translation>删除 {count} 个音色</translation>
     </message>
     <message>
         <source>Rename {name}</source>
@@ -7107,24 +7157,16 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
         <source>Change {name}</source>
         <translation>修改 {name}</translation>
     </message>
+    <message>
+        <source>Restore voice {name}</source>
+        <translation>恢复音色 {name}</translation>
+    </message>
 </context>
 <context>
     <name>VoiceImporter</name>
     <message>
-        <source>Drop it to make a voice of {name}</source>
-        <translation>松开即可用 {name} 创建声音</translation>
-    </message>
-    <message>
-        <source>Drop them to make a voice of each sound</source>
-        <translation>松开即可用每段录音各创建一个声音</translation>
-    </message>
-    <message>
         <source>New voices from files</source>
-        <translation>从文件创建声音</translation>
-    </message>
-    <message>
-        <source>Sounds and voices ({patterns})</source>
-        <translation>录音和声音文件 ({patterns})</translation>
+        <translation>从文件新建音色</translation>
     </message>
     <message>
         <source>All files ({patterns})</source>
@@ -7136,62 +7178,50 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
     </message>
     <message>
         <source>Voice</source>
-        <translation>声音</translation>
+        <translation>音色</translation>
     </message>
     <message>
         <source>My voice</source>
-        <translation>我的声音</translation>
+        <translation>我的音色</translation>
     </message>
     <message>
-        <source>Making voices: {number} of {total}…</source>
-        <translation>正在创建声音：第 {number} 个，共 {total} 个…</translation>
+        <source>Drop to create a voice from {name}</source>
+        <translation>松开即可用 {name} 创建音色</translation>
     </message>
     <message>
-        <source>{name} is a voice now.</source>
-        <translation>{name} 已成为声音。</translation>
+        <source>Drop to create one voice per file</source>
+        <translation>松开即可为每个文件创建音色</translation>
     </message>
     <message>
-        <source>{count} new voices.</source>
-        <translation>新增 {count} 个声音。</translation>
+        <source>Audio and voice files ({patterns})</source>
+        <translation>音频和音色文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>Creating voices: {number} of {total}…</source>
+        <translation>正在创建音色：第 {number} 个，共 {total} 个…</translation>
+    </message>
+    <message>
+        <source>Added voice {name}</source>
+        <translation>已添加音色 {name}</translation>
+    </message>
+    <message>
+        <source>Added {count} voices</source>
+        <translation>已添加 {count} 个音色</translation>
     </message>
 </context>
 <context>
     <name>VoiceModel</name>
     <message>
-        <source>Waiting to be prepared</source>
-        <translation>等待准备</translation>
-    </message>
-    <message>
         <source>Preparing, {percent} %</source>
-        <translation>正在准备，{percent} %</translation>
-    </message>
-    <message>
-        <source>Ready to speak</source>
-        <translation>可以说话</translation>
-    </message>
-    <message>
-        <source>Could not be prepared</source>
-        <translation>无法准备</translation>
+        <translation>正在预处理，{percent} %</translation>
     </message>
     <message>
         <source>Needs another model</source>
         <translation>需要其他模型</translation>
     </message>
     <message>
-        <source>Comes with the program</source>
-        <translation>程序自带</translation>
-    </message>
-    <message>
-        <source>Without a transcript: speaks in cross-lingual mode</source>
-        <translation>没有文字：以跨语种模式说话</translation>
-    </message>
-    <message>
         <source>Consent: {by}</source>
-        <translation>同意者：{by}</translation>
-    </message>
-    <message>
-        <source>Ctrl+{number} gives it to the selected lines</source>
-        <translation>Ctrl+{number} 将其用于所选的行</translation>
+        <translation>授权人：{by}</translation>
     </message>
     <message>
         <source>{seconds:.1f} seconds</source>
@@ -7201,88 +7231,64 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
         <source>Quality: {grade}</source>
         <translation>质量：{grade}</translation>
     </message>
+    <message>
+        <source>Queued</source>
+        <translation>排队中</translation>
+    </message>
+    <message>
+        <source>Ready</source>
+        <translation>已就绪</translation>
+    </message>
+    <message>
+        <source>Preparation failed</source>
+        <translation>预处理失败</translation>
+    </message>
+    <message>
+        <source>Bundled voice</source>
+        <translation>内置音色</translation>
+    </message>
+    <message>
+        <source>No transcript: cross-lingual mode</source>
+        <translation>无录音文本：跨语言模式</translation>
+    </message>
+    <message>
+        <source>Ctrl+{number}: use for selected lines</source>
+        <translation>Ctrl+{number}：用于选中的行</translation>
+    </message>
 </context>
 <context>
     <name>VoicesPanel</name>
     <message>
         <source>New voice</source>
-        <translation>新声音</translation>
+        <translation>新建音色</translation>
     </message>
     <message>
         <source>Record…</source>
         <translation>录音…</translation>
     </message>
     <message>
-        <source>Use for the selected lines</source>
-        <translation>用于所选的行</translation>
-    </message>
-    <message>
-        <source>Listen to the clip</source>
-        <translation>试听录音</translation>
-    </message>
-    <message>
-        <source>Rename</source>
-        <translation>重命名</translation>
-    </message>
-    <message>
-        <source>Words, notes and consent…</source>
-        <translation>文字、备注和同意…</translation>
-    </message>
-    <message>
-        <source>Another voice from this recording…</source>
-        <translation>用此录音再建一个声音…</translation>
-    </message>
-    <message>
-        <source>Why it could not be prepared</source>
-        <translation>为什么未能准备好</translation>
-    </message>
-    <message>
-        <source>Duplicate</source>
-        <translation>复制</translation>
-    </message>
-    <message>
-        <source>Export as a file…</source>
-        <translation>导出为文件…</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
         <source>Search voices</source>
-        <translation>搜索声音</translation>
-    </message>
-    <message>
-        <source>From sound files, or voices of another computer. Dropping them works too.</source>
-        <translation>从录音文件或其他电脑的声音文件创建，也可以直接拖放。</translation>
+        <translation>搜索音色</translation>
     </message>
     <message>
         <source>Record a voice with the microphone</source>
-        <translation>用麦克风录制声音</translation>
+        <translation>用麦克风录制音色</translation>
+    </message>
+    <message>
+        <source>Create voices from audio or .voice files. You can also drop files here.</source>
+        <translation>用音频或 .voice 文件创建音色，也可以将文件拖到这里。</translation>
     </message>
     <message>
         <source>No voices yet.
 
-Drop a recording of somebody speaking here: three to ten seconds are enough.</source>
-        <translation>还没有声音。
+Drop a recording of a speaker here. Three to ten seconds are enough.</source>
+        <translation>还没有音色。
 
-把一段说话的录音拖到这里：三到十秒就够了。</translation>
+将一段说话录音拖到这里，3 到 10 秒即可。</translation>
     </message>
     <message>
-        <source>No voice is called that.</source>
-        <translation>没有叫这个名字的声音。</translation>
-    </message>
-    <message>
-        <source>Export {name}</source>
-        <translation>导出 {name}</translation>
-    </message>
-    <message>
-        <source>Voices ({patterns})</source>
-        <translation>声音文件 ({patterns})</translation>
-    </message>
-    <message>
-        <source>Wrote {path}</source>
-        <translation>已写入 {path}</translation>
+        <source>No matching voices</source>
+        <translation>没有匹配的音色</translation>
     </message>
 </context>
 <context>

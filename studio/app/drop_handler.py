@@ -41,7 +41,7 @@ class DropHandler(QObject):
     def open(self, path: Path) -> None:
         """A file from the command line, or double-clicked."""
         if may_hold_voices([path]):
-            self._new_voices.take([path])
+            self._new_voices.import_paths([path])
         else:
             self._documents.begin_with(path)
 
@@ -102,6 +102,6 @@ class DropHandler(QObject):
             for path in others:
                 self._recordings.speak(path)
         elif line is not None and len(others) == 1 and not line.is_locked:
-            self._new_voices.take(others, then=lambda voice: self._script.give_voice(line.id, voice.name))
+            self._new_voices.import_paths(others, then=lambda voice: self._script.give_voice(line.id, voice.name))
         else:
-            self._new_voices.take(others)
+            self._new_voices.import_paths(others)

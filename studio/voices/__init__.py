@@ -1,1 +1,1 @@
-"""Whose voice: the library of voices, and what a prompt clip yields before any network sees it. Arrays, never tensors."""
+"""Voice library, checks of prompt clips and their acoustic features. Arrays, not tensors."""

@@ -1,7 +1,7 @@
-"""Which few seconds of a recording make the best prompt, and how they are cut out.
+"""Selection of the best prompt segment of a recording, and its cut.
 
-Models of this family are prompted with 3 to 10 seconds of one person speaking. A good window begins and
-ends in pauses, holds much speech and little silence, and nothing that is distorted.
+Models of this family are prompted with 3 to 10 seconds of one speaker. A good segment starts and ends in pauses and
+contains much speech, little silence and no clipping.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from studio.voices.loudness import FRAME_SECONDS, FloatArray, frame_levels, loud
 
 SHORTEST_GOOD_SECONDS = 3.0
 LONGEST_GOOD_SECONDS = 10.0
-# The official program ends each prompt with as much; the language model learns from it that the sentence is over.
+# The official program ends each prompt with this silence; it signals the end of the sentence to the language model.
 TAIL_SECONDS = 0.2
 LEAD_SECONDS = 0.1
 
 _PAUSE_SECONDS = 0.3
 _CLICK_SECONDS = 0.08
 _FADE_SECONDS = 0.01
-# Above this much speech a longer window gains little and delays the first sound.
+# With more speech than this, a longer segment gains little and delays the first audio.
 _ENOUGH_SPEECH_SECONDS = 6.0
 _TOLERATED_SILENCE_SHARE = 0.15
 _CUT_PENALTY = 0.3
 _CLIPPING_WEIGHT = 20.0
-# Of windows that are otherwise equal, the earlier one.
+# Prefer the earlier of otherwise equal segments.
 _LATENESS_WEIGHT = 0.02
 _FLOOR_QUANTILE = 0.05
 _GATE_ABOVE_FLOOR_DB = 6.0
@@ -38,7 +38,7 @@ _GATE_BELOW_LOUD_DB = 12.0
 
 @dataclass(frozen=True, slots=True)
 class PromptWindow:
-    """A stretch of a recording, in seconds from its beginning."""
+    """A segment of a recording, in seconds from its start."""
 
     start_seconds: float
     end_seconds: float
@@ -50,7 +50,7 @@ class PromptWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """Speech between two pauses, in frames of 20 ms; ``is_cut`` where it is only a part of one."""
+    """Speech between two pauses, in frames of 20 ms. ``is_cut``: one part of a longer phrase."""
 
     start: int
     end: int
@@ -58,20 +58,20 @@ class _Phrase:
 
 
 def best_segment(waveform: Waveform) -> PromptWindow:
-    """The 3 to 10 seconds to be proposed; less where there is less speech, and the beginning where there is none."""
+    """Return the best 3 to 10 seconds; less if there is less speech, and the start of a recording without speech."""
     levels = frame_levels(waveform.samples, waveform.sample_rate)
     is_speech = speech_mask(levels)
     phrases = _phrases(is_speech, levels)
     if not phrases:
         return PromptWindow(0.0, min(waveform.seconds, LONGEST_GOOD_SECONDS))
-    judge = _SegmentScorer(waveform, is_speech)
-    return max(_candidates(phrases, waveform.seconds), key=judge.score)[0]
+    scorer = _SegmentScorer(waveform, is_speech)
+    return max(_candidates(phrases, waveform.seconds), key=scorer.score)[0]
 
 
 def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:
-    """That stretch as a clip of its own: silence at both ends trimmed, a short silent tail left or added.
+    """Cut ``window`` out, trim silence at both ends and leave or add a tail of ``TAIL_SECONDS``.
 
-    The result is never longer than a clip may be.
+    The result is at most ``LONGEST_SECONDS`` long.
     """
     rate = waveform.sample_rate
     chosen = Waveform(waveform.samples[round(window.start_seconds * rate) : round(window.end_seconds * rate)], rate)
@@ -90,9 +90,9 @@ def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:
 
 
 def speech_mask(levels: FloatArray) -> npt.NDArray[np.bool_]:
-    """(frames,): where somebody speaks, the gaps between syllables and words included.
+    """(frames,): whether a frame is speech, including short gaps between syllables and words.
 
-    Above the recording's own noise too, unlike :func:`speech_frames`.
+    Unlike :func:`speech_frames`, the threshold also depends on the noise floor of the recording.
     """
     if not len(levels):
         return np.zeros(0, bool)
@@ -107,13 +107,13 @@ def speech_mask(levels: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def _runs(mask: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
-    """Where each run of true begins and where it is over."""
+    """Return the start of each run of true values and the index after its end."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return edges[::2].tolist(), edges[1::2].tolist()
 
 
 def _phrases(is_speech: npt.NDArray[np.bool_], levels: FloatArray) -> list[_Phrase]:
-    """In order; those longer than a window are cut where they are weakest."""
+    """Return the phrases in order; those too long for a segment are cut at their quietest frame."""
     sounding = [
         (start, end)
         for start, end in zip(*_runs(is_speech), strict=True)
@@ -133,7 +133,7 @@ def _cut(start: int, end: int, levels: FloatArray) -> list[_Phrase]:
 
 
 def _candidates(phrases: list[_Phrase], total_seconds: float) -> list[tuple[PromptWindow, bool]]:
-    """Every row of phrases that fits, with whether it cuts through speech; at least each phrase by itself."""
+    """Return all runs of phrases that fit, and whether they cut speech; single phrases are always included."""
     found = []
     for number, first in enumerate(phrases):
         for last in phrases[number:]:
@@ -146,7 +146,7 @@ def _candidates(phrases: list[_Phrase], total_seconds: float) -> list[tuple[Prom
 
 
 class _SegmentScorer:
-    """Scores windows of one recording; sums up to each frame are made once."""
+    """Scores segments of one recording, using cumulative sums over its frames."""
 
     def __init__(self, waveform: Waveform, is_speech: npt.NDArray[np.bool_]) -> None:
         self._total_seconds = waveform.seconds

@@ -1,7 +1,7 @@
-"""Is this clip fit to learn a voice from? What makes it useless is an error, what makes it poor a warning.
+"""Checks whether a clip can be used as a voice prompt. Unusable clips raise errors, poor ones get warnings.
 
-Limits: the speech tokenizer hears at most 30 s. Less than half a second of sound is a dozen tokens,
-from which no voice can be told. Below 16 kHz half of what the networks look at does not exist.
+Limits: the speech tokenizer accepts at most 30 s. Half a second of speech is a dozen tokens, too few to identify a
+voice. Below 16 kHz, half of the spectrum that the networks use is missing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from studio.voices.loudness import (
     FRAME_SECONDS,
     SILENCE_DBFS,
     FloatArray,
+    differentiated,
     frame_levels,
     loud_level,
-    spectral_centroid,
     speech_frames,
 )
 
@@ -30,7 +30,7 @@ LEAST_SOUND_SECONDS = 0.5
 _COMFORTABLE_SECONDS = 3.0
 _QUIET_DBFS = -40.0
 _LEAST_SPEECH_SHARE = 0.4
-# Float files of 16-bit numbers that were never scaled reach 32 768; decoders overshoot 1 by a little.
+# Unscaled 16-bit values in a float file reach 32 768; decoders exceed 1 only slightly.
 _LARGEST_SAMPLE = 8.0
 
 _CLIPPED_ABOVE = 0.99
@@ -38,38 +38,38 @@ _CLIPPED_RUN_SAMPLES = 3
 _CLIPPED_SHARE = 1e-4
 
 _VOICE_BAND_HZ = (100.0, 4000.0)
-_BAND_ABOVE_HZ = (4600.0, 7600.0)  # room between them for resamplers without a steep edge
+_BAND_ABOVE_HZ = (4600.0, 7600.0)  # the gap allows for resamplers without a steep edge
 _TELEPHONE_DB = -50.0
 _SPECTRUM_SAMPLES = 1024
 
-# What is kept after the last sound: a fading vowel, an unreleased consonant, the room.
+# Kept after the last speech frame: a fading vowel, an unreleased consonant, reverberation.
 _HANGOVER_SECONDS = 0.2
 _SILENT_BELOW_SPEECH_DB = 45.0
 _SILENT_ABOVE_FLOOR_DB = 4.0
-# Where noise is nearer to speech than this, a weak consonant cannot be told from it. Weak consonants are
-# 30 dB below vowels, but hardly weaker than them in brightness.
+# If the noise is closer to the speech level than this, weak consonants cannot be told from noise. They are 30 dB below
+# vowels, but hardly weaker than vowels after differentiation.
 _FLOOR_BELOW_SPEECH_DB = 30.0
 _FLOOR_BELOW_BRIGHT_SPEECH_DB = 18.0
 
 
 @dataclass(frozen=True, slots=True)
 class ClipVerdict:
-    """A usable clip: how much of it sounds, and what a person might want to improve, as sentences."""
+    """Result for a usable clip: seconds of speech, and warnings as sentences."""
 
     speech_seconds: float
     warnings: tuple[str, ...] = ()
 
 
 def check_prompt_clip(waveform: Waveform) -> ClipVerdict:
-    """Judges a clip as read from its file, before resampling.
+    """Check a clip as read from its file, before resampling.
 
     Raises ``BrokenClip``, ``LowSampleRate``, ``ClipTooLong``, ``ClipTooShort``, ``SilentClip``.
     """
     require_sound(waveform)
     if waveform.seconds > LONGEST_SECONDS:
         raise ClipTooLong(
-            "The clip lasts {seconds:.1f} s; a voice is learnt from at most {longest:.0f} s.",
-            remedy="Cut out 3 to 10 s in which the voice speaks without a break.",
+            "The clip lasts {seconds:.1f} s; at most {longest:.0f} s can be used.",
+            remedy="Cut out 3 to 10 s of continuous speech.",
             seconds=waveform.seconds,
             longest=LONGEST_SECONDS,
         )
@@ -77,7 +77,7 @@ def check_prompt_clip(waveform: Waveform) -> ClipVerdict:
     speech_seconds = min(float(speech_frames(levels).sum()) * FRAME_SECONDS, waveform.seconds)
     if speech_seconds < LEAST_SOUND_SECONDS:
         raise ClipTooShort(
-            "The clip holds only {seconds:.2f} s of sound; a voice needs at least {least} s, and 3 to 10 s to be learnt well.",
+            "The clip contains only {seconds:.2f} s of speech; at least {least} s are needed, 3 to 10 s work best.",
             remedy="Choose a longer recording.",
             seconds=speech_seconds,
             least=LEAST_SOUND_SECONDS,
@@ -86,7 +86,7 @@ def check_prompt_clip(waveform: Waveform) -> ClipVerdict:
 
 
 def require_sound(waveform: Waveform) -> None:
-    """What every recording must be that a network is to hear, of any length.
+    """Check a recording of any length for valid, audible samples.
 
     Raises ``BrokenClip``, ``LowSampleRate``, ``ClipTooShort`` (no samples), ``SilentClip``.
     """
@@ -95,45 +95,45 @@ def require_sound(waveform: Waveform) -> None:
     largest = float(np.abs(waveform.samples).max())
     if not np.isfinite(largest):
         raise BrokenClip(
-            "The clip holds numbers that are not sound (NaN or infinity).",
-            remedy="The program that wrote it failed: export it again, as 16-bit WAV for example.",
+            "The clip contains invalid samples (NaN or infinity).",
+            remedy="Export the recording again, for example as 16-bit WAV.",
         )
     if largest > _LARGEST_SAMPLE:
         raise BrokenClip(
-            "The clip's samples reach {largest:.0f} where 1 is the loudest there is.",
-            remedy="It was saved without scaling: export it again, as 16-bit WAV for example.",
+            "The clip's samples reach {largest:.0f}; full scale is 1.",
+            remedy="Export the recording again, for example as 16-bit WAV.",
             largest=largest,
         )
     if waveform.sample_rate < LOWEST_SAMPLE_RATE:
         raise LowSampleRate(
-            "The clip has {sample_rate} samples a second; at least {lowest} are needed.",
-            remedy="Use a recording of better quality, not one from a telephone. Converting the file does not help.",
+            "The clip has a sample rate of {sample_rate} Hz; at least {lowest} Hz is needed.",
+            remedy="Use a recording of better quality; converting the file does not help.",
             sample_rate=waveform.sample_rate,
             lowest=LOWEST_SAMPLE_RATE,
         )
     if frame_levels(waveform.samples, waveform.sample_rate).max() <= SILENCE_DBFS:
-        raise SilentClip("The clip is silent.", remedy="Check the microphone and record it again.")
+        raise SilentClip("The clip is silent.", remedy="Check the microphone and record again.")
 
 
 def trailing_silence_seconds(waveform: Waveform) -> float:
-    """How much may be cut from the end without touching speech; careful: rather too little."""
+    """Return how much can be cut from the end without cutting speech; a conservative estimate."""
     return max(0.0, waveform.seconds - last_sound_seconds(waveform) - _HANGOVER_SECONDS)
 
 
 def last_sound_seconds(waveform: Waveform) -> float:
-    """Where the last speech ends; careful: rather too late.
+    """Return where the last speech ends; an estimate that is rather too late.
 
-    Both the sound and its hiss must have fallen to the clip's noise floor, which must lie far below its
-    speech. The end of the clip where that cannot be told.
+    Both the waveform and its derivative must have fallen to the noise floor of the clip. If the floor is not far below
+    the speech level, return the length of the clip.
     """
     return max(
         _last_sound_seconds(waveform, _FLOOR_BELOW_SPEECH_DB),
-        _last_sound_seconds(spectral_centroid(waveform), _FLOOR_BELOW_BRIGHT_SPEECH_DB),
+        _last_sound_seconds(differentiated(waveform), _FLOOR_BELOW_BRIGHT_SPEECH_DB),
     )
 
 
 def _last_sound_seconds(waveform: Waveform, floor_below_speech_db: float) -> float:
-    # Counted from the end, so that the last frame is whole.
+    # Frames are counted from the end, so that the last one is complete.
     levels = frame_levels(waveform.samples[::-1], waveform.sample_rate)
     loud = loud_level(levels)
     floor = float(np.quantile(levels, 0.05)) if len(levels) else loud
@@ -145,20 +145,20 @@ def _last_sound_seconds(waveform: Waveform, floor_below_speech_db: float) -> flo
 def _warnings(waveform: Waveform, loud_dbfs: float, speech_seconds: float) -> list[str]:
     found = []
     if speech_seconds < _COMFORTABLE_SECONDS:
-        found.append(f"The clip holds only {speech_seconds:.1f} s of speech; 3 to 10 s make a better likeness.")
+        found.append(f"The clip contains only {speech_seconds:.1f} s of speech; 3 to 10 s give a closer likeness.")
     elif speech_seconds < _LEAST_SPEECH_SHARE * waveform.seconds:
-        found.append("The clip is mostly silence; a voice learnt from it may pause a lot.")
+        found.append("The clip is mostly silence; the voice may pause a lot.")
     if loud_dbfs < _QUIET_DBFS:
-        found.append("The clip is very quiet; its noise is learnt along with the voice.")
+        found.append("The clip is very quiet; noise becomes part of the voice.")
     if _is_clipped(waveform):
-        found.append("The clip is distorted: its loud parts are cut off (recorded too loud).")
+        found.append("The clip is distorted: its peaks are clipped.")
     if sounds_like_a_telephone(waveform):
-        found.append("The clip sounds like a telephone: above 4 kHz there is next to nothing.")
+        found.append("The clip sounds like a telephone call: there is almost nothing above 4 kHz.")
     return found
 
 
 def clipped_samples(waveform: Waveform) -> npt.NDArray[np.bool_]:
-    """(n,): where samples stay at full scale, several in a row."""
+    """(n,): whether a sample starts a run of samples at full scale."""
     is_full = np.abs(waveform.samples) >= _CLIPPED_ABOVE
     num_starts = max(0, len(is_full) - _CLIPPED_RUN_SAMPLES + 1)
     begins_run = np.zeros(len(is_full), bool)
@@ -169,12 +169,11 @@ def clipped_samples(waveform: Waveform) -> npt.NDArray[np.bool_]:
 
 
 def _is_clipped(waveform: Waveform) -> bool:
-    """Whether samples often stay at full scale, several in a row."""
     return bool(clipped_samples(waveform).sum() > _CLIPPED_SHARE * len(waveform.samples))
 
 
 def sounds_like_a_telephone(waveform: Waveform) -> bool:
-    """Whether what lies above 4.6 kHz is far below what lies under 4 kHz, over the whole clip."""
+    """Return whether the power above 4.6 kHz is far below the power under 4 kHz, over the whole clip."""
     hertz, power = mean_spectrum(waveform)
     if not len(power):
         return False
@@ -185,7 +184,7 @@ def sounds_like_a_telephone(waveform: Waveform) -> bool:
 
 
 def mean_spectrum(waveform: Waveform) -> tuple[FloatArray, FloatArray]:
-    """(bins,) frequencies in hertz and (bins,) mean power over the whole clip; empty for less than a frame."""
+    """Return (bins,) frequencies in Hz and (bins,) mean power over the clip; empty if shorter than a frame."""
     if len(waveform.samples) < _SPECTRUM_SAMPLES:
         return np.zeros(0), np.zeros(0)
     frames = np.lib.stride_tricks.sliding_window_view(waveform.samples, _SPECTRUM_SAMPLES)[:: _SPECTRUM_SAMPLES // 2]

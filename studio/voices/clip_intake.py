@@ -1,4 +1,4 @@
-"""Whether a file may become a voice: a sound file fit for a prompt, or a file of prompt features."""
+"""Validation of a file as the clip of a voice: audio usable as a prompt, or stored prompt features."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from studio.voices.grades import Grade
 
 FEATURES_SUFFIX = ".safetensors"
 _TOKENS_PER_SECOND = 25
-# Longer clips are refused anyway; check_prompt_clip tells the length of those that are not much too long.
+# Longer clips are refused unread; check_prompt_clip reports the length of those that are slightly too long.
 _LONGEST_READ_SECONDS = 2 * LONGEST_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class UsableClip:
-    """``quality`` is None for a file of features, in which nobody can hear anything."""
+    """Result of the validation. ``quality`` is None for stored features, which cannot be assessed."""
 
     seconds: float
     warnings: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class UsableClip:
 
 
 def validate_clip(path: Path) -> UsableClip:
-    """Raises ``UnreadableClip`` and whatever else is wrong with the sound."""
+    """Validate ``path``. Raises ``UnreadableClip`` and the errors of ``check_prompt_clip``."""
     if path.suffix.lower() == FEATURES_SUFFIX:
         return UsableClip(_features_seconds(path))
     waveform = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)
@@ -42,7 +42,7 @@ def validate_clip(path: Path) -> UsableClip:
 
 
 def clip_seconds(path: Path) -> float:
-    """How long a sound file says it is, without decoding it; 0 if it cannot be read."""
+    """Return the length in the header of an audio file, without decoding; 0 if it cannot be read."""
     try:
         require_regular_file(path)
         return float(soundfile.info(path).duration)
@@ -51,7 +51,7 @@ def clip_seconds(path: Path) -> float:
 
 
 def _features_seconds(path: Path) -> float:
-    """The seconds of speech behind a file of prompt features (specification B6, C5)."""
+    """Return the seconds of speech of a file of prompt features (SPECIFICATION.md, B6 and C5)."""
     try:
         require_regular_file(path)
         arrays = safetensors.numpy.load(path.read_bytes())
@@ -73,4 +73,6 @@ def _features_seconds(path: Path) -> float:
 
 
 def _no_features(path: Path) -> UnreadableClip:
-    return UnreadableClip("{file} holds no voice features.", remedy="Make the voice from a recording.", file=path.name)
+    return UnreadableClip(
+        "{file} contains no voice features.", remedy="Create the voice from a recording.", file=path.name
+    )

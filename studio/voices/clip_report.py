@@ -1,7 +1,7 @@
-"""Is this a good prompt? Length, level, clipping, noise, bandwidth and silence, each a sentence and what to do.
+"""Quality report of a prompt clip: length, level, clipping, noise, bandwidth and silence, each with a grade and advice.
 
-``clip_check`` says what is refused; the doctor also says what is fine, and how far from fine the rest is.
-Sentences are kept with their numbers beside them, so that the window can say them in another language.
+``clip_check`` decides what is refused; the report grades everything else. Sentences and values are stored separately,
+so that the window can translate them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Aspect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``sentence`` and ``advice`` may hold fields such as ``{seconds:.1f}``."""
+    """A graded finding. ``sentence`` and ``advice`` may contain fields such as ``{seconds:.1f}``."""
 
     grade: Grade
     sentence: str
@@ -47,9 +47,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class ClipIssue:
-    """A verdict with its numbers."""
+    """A verdict on one aspect of a clip, with the values of its fields."""
 
-    subject: Aspect
+    aspect: Aspect
     verdict: Verdict
     values: Mapping[str, float] = field(default_factory=dict)
 
@@ -68,7 +68,7 @@ class ClipIssue:
 
 @dataclass(frozen=True, slots=True)
 class ClipReport:
-    """``refusal``: why the clip cannot be used at all, or None."""
+    """All findings. ``refusal``: why the clip cannot be used, or None."""
 
     findings: tuple[ClipIssue, ...]
     refusal: StudioError | None = None
@@ -83,80 +83,80 @@ class ClipReport:
 VERDICTS: Mapping[tuple[Aspect, str], Verdict] = {
     (Aspect.LENGTH, "none"): Verdict(
         Grade.POOR,
-        "There is hardly any speech in it.",
-        "Choose another part, or record it again nearer to the microphone.",
+        "It contains almost no speech.",
+        "Select another part, or record again closer to the microphone.",
     ),
     (Aspect.LENGTH, "short"): Verdict(
         Grade.FAIR,
-        "It holds only {seconds:.1f} seconds of speech.",
-        "Choose more if there is more: 3 to 10 seconds make a better likeness.",
+        "It contains only {seconds:.1f} seconds of speech.",
+        "Select a longer part if possible: 3 to 10 seconds give a closer likeness.",
     ),
     (Aspect.LENGTH, "good"): Verdict(Grade.GOOD, "{seconds:.1f} seconds of speech: a good length."),
     (Aspect.LENGTH, "long"): Verdict(
         Grade.FAIR,
-        "It lasts {total:.1f} seconds, more than the voice gains by.",
-        "Choose 3 to 10 seconds: speech then begins sooner.",
+        "It lasts {total:.1f} seconds, longer than a voice needs.",
+        "Select 3 to 10 seconds: speech then starts sooner.",
     ),
     (Aspect.LENGTH, "too long"): Verdict(
         Grade.POOR,
-        "It lasts {total:.1f} seconds; the models hear no more than 30.",
-        "Move the handles until 3 to 10 seconds are chosen.",
+        "It lasts {total:.1f} seconds; the models accept at most 30.",
+        "Move the handles to select 3 to 10 seconds.",
     ),
     (Aspect.LEVEL, "good"): Verdict(Grade.GOOD, "The level is good."),
     (Aspect.LEVEL, "low"): Verdict(
-        Grade.FAIR, "It is rather quiet.", "If you record it again, speak nearer to the microphone or turn it up."
+        Grade.FAIR, "The level is rather low.", "For a new recording, move closer to the microphone or raise its level."
     ),
     (Aspect.LEVEL, "very low"): Verdict(
         Grade.POOR,
-        "It is very quiet, and its noise is learnt along with the voice.",
-        "Record it again, nearer to the microphone or with the level turned up.",
+        "The level is very low, so noise becomes part of the voice.",
+        "Record again, closer to the microphone or at a higher level.",
     ),
-    (Aspect.CLIPPING, "good"): Verdict(Grade.GOOD, "Nothing is distorted by being too loud."),
+    (Aspect.CLIPPING, "good"): Verdict(Grade.GOOD, "No clipping."),
     (Aspect.CLIPPING, "some"): Verdict(
-        Grade.FAIR, "Some loud moments are cut off.", "Choose a part without them, or record it again less loud."
+        Grade.FAIR, "Some peaks are clipped.", "Select a part without clipping, or record again at a lower level."
     ),
     (Aspect.CLIPPING, "much"): Verdict(
         Grade.POOR,
-        "It is distorted: its loud parts are cut off.",
-        "Record it again with the level turned down; no program can mend it well.",
+        "The recording is distorted: its peaks are clipped.",
+        "Record again at a lower level; clipping cannot be repaired well.",
     ),
     (Aspect.NOISE, "good"): Verdict(Grade.GOOD, "The background is quiet."),
     (Aspect.NOISE, "some"): Verdict(
         Grade.FAIR,
-        "There is some noise behind the voice.",
-        "Choose a quieter part, or record in a quieter place: the noise is imitated too.",
+        "There is some background noise.",
+        "Select a quieter part, or record in a quieter place: noise is cloned too.",
     ),
     (Aspect.NOISE, "much"): Verdict(
         Grade.POOR,
-        "There is loud noise, music or another voice behind the voice.",
-        "Use a recording in which only this person is heard: everything is imitated.",
+        "There is loud noise, music or another voice in the background.",
+        "Use a recording of this speaker alone: everything else is cloned too.",
     ),
-    (Aspect.BANDWIDTH, "good"): Verdict(Grade.GOOD, "High and low tones are all there."),
+    (Aspect.BANDWIDTH, "good"): Verdict(Grade.GOOD, "The full frequency range is present."),
     (Aspect.BANDWIDTH, "dull"): Verdict(
         Grade.FAIR,
-        "It sounds dull: above {kilohertz:.1f} kHz there is next to nothing.",
-        "If there is a better copy of the recording, use that.",
+        "It sounds dull: there is almost nothing above {kilohertz:.1f} kHz.",
+        "Use a better copy of the recording if you have one.",
     ),
     (Aspect.BANDWIDTH, "telephone"): Verdict(
         Grade.POOR,
-        "It sounds like a telephone: above 4 kHz there is next to nothing.",
+        "It sounds like a telephone call: there is almost nothing above 4 kHz.",
         "Use a recording made with a microphone; converting the file does not help.",
     ),
     (Aspect.BANDWIDTH, "rate"): Verdict(
         Grade.POOR,
-        "It has {rate:.0f} samples a second, and at least 16000 are needed: the models listen up to 8 kHz.",
+        "The sample rate is {rate:.0f} Hz; at least 16000 Hz is needed.",
         "Use a recording of better quality; converting the file does not help.",
     ),
     (Aspect.SILENCE, "good"): Verdict(Grade.GOOD, "There are few pauses."),
     (Aspect.SILENCE, "some"): Verdict(
         Grade.FAIR,
-        "{percent:.0f} % of it is silence.",
-        "Choose a part in which the voice goes on speaking, or it may pause a lot.",
+        "{percent:.0f} % is silence.",
+        "Select a part with continuous speech; otherwise the voice may pause a lot.",
     ),
     (Aspect.SILENCE, "much"): Verdict(
         Grade.POOR,
         "It is mostly silence ({percent:.0f} %).",
-        "Choose a part in which the voice goes on speaking, or it may pause a lot.",
+        "Select a part with continuous speech; otherwise the voice may pause a lot.",
     ),
 }
 
@@ -173,9 +173,9 @@ _SOME_SILENCE_SHARE, _MUCH_SILENCE_SHARE = 0.4, 0.6
 
 
 def assess_clip(clip: Waveform, *, speech_above_noise_db: float | None = None) -> ClipReport:
-    """Judges ``clip`` as it would be kept, by the noise of the recording it was cut from if that is known.
+    """Assess ``clip``. ``speech_above_noise_db`` is that of the whole recording, if known.
 
-    Never raises for what is wrong with the sound.
+    Errors of ``check_prompt_clip`` are stored in ``refusal``, not raised.
     """
     refusal: StudioError | None = None
     try:
@@ -198,9 +198,9 @@ def assess_clip(clip: Waveform, *, speech_above_noise_db: float | None = None) -
 
 
 def speech_above_noise(recording: Waveform) -> float:
-    """In decibels, how far the pauses of a recording lie below its speech.
+    """Return the distance between the speech level and the noise in the pauses, in decibels.
 
-    Infinite for somebody who never pauses, unless even the weakest moments are so loud that it must be noise.
+    Infinite for a recording without pauses, unless even its quietest frames are so loud that they must be noise.
     """
     levels = frame_levels(recording.samples, recording.sample_rate)
     if not len(levels):
@@ -212,8 +212,8 @@ def speech_above_noise(recording: Waveform) -> float:
     return distance_db if distance_db < _MUCH_NOISE_DB else float("inf")
 
 
-def _finding(subject: Aspect, kind: str, **values: float) -> ClipIssue:
-    return ClipIssue(subject, VERDICTS[subject, kind], values)
+def _finding(aspect: Aspect, kind: str, **values: float) -> ClipIssue:
+    return ClipIssue(aspect, VERDICTS[aspect, kind], values)
 
 
 def _length(clip: Waveform, speech_seconds: float) -> ClipIssue:
@@ -258,7 +258,7 @@ def _bandwidth(clip: Waveform) -> ClipIssue:
 
 
 def _upper_edge_hertz(clip: Waveform) -> float:
-    """Up to where there is sound worth the name."""
+    """Return the highest frequency with significant power."""
     hertz, power = mean_spectrum(clip)
     if not len(power):
         return clip.sample_rate / 2

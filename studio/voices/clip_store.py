@@ -1,4 +1,4 @@
-"""The sound files behind the library of voices: each appears under its name only when complete."""
+"""Store of the clip files of the voice library. Files are written atomically."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from studio.storage.atomic_file import atomic_file
 from studio.storage.disk import require_regular_file
 
 _BLOCK_BYTES = 1 << 20
-# What a crash left behind may go, what another program is just adding may not.
+# Minimum age of a file to be removed as an orphan; newer ones may be in use by another process.
 _ORPHAN_AGE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredClip:
-    """``file_name`` within the store; ``sha256`` of its bytes in hexadecimal."""
+    """A file of the store; ``sha256`` is hexadecimal."""
 
     file_name: str
     sha256: str
@@ -38,7 +38,7 @@ class ClipStore:
         return self._folder / file_name
 
     def copy(self, source: Path) -> StoredClip:
-        """A copy of ``source``, byte for byte."""
+        """Copy ``source`` into the store."""
         try:
             require_regular_file(source)
             with source.open("rb") as file:
@@ -50,13 +50,13 @@ class ClipStore:
         except OSError as error:
             raise UnreadableClip(
                 "{file} cannot be read ({reason}).",
-                remedy="Check that the file may be read.",
+                remedy="Check the permissions of the file.",
                 file=source.name,
                 reason=error,
             ) from error
 
     def put(self, content: BinaryIO, suffix: str) -> StoredClip:
-        """What ``content`` yields until its end, as a file of that suffix."""
+        """Store the bytes of ``content`` as a file with ``suffix``."""
         path = self._folder / f"{secrets.token_hex(8)}{suffix.lower()}"
         digest = hashlib.sha256()
         with atomic_file(path) as file:
@@ -66,12 +66,12 @@ class ClipStore:
         return StoredClip(path.name, digest.hexdigest())
 
     def remove(self, file_name: str) -> None:
-        # Windows keeps a file that is being played; it goes with the next sweep.
+        # Windows refuses to remove a file that is open; the next sweep removes it.
         with contextlib.suppress(OSError):
             (self._folder / file_name).unlink()
 
     def sweep(self, kept: Collection[str]) -> None:
-        """Removes what belongs to no voice (a crash between two steps) and is old enough to be nobody's work."""
+        """Remove files that are not in ``kept``, left by a crash, unless they are recent."""
         newest = time.time() - _ORPHAN_AGE_SECONDS
         with contextlib.suppress(OSError):
             for path in self._folder.iterdir():

@@ -1,8 +1,8 @@
-"""The list of the user's voices as a SQLite file: schema migrations, reading, writing, and error sentences.
+"""SQLite database of the voice library: connections, schema migrations and error messages.
 
-Decided: a rollback journal, and reading works on a copy in memory. Because reading then needs no lock that another
-program's writing holds, no room on the disk and no permission to write; and files of earlier schema versions are
-migrated only in that copy. Instead of: the write-ahead log of earlier versions, which must create files even to read.
+Decision: a rollback journal; reads work on a copy in memory. Reason: reading then needs no lock held by a writer, no
+disk space and no write permission, and older schema versions are migrated in the copy only. Alternative: the
+write-ahead log of earlier versions, which has to create files even for reading.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from studio.storage import sqlite
 from studio.storage.disk import require_regular_file
 
 _BUSY_SECONDS = 10.0
-# What reading a write-ahead logged file fails with where the files beside it cannot be created.
+# Errors when reading a write-ahead logged database whose side files cannot be created.
 _CANNOT_CREATE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
-# Each is applied once, in order; PRAGMA user_version counts those applied. Never edit one that was released.
+# Applied in order; PRAGMA user_version counts those applied. Never edit a released one.
 _MIGRATIONS = (
     """
     CREATE TABLE voices (
@@ -66,26 +66,26 @@ _MIGRATIONS = (
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """The list as it is now, in memory; empty where there is no file yet. Waits for another program only while it commits.
+    """Yield a copy of the database in memory; empty if there is no file. Waits for another process only while it commits.
 
     Raises ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``.
     """
     with contextlib.closing(sqlite.connect(":memory:")) as copy:
-        with _sentences(path):
+        with _translated_errors(path):
             _copy_list(path, copy)
             _migrate(copy, path)
             copy.row_factory = sqlite3.Row
-        with _sentences(path):
+        with _translated_errors(path):
             yield copy
 
 
 @contextlib.contextmanager
 def transaction(path: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction for writing: all of the block or nothing of it. Creates the file, or migrates it.
+    """Run the block in one write transaction. Creates or migrates the file.
 
     Raises ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``; ``sqlite3.IntegrityError`` passes through.
     """
-    with _sentences(path):
+    with _translated_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(_connect(path)) as connection:
             _use_rollback_journal(connection)
@@ -101,7 +101,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _use_rollback_journal(connection: sqlite3.Connection) -> None:
-    """Convert a file that an earlier version of this program wrote, unless another program has it open."""
+    """Convert a database of an earlier version from WAL mode, unless another process has it open."""
     try:
         connection.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.OperationalError as error:
@@ -123,7 +123,7 @@ def _copy_list(path: Path, copy: sqlite3.Connection) -> None:
 
 
 def _copy_write_ahead_logged(path: Path, copy: sqlite3.Connection) -> None:
-    """For a file of an earlier version on a full or read-only disk, where SQLite cannot create its shared memory."""
+    """Copy a WAL database on a full or read-only disk, where SQLite cannot create its shared-memory file."""
     log = path.with_name(f"{path.name}-wal")
     if not log.is_file() or log.stat().st_size == 0:
         _copy_database(f"{path.absolute().as_uri()}?mode=ro&immutable=1", copy)
@@ -136,11 +136,11 @@ def _copy_write_ahead_logged(path: Path, copy: sqlite3.Connection) -> None:
 
 def _copy_database(uri: str, copy: sqlite3.Connection) -> None:
     with contextlib.closing(sqlite.connect(uri, busy_seconds=_BUSY_SECONDS)) as source:
-        # The copying itself would wait without end for a lock: take it first, with the time limit of the connection.
+        # backup() would wait for a lock without limit; take the lock first, within the timeout of the connection.
         source.execute("BEGIN")
         (page_bytes,) = source.execute("PRAGMA page_size").fetchone()
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        copy.execute(f"PRAGMA page_size = {page_bytes}")  # SQLite copies into memory only where they are equal
+        copy.execute(f"PRAGMA page_size = {page_bytes}")  # SQLite copies into memory only between equal page sizes
         source.backup(copy)
 
 
@@ -156,32 +156,32 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _sentences(path: Path) -> Iterator[None]:
+def _translated_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.IntegrityError:
         raise
     except (sqlite3.Error, OSError) as error:
-        raise _sentence(error, path) from error
+        raise _translate(error, path) from error
 
 
-def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
+def _translate(error: sqlite3.Error | OSError, path: Path) -> StudioError:
     if sqlite.is_disk_full(error, path):
         return DiskFull("The disk is full: the voice could not be saved.", remedy="Free some space and try again.")
     match sqlite.error_kind(error):
         case sqlite3.SQLITE_BUSY:
             return CannotWrite(
-                "Another program is busy with the library of voices.", remedy="Close it, or try again in a moment."
+                "Another program is using the voice library.", remedy="Close it, or try again in a moment."
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_ERROR:
             return DamagedLibrary(
-                "The list of voices, {path}, is damaged ({reason}).",
-                remedy="Move it away and add the voices again: their recordings are beside it, in clips.",
+                "The voice library {path} is damaged ({reason}).",
+                remedy="Move it away and add the voices again; their recordings are in the folder clips next to it.",
                 path=path,
                 reason=error,
             )
     return CannotWrite(
-        "The list of voices, {path}, cannot be used ({reason}).",
+        "The voice library {path} cannot be used ({reason}).",
         remedy="Check its permissions.",
         path=path,
         reason=error,

@@ -1,7 +1,7 @@
-"""What the networks hear of a clip: log-mel for the speech tokenizer, filter bank for the speaker encoder, prompt mel.
+"""Acoustic features of a clip: log-mel (speech tokenizer), filter bank (speaker encoder) and prompt mel (flow).
 
-Plain numpy in float64, rounded to float32 at the end: nearer to the official numbers than two float32
-libraries are to each other. Resampling is the caller's business.
+Plain numpy in float64, rounded to float32 at the end: closer to the official values than two float32 libraries are to
+each other. Callers resample.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FloatArray = npt.NDArray[np.float32]
 
 WHISPER_SAMPLE_RATE = 16_000
 _WHISPER_WINDOW_SAMPLES = 400
-_WHISPER_HOP_SAMPLES = 160  # 10 ms a frame
+_WHISPER_HOP_SAMPLES = 160  # 10 ms per frame
 _WHISPER_MEL_BINS = 128
 
 KALDI_SAMPLE_RATE = 16_000
@@ -34,7 +34,7 @@ _KALDI_FLOOR = float(np.finfo(np.float32).eps)
 
 
 class PromptMelSettings(Protocol):
-    """Window, hop, bands and range of a prompt mel; a model's configuration has these (specification C4)."""
+    """Parameters of a prompt mel, as in a model's configuration (SPECIFICATION.md, C4)."""
 
     @property
     def sample_rate(self) -> int: ...
@@ -51,7 +51,7 @@ class PromptMelSettings(Protocol):
 
 
 def whisper_log_mel(waveform: Waveform) -> FloatArray:
-    """(128, samples // 160): Whisper's log-mel of a 16 kHz waveform, without padding to 30 s (specification C2).
+    """(128, samples // 160): Whisper's log-mel of a 16 kHz waveform, without padding to 30 s (SPECIFICATION.md, C2).
 
     The floor follows the loudest point of the whole clip, so pieces of a clip differ from the clip.
     Raises ``ClipTooShort`` at 200 samples or fewer.
@@ -70,9 +70,9 @@ def whisper_log_mel(waveform: Waveform) -> FloatArray:
 
 
 def kaldi_fbank(waveform: Waveform, *, subtract_mean: bool = True) -> FloatArray:
-    """(1 + (samples - 400) // 160, 80): Kaldi's filter bank of a 16 kHz waveform in -1..1 (specification C3).
+    """(1 + (samples - 400) // 160, 80): Kaldi's filter bank of a 16 kHz waveform in -1..1 (SPECIFICATION.md, C3).
 
-    With each band's mean over time subtracted, as the speaker encoder expects it. Raises ``ClipTooShort``
+    ``subtract_mean`` subtracts the mean of each band over time, as the speaker encoder expects. Raises ``ClipTooShort``
     below one frame of 400 samples.
     """
     assert waveform.sample_rate == KALDI_SAMPLE_RATE
@@ -93,9 +93,9 @@ def kaldi_fbank(waveform: Waveform, *, subtract_mean: bool = True) -> FloatArray
 
 
 def prompt_mel(waveform: Waveform, settings: PromptMelSettings) -> FloatArray:
-    """(samples // hop, mel bins): the natural-log mel the flow is conditioned on (specification C4).
+    """(samples // hop, mel bins): the natural-log mel the flow is conditioned on (SPECIFICATION.md, C4).
 
-    ``waveform`` is at the settings' rate. Raises ``ClipTooShort`` where there is less than the padding reflects.
+    ``waveform`` has the rate of ``settings``. Raises ``ClipTooShort`` if it is too short for the reflect padding.
     """
     assert waveform.sample_rate == settings.sample_rate
     padding = (settings.window_samples - settings.hop_samples) // 2
@@ -111,8 +111,7 @@ def prompt_mel(waveform: Waveform, settings: PromptMelSettings) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def _periodic_hann(num_samples: int) -> DoubleArray:
-    # In float32, angle included, as the networks heard it when they were trained: 2e-7 off the exact
-    # window, which is as loud as what is left in the quiet bands.
+    # In float32, angle included, as in training: 2e-7 off the exact window, which matters in the quiet bands.
     angles = np.arange(num_samples, dtype=np.float32) * np.float32(2.0 * np.pi / num_samples)
     window: FloatArray = np.float32(0.5) - np.float32(0.5) * np.cos(angles)
     return window.astype(np.float64)
@@ -127,7 +126,7 @@ def _povey_window() -> DoubleArray:
 
 
 def _frames(samples: DoubleArray, window: int, hop: int) -> DoubleArray:
-    """(frames, window): a view; only complete frames."""
+    """Return a view (frames, window) of the complete frames."""
     frames: DoubleArray = np.lib.stride_tricks.sliding_window_view(samples, window)[::hop]
     return frames
 
@@ -139,7 +138,7 @@ def _power(spectrum: npt.NDArray[np.complex128]) -> DoubleArray:
 def _require_more_samples_than(num_samples: int, waveform: Waveform) -> None:
     if len(waveform.samples) <= num_samples:
         raise ClipTooShort(
-            "The sound lasts {seconds:.2f} s: too little to hear anything in it.",
+            "The clip lasts only {seconds:.2f} s, which is too short.",
             remedy="Choose a longer recording.",
             seconds=waveform.seconds,
         )

@@ -1,7 +1,7 @@
-"""Mel filter banks: how the bins of a spectrum are gathered into the bands the networks know.
+"""Mel filter banks: matrices from the bins of a spectrum to the bands of a network.
 
-Banks are kept by all parameters: two models of different rates in one process must not share one
-(specification J2, 14). They are read-only.
+Banks are cached by all parameters, so that two models of different rates in one process do not share one
+(SPECIFICATION.md, J2 14). The arrays are read-only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOG_STEP = math.log(6.4) / 27.0
 def slaney_filter_bank(
     sample_rate: int, fft_size: int, num_bins: int, min_hz: float, max_hz: float | None
 ) -> DoubleArray:
-    """(bins, fft_size // 2 + 1): triangles of equal area on Slaney's mel scale; ``max_hz`` None: half the rate."""
+    """(bins, fft_size // 2 + 1): triangles of equal area on Slaney's mel scale; ``max_hz`` None is half the rate."""
     highest_hz = sample_rate / 2 if max_hz is None else max_hz
     edges_mel = np.linspace(_slaney_mel(min_hz), _slaney_mel(highest_hz), num_bins + 2, dtype=np.float64)
     edges_hz = _slaney_hz(edges_mel)

@@ -1,4 +1,4 @@
-"""How fit something is for its purpose, in three steps."""
+"""Quality grades."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ class Grade(Enum):
 
     @classmethod
     def worst(cls, grades: list[Grade]) -> Grade:
-        """GOOD where there are none."""
+        """Return the worst of ``grades``; GOOD if empty."""
         return max(grades, key=list(cls).index, default=cls.GOOD)

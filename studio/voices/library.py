@@ -1,10 +1,10 @@
-"""The user's voices: clips and what is said in them, under names. Knows nothing of models.
+"""The voice library: named clips with their metadata. Independent of models.
 
-Decided: the list is a SQLite file, the clips are files of their own beside it, under random names.
-Because names are unique and changes all-or-nothing also between two running programs, and a clip stays
-an ordinary sound file. Instead of: a folder with a text file for each voice.
-Voices that come with the program are sound files in ``resources/voices/``, transcript beside; they
-cannot be changed.
+Decision: an SQLite database, with the clips as separate files under random names. Reason: names stay unique and
+changes atomic even between two processes, and a clip remains an ordinary audio file. Alternative: a folder with a text
+file for each voice.
+
+Bundled voices are audio files in ``resources/voices/``, each with a ``.txt`` transcript; they are read-only.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ _Row = TypeVar("_Row")
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A voice that was added, and what a person should know about its clip."""
+    """A voice that was added, and the warnings about its clip."""
 
     voice: Voice
     warnings: tuple[str, ...]
 
 
 class VoiceLibrary:
-    """``folder`` and ``built_in`` default to the user's and the program's own. Safe to use from any thread.
+    """The voices in ``folder`` and the bundled ones in ``built_in``. Thread-safe.
 
-    Everything may raise ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``.
+    Every method may raise ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``.
     """
 
     def __init__(self, folder: Path | None = None, *, built_in: Path | None = None) -> None:
@@ -61,13 +61,13 @@ class VoiceLibrary:
         self._clips = ClipStore(self._folder / "clips")
 
     def voices(self) -> list[Voice]:
-        """Those that come with the program, then the user's own, each in order of name."""
+        """Return the bundled voices, then the user's own, each in order of name."""
         return [*self._built_in_voices(), *self._own_voices()]
 
     def get(self, name: str) -> Voice:
-        """Upper and lower case are the same. Raises ``VoiceNotFound`` with the nearest names."""
+        """Return a voice by name, ignoring case. Raises ``VoiceNotFound`` with similar names."""
         key = name_key(name)
-        # The program's own first: they can be used even where the user's list is damaged.
+        # Bundled voices first: they work even if the user's database is damaged.
         for voices in (self._built_in_voices, self._own_voices):
             for voice in voices():
                 if name_key(voice.name) == key:
@@ -85,18 +85,18 @@ class VoiceLibrary:
         language: str | None = None,
         consent: Consent = NO_CONSENT,
     ) -> Addition:
-        """Copies ``clip`` into the library, once it has been found fit for a prompt.
+        """Validate ``clip`` and copy it into the library.
 
-        Raises ``VoiceExists``, ``BadVoiceName``, and what is wrong with the clip.
+        Raises ``VoiceExists``, ``BadVoiceName``, and the errors of ``validate_clip``.
         """
-        from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - the window lists voices before it reads sounds
+        from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - not needed to list voices
 
         details = VoiceDetails(self._free_name(name), transcript, notes, generation, language=language, consent=consent)
         verdict = validate_clip(clip)
         return Addition(self._keep(self._clips.copy(clip), verdict, details), verdict.warnings)
 
     def add_sound(self, sound: Waveform, details: VoiceDetails) -> Addition:
-        """The same for sound that is not in a file yet: recorded, or cut out of a longer recording."""
+        """Add a waveform, for example a recording. Raises as ``add``."""
         import soundfile  # noqa: PLC0415 - as in ``add``
 
         from studio.voices.clip_intake import validate_clip  # noqa: PLC0415
@@ -114,7 +114,7 @@ class VoiceLibrary:
         return Addition(self._keep(stored, verdict, details), verdict.warnings)
 
     def duplicate(self, name: str, new_name: str | None = None) -> Voice:
-        """A second voice of the same clip, for example to try another transcript. Raises as ``add`` does."""
+        """Copy a voice, for example to try another transcript. Raises as ``add``."""
         from studio.voices.clip_intake import UsableClip  # noqa: PLC0415 - as in ``add``
 
         voice = self.get(name)
@@ -123,29 +123,31 @@ class VoiceLibrary:
         return self._keep(self._clips.copy(voice.clip), verdict, replace(details_of(voice), name=new_name))
 
     def remove(self, name: str) -> None:
-        """Forgets a voice and its clip. Raises ``VoiceNotFound``, and ``CannotWrite`` for a voice that comes with the program."""
+        """Delete a voice and its clip. Raises ``VoiceNotFound``, and ``CannotWrite`` for a bundled voice."""
         voice = self._own(name)
         with transaction(self._list) as connection:
             voice_rows.delete(connection, voice.name)
         self._clips.remove(voice.clip.name)
 
     def trash(self, name: str) -> TrashedVoice:
-        """Removes a voice in a way that can be undone, for a month. Raises as ``remove`` does."""
+        """Move a voice to the trash, which keeps it for 30 days. Raises as ``remove``."""
         voice = self._own(name)
         with transaction(self._list) as connection:
             number = voice_rows.to_trash(connection, voice.name)
         return TrashedVoice(number, voice, datetime.now(UTC).isoformat(timespec="seconds"))
 
     def trashed(self) -> list[TrashedVoice]:
-        """What can be had back, the latest first."""
+        """Return the voices in the trash, latest first."""
         return self._read(voice_rows.select_trash)
 
     def restore(self, number: int) -> Voice:
-        """Has a voice back, under another name where its own is taken by now. Raises ``VoiceNotFound``."""
+        """Restore a voice from the trash, with a number appended if its name is taken. Raises ``VoiceNotFound``."""
         with transaction(self._list) as connection:
             voice = voice_rows.take_from_trash(connection, number, self._clips.path)
             if voice is None:
-                raise VoiceNotFound("This voice is gone for good.", remedy="Add it again from its recording.")
+                raise VoiceNotFound(
+                    "This voice has been deleted permanently.", remedy="Add it again from its recording."
+                )
             taken = {name_key(other.name) for other in voice_rows.select(connection, self._clips.path)}
             taken |= {name_key(other.name) for other in self._built_in_voices()}
             voice = replace(voice, name=_first_free(voice.name, taken))
@@ -170,47 +172,46 @@ class VoiceLibrary:
         language: str | None = None,
         consent: Consent | None = None,
     ) -> Voice:
-        """Changes what is given, keeps the rest; an empty transcript, language or consent removes it."""
+        """Change the values that are not None; an empty transcript, language or consent removes it."""
         voice = self._own(name)
         changed = replace(
             voice,
             transcript=voice.transcript if transcript is None else clean(transcript) or None,
             notes=voice.notes if notes is None else clean(notes),
             language=voice.language if language is None else clean(language) or None,
-            consent=voice.consent if consent is None else _tidy_consent(consent),
+            consent=voice.consent if consent is None else _clean_consent(consent),
         )
         with transaction(self._list) as connection:
             voice_rows.update(connection, voice.name, changed)
         return self.get(name)
 
-    def unique_name(self, wish: str) -> str:
-        """``wish``, or ``wish 2``, ``wish 3`` … whichever is free. Raises ``BadVoiceName``."""
-        return _first_free(checked_name(wish), {name_key(voice.name) for voice in self.voices()})
+    def unique_name(self, wanted: str) -> str:
+        """Return ``wanted`` or the first free of ``wanted 2``, ``wanted 3``, … Raises ``BadVoiceName``."""
+        return _first_free(checked_name(wanted), {name_key(voice.name) for voice in self.voices()})
 
     def export(self, name: str, path: Path) -> None:
-        """One ``.voice`` file that holds all of a voice, for another computer."""
+        """Write a voice to a ``.voice`` file."""
         voice = self.get(name)
         write_voice_file(path, voice.clip, details_of(voice))
 
     def import_(self, path: Path, *, name: str | None = None, finds_free_name: bool = False) -> Addition:
-        """A voice out of a ``.voice`` file, under the name it has there unless another is given.
+        """Add the voice of a ``.voice`` file, under the name in the file unless ``name`` is given.
 
-        With ``finds_free_name`` it gets a number where that name is taken.
-
-        Raises ``BadVoiceFile`` for anything that is not exactly such a file, ``VoiceExists``, ``BadVoiceName``.
+        ``finds_free_name`` appends a number if the name is taken. Raises ``BadVoiceFile``, ``VoiceExists``,
+        ``BadVoiceName``.
         """
         from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - as in ``add``
 
         found = read_voice_file(path)
-        wish = name or found.details.name
-        details = replace(found.details, name=self.unique_name(wish) if finds_free_name else self._free_name(wish))
+        wanted = name or found.details.name
+        details = replace(found.details, name=self.unique_name(wanted) if finds_free_name else self._free_name(wanted))
         stored = self._clips.put(io.BytesIO(found.clip), found.suffix)
         try:
             verdict = validate_clip(self._clips.path(stored.file_name))
         except StudioError as error:
             self._clips.remove(stored.file_name)
             raise BadVoiceFile(
-                "The recording in {file} cannot be used.", remedy="Ask whoever made it for another.", file=path.name
+                "The recording in {file} cannot be used.", remedy="Ask its author for another file.", file=path.name
             ) from error
         return Addition(self._keep(stored, verdict, details), verdict.warnings)
 
@@ -226,7 +227,7 @@ class VoiceLibrary:
             sha256=stored.sha256,
             quality=verdict.quality,
             language=clean(details.language) or None,
-            consent=_tidy_consent(details.consent),
+            consent=_clean_consent(details.consent),
         )
         try:
             with self._claiming(voice.name) as connection:
@@ -240,7 +241,7 @@ class VoiceLibrary:
 
     @contextlib.contextmanager
     def _claiming(self, name: str) -> Iterator[sqlite3.Connection]:
-        """A transaction in which another program may already have taken ``name``."""
+        """Run a transaction that takes ``name``. Raises ``VoiceExists`` if another process has taken it meanwhile."""
         try:
             with transaction(self._list) as connection:
                 yield connection
@@ -257,8 +258,8 @@ class VoiceLibrary:
         voice = self.get(name)
         if voice.is_built_in:
             raise CannotWrite(
-                "{name} comes with the program and cannot be changed.",
-                remedy="Export it and import it under a name of your own.",
+                "{name} is a bundled voice and cannot be changed.",
+                remedy="Export it and import it under another name.",
                 name=voice.name,
             )
         return voice
@@ -288,46 +289,46 @@ class VoiceLibrary:
         near = [names[key] for key in difflib.get_close_matches(name_key(name), names, n=_SUGGESTIONS)]
         return VoiceNotFound(
             "There is no voice named {name}.{did_you_mean}",
-            remedy="Choose another, or add a voice of that name; `timbre voices list` shows those there are.",
+            remedy="Choose another voice, or add one with this name.",
             name=name,
             did_you_mean=did_you_mean(near),
         )
 
 
 def _seconds_of(clip: Path) -> float:
-    """Of a voice that comes with the program: plain WAV, which needs no library."""
+    """Return the length of a bundled voice: plain WAV, readable with the standard library."""
     try:
         require_regular_file(clip)
         with wave.open(str(clip)) as sound:
             seconds: float = sound.getnframes() / sound.getframerate()
             return seconds
     except (OSError, EOFError, wave.Error):
-        from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - somebody else's files
+        from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - only for files of another format
 
         return clip_seconds(clip)
 
 
 def details_of(voice: Voice) -> VoiceDetails:
-    """What travels with a voice's clip."""
+    """Return the metadata of a voice."""
     return VoiceDetails(
         voice.name, voice.transcript, voice.notes, voice.generation, language=voice.language, consent=voice.consent
     )
 
 
-def _first_free(wish: str, taken: set[str]) -> str:
-    name, number = wish, 1
+def _first_free(wanted: str, taken: set[str]) -> str:
+    name, number = wanted, 1
     while name_key(name) in taken:
         number += 1
         ending = f" {number}"
-        name = wish[: LONGEST_NAME - len(ending)] + ending
+        name = wanted[: LONGEST_NAME - len(ending)] + ending
     return name
 
 
-def _tidy_consent(consent: Consent) -> Consent:
+def _clean_consent(consent: Consent) -> Consent:
     return Consent(clean(consent.by), clean(consent.date), clean(consent.scope))
 
 
 def _exists(name: str) -> VoiceExists:
     return VoiceExists(
-        "There is a voice named {name} already.", remedy="Choose another name, or remove that one.", name=name
+        "A voice named {name} already exists.", remedy="Choose another name, or remove that voice.", name=name
     )

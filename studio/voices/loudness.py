@@ -1,7 +1,7 @@
-"""How loud a waveform is over time, and where in it somebody speaks, by level alone.
+"""Levels of a waveform over time, and speech detection by level.
 
-Levels are in decibels relative to full scale (dBFS). Level alone cannot tell speech from a slamming
-door; it can tell both from silence.
+Levels are in decibels relative to full scale (dBFS). They separate speech from silence, but not from other loud
+sounds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPEECH_RANGE_DB = 35.0
 
 
 def frame_levels(samples: Samples, sample_rate: int) -> FloatArray:
-    """(ceil(n / 20 ms),): the RMS level of each 20 ms, the last one perhaps shorter, without constant offset."""
+    """(ceil(n / 20 ms),): the RMS level of each 20 ms frame after removal of DC; the last frame may be shorter."""
     frame = max(1, round(FRAME_SECONDS * sample_rate))
     num_frames = -(-len(samples) // frame)
     if num_frames == 0:
@@ -36,17 +36,17 @@ def frame_levels(samples: Samples, sample_rate: int) -> FloatArray:
 
 
 def loud_level(levels: FloatArray) -> float:
-    """The level of loud syllables: what a tenth of the sounding frames exceed; of single clicks it knows nothing."""
+    """Return the level of loud syllables: the 90th percentile of frames above silence, which ignores single clicks."""
     sounding = levels[levels > SILENCE_DBFS]
     return float(np.quantile(sounding, 0.9)) if len(sounding) else _LOWEST_DBFS
 
 
 def speech_frames(levels: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which frames are loud enough to be speech."""
+    """(frames,): whether a frame is loud enough to be speech."""
     gate = max(SILENCE_DBFS, loud_level(levels) - _SPEECH_RANGE_DB)
     return levels > gate
 
 
-def spectral_centroid(waveform: Waveform) -> Waveform:
-    """The waveform's steps from sample to sample: hisses such as s and f stand out, hum disappears."""
+def differentiated(waveform: Waveform) -> Waveform:
+    """Return the difference between successive samples: emphasises fricatives such as s and f, removes hum."""
     return Waveform(np.diff(waveform.samples, prepend=waveform.samples[:1]), waveform.sample_rate)

@@ -1,4 +1,4 @@
-"""A prepared prompt: what a clip yields for one model before any flow or language model sees it."""
+"""A prepared prompt: the features of a voice's clip for one model."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class VoicePrompt:
-    """Features of a voice's clip, computed once per clip and model (specification B6, C5).
+    """Features of a clip, computed once per clip and model (SPECIFICATION.md, B6 and C5).
 
-    ``speech_tokens`` (P,) at 25 a second; ``mel`` (2P, 80) natural log; ``embedding`` (192,), not
-    normalised. ``key`` names clip, transcript and model: equal keys, equal prompts.
+    ``speech_tokens`` (P,) at 25 per second; ``mel`` (2P, 80) natural log; ``embedding`` (192,), not normalised.
+    ``key`` identifies clip, transcript and model: prompts with equal keys are equal.
     """
 
     key: str

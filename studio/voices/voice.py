@@ -1,4 +1,4 @@
-"""A voice as the library knows it, who agreed to its use, and what it may be called."""
+"""A voice of the library, its consent record, and the rules for names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """That the voice's owner agrees: who said so, when (as an ISO date), and to what."""
+    """Consent record of the voice's owner: given by, ISO date, permitted use."""
 
     by: str = ""
     date: str = ""
@@ -29,10 +29,10 @@ NO_CONSENT = Consent()
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """``clip`` is a sound file, or prompt features of a voice that has no recording any more (``generation``).
+    """A voice. ``clip`` is an audio file; if ``generation`` is set, prompt features for models of that generation.
 
-    ``created`` is an ISO time, empty for voices that come with the program. ``quality`` is what the
-    prompt doctor thought of the clip, None where nobody asked; ``language`` an ISO code, None if unknown.
+    ``created`` is an ISO time, empty for bundled voices. ``quality`` is the grade of the clip, None if not assessed;
+    ``language`` is an ISO code, None if unknown.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class TrashedVoice:
-    """A voice that can still be had back, by ``number``; ``removed`` is an ISO time."""
+    """A voice in the trash, restored by ``number``; ``removed`` is an ISO time."""
 
     number: int
     voice: Voice
@@ -59,33 +59,33 @@ class TrashedVoice:
 
 
 def checked_name(name: str) -> str:
-    """``name`` in its tidy form. Raises ``BadVoiceName``."""
+    """Return ``name`` with normalised blanks and characters. Raises ``BadVoiceName``."""
     name = unicodedata.normalize("NFC", " ".join(name.split()))
     is_fine = (
         name.isprintable() and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\") and name[0] not in "-."
     )
     if not is_fine:
         raise BadVoiceName(
-            "“{name}” cannot be the name of a voice.",
-            remedy="Use 1 to {longest} letters; no slashes, and no dash or dot at the beginning.",
+            "“{name}” is not a valid voice name.",
+            remedy="Use 1 to {longest} characters, no slashes, and no dash or dot at the start.",
             name=name[:LONGEST_NAME],
             longest=LONGEST_NAME,
         )
     return name
 
 
-def suggest_name(wish: str, fallback: str) -> str:
-    """The nearest that a voice may be called, for example after a file; ``fallback`` where nothing is left."""
-    letters = "".join(letter if letter.isprintable() else " " for letter in wish.replace("/", " ").replace("\\", " "))
+def suggest_name(wanted: str, fallback: str) -> str:
+    """Turn ``wanted``, for example a file name, into a valid name; return ``fallback`` if nothing remains."""
+    letters = "".join(letter if letter.isprintable() else " " for letter in wanted.replace("/", " ").replace("\\", " "))
     tidy = unicodedata.normalize("NFC", " ".join(letters.split()).lstrip("-. "))
     return tidy[:LONGEST_NAME].strip() or fallback
 
 
 def name_key(name: str) -> str:
-    """Equal for names that count as the same."""
+    """Return the key by which names are compared: case and form do not matter."""
     return unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
 
 
 def clean(text: str | None) -> str:
-    """Without blanks around it, and without the half characters that no file can hold."""
+    """Strip ``text`` and remove lone surrogates, which cannot be encoded as UTF-8."""
     return (text or "").encode("utf-8", "ignore").decode("utf-8").strip()

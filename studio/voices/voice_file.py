@@ -1,8 +1,7 @@
-"""One voice in one file, to be carried to another computer: a zip of ``manifest.json`` and the clip.
+"""The ``.voice`` file format: a zip archive of ``manifest.json`` and the clip of one voice.
 
-Such files come from strangers. One is taken only if it is exactly what this program writes: two
-entries under the two expected names, ordinary files, within limits that are kept while unpacking and
-not merely promised by the archive, the clip's bytes those of the manifest's hash.
+Such files are untrusted input. A file is accepted only if it has the form this program writes: two regular entries
+with the expected names, size limits enforced while unpacking, and a clip that matches the hash in the manifest.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ _VERSION = 1
 _MANIFEST = "manifest.json"
 _CLIP_NAME = re.compile(r"clip(\.[a-z0-9]{1,11})")
 _LARGEST_MANIFEST_BYTES = 1 << 16
-# Half a minute of the most lavish sound there is stays below.
+# More than 30 s of audio in any format that is supported.
 _LARGEST_CLIP_BYTES = 64 << 20
 # A fixed date, so that the same voice gives the same file.
 _DATE = (2020, 1, 1, 0, 0, 0)
-_REMEDY = "Ask whoever made it to export the voice again."
+_REMEDY = "Ask its author to export the voice again."
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceDetails:
-    """What is known of a voice beside its clip. ``generation`` only where the clip is prompt features."""
+    """Metadata of a voice. ``generation`` is set only if the clip is stored prompt features."""
 
     name: str
     transcript: str | None = None
@@ -55,7 +54,7 @@ class VoiceDetails:
 
 @dataclass(frozen=True, slots=True)
 class VoiceFile:
-    """What a ``.voice`` file holds; ``suffix`` tells what kind of file ``clip`` is."""
+    """Content of a ``.voice`` file; ``suffix`` is that of the clip."""
 
     details: VoiceDetails
     clip: bytes
@@ -63,13 +62,13 @@ class VoiceFile:
 
 
 def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
-    """Raises ``DiskFull`` and ``CannotWrite``."""
+    """Write ``path``. Raises ``BadVoiceFile`` if the clip is missing, ``DiskFull`` and ``CannotWrite``."""
     try:
         require_regular_file(clip)
         content = clip.read_bytes()
     except OSError as error:
         raise BadVoiceFile(
-            "The recording of {name} is gone.", remedy="Remove the voice and add it again.", name=details.name
+            "The recording of {name} is missing.", remedy="Remove the voice and add it again.", name=details.name
         ) from error
     manifest = {
         "format": _FORMAT,
@@ -91,21 +90,21 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
 
 
 def read_voice_file(path: Path) -> VoiceFile:
-    """Raises ``BadVoiceFile``."""
+    """Read ``path``. Raises ``BadVoiceFile``."""
     try:
-        if path.exists() and not path.is_file():  # a pipe waits for a writer, some devices never end
+        if path.exists() and not path.is_file():  # reading a pipe or device may never end
             raise _bad(wording("{file} is not a voice file, or is damaged.", file=path.name))
         if path.stat().st_size > _LARGEST_CLIP_BYTES + 2 * _LARGEST_MANIFEST_BYTES:
-            raise _bad(wording("{file} is far too large for a voice.", file=path.name))
+            raise _bad(wording("{file} is too large for a voice file.", file=path.name))
         with zipfile.ZipFile(path) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
             if len(archive.infolist()) != 2 or _MANIFEST not in entries:
-                raise _bad(wording("{file} does not hold exactly one voice.", file=path.name))
+                raise _bad(wording("{file} does not contain exactly one voice.", file=path.name))
             manifest = _read_manifest(path, _unpack(path, archive, entries[_MANIFEST], _LARGEST_MANIFEST_BYTES))
             clip_name = _text(path, manifest, "clip")
             match = _CLIP_NAME.fullmatch(clip_name)
             if match is None or clip_name not in entries:
-                raise _bad(wording("{file} names its recording in a way no voice file does.", file=path.name))
+                raise _bad(wording("{file} has an invalid name for its recording.", file=path.name))
             clip = _unpack(path, archive, entries[clip_name], _LARGEST_CLIP_BYTES)
     except FileNotFoundError as error:
         raise BadVoiceFile(
@@ -121,10 +120,10 @@ def read_voice_file(path: Path) -> VoiceFile:
         RuntimeError,
         NotImplementedError,
         MemoryError,
-    ) as error:  # all that zipfile raises for damaged archives
+    ) as error:  # raised by zipfile for damaged archives
         raise _bad(wording("{file} is not a voice file, or is damaged.", file=path.name)) from error  # fmt: skip
     if hashlib.sha256(clip).hexdigest() != _text(path, manifest, "sha256"):
-        raise _bad(wording("{file} is damaged: its recording is not the one it was made with.", file=path.name))
+        raise _bad(wording("{file} is damaged: its recording does not match its checksum.", file=path.name))
     details = VoiceDetails(
         name=_text(path, manifest, "name"),
         transcript=_optional_text(path, manifest, "transcript"),
@@ -139,11 +138,11 @@ def read_voice_file(path: Path) -> VoiceFile:
 def _unpack(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, largest_bytes: int) -> bytes:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG) or entry.is_dir():
-        raise _bad(wording("{file} holds something other than ordinary files.", file=path.name))
+        raise _bad(wording("{file} contains something other than regular files.", file=path.name))
     with archive.open(entry) as file:
         content = file.read(largest_bytes + 1)
     if len(content) > largest_bytes:
-        raise _bad(wording("{file} unpacks to far more than a voice.", file=path.name))
+        raise _bad(wording("{file} unpacks to more than a voice file may contain.", file=path.name))
     return content
 
 
@@ -151,7 +150,7 @@ def _read_manifest(path: Path, content: bytes) -> dict[str, Any]:
     try:
         manifest = parse_json(content)
     except ValueError as error:
-        raise _bad(wording("{file} has a manifest nobody can read.", file=path.name)) from error
+        raise _bad(wording("{file} has an unreadable manifest.", file=path.name)) from error
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
         raise _bad(wording("{file} is not a voice file.", file=path.name))
     if manifest.get("version") != _VERSION:
@@ -164,15 +163,15 @@ def _read_manifest(path: Path, content: bytes) -> dict[str, Any]:
 def _text(path: Path, manifest: dict[str, Any], key: str) -> str:
     value = manifest.get(key)
     if not isinstance(value, str) or not value:
-        raise _bad(wording("{file} does not say its {key}.", file=path.name, key=key))
+        raise _bad(wording("{file} has no valid {key}.", file=path.name, key=key))
     return value
 
 
 def _consent(path: Path, manifest: dict[str, Any]) -> Consent:
-    """None of it in files of earlier versions."""
+    """Return the consent record, which files of earlier versions lack."""
     found = manifest.get("consent") or {}
     if not isinstance(found, dict):
-        raise _bad(wording("{file} does not say its consent in a way this program understands.", file=path.name))
+        raise _bad(wording("{file} has an invalid consent record.", file=path.name))
     return Consent(*(_optional_text(path, found, key) or "" for key in ("by", "date", "scope")))
 
 
@@ -180,5 +179,5 @@ def _optional_text(path: Path, manifest: dict[str, Any], key: str) -> str | None
     return None if manifest.get(key) in (None, "") else _text(path, manifest, key)
 
 
-def _bad(sentence: Message) -> BadVoiceFile:
-    return BadVoiceFile(sentence, remedy=_REMEDY)
+def _bad(message: Message) -> BadVoiceFile:
+    return BadVoiceFile(message, remedy=_REMEDY)

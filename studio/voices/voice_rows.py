@@ -1,4 +1,4 @@
-"""Voices as rows of the library's tables: the voices there are, and those removed not long ago."""
+"""Voices as rows of the library's tables ``voices`` and ``trash``."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ ClipPath = Callable[[str], Path]
 
 
 def insert(connection: sqlite3.Connection, voice: Voice) -> None:
-    """Raises ``sqlite3.IntegrityError`` where the name is taken."""
+    """Insert ``voice``. Raises ``sqlite3.IntegrityError`` if the name is taken."""
     places = ", ".join("?" for _ in _COLUMNS)
-    connection.execute(f"INSERT INTO voices ({_LIST}) VALUES ({places})", _values(voice))  # noqa: S608 - our own names
+    connection.execute(f"INSERT INTO voices ({_LIST}) VALUES ({places})", _values(voice))  # noqa: S608 - constant column names
 
 
 def update(connection: sqlite3.Connection, name: str, voice: Voice) -> None:
-    """Makes the row of ``name`` say what ``voice`` does. Raises ``sqlite3.IntegrityError`` likewise."""
+    """Replace the row of ``name`` by ``voice``. Raises ``sqlite3.IntegrityError`` if the new name is taken."""
     settings = ", ".join(f"{column} = ?" for column in _COLUMNS)
     connection.execute(
-        f"UPDATE voices SET {settings} WHERE name_key = ?",  # noqa: S608 - our own names
+        f"UPDATE voices SET {settings} WHERE name_key = ?",  # noqa: S608 - constant column names
         (*_values(voice), name_key(name)),
     )
 
@@ -40,17 +40,17 @@ def delete(connection: sqlite3.Connection, name: str) -> None:
 
 
 def select(connection: sqlite3.Connection, clip_path: ClipPath) -> list[Voice]:
-    """All, in order of name."""
+    """Return all voices in order of name."""
     return [_voice(row, clip_path) for row in connection.execute("SELECT * FROM voices ORDER BY name_key")]
 
 
 def to_trash(connection: sqlite3.Connection, name: str) -> int:
-    """Returns the number by which it can be had back. What was there too long goes for good."""
+    """Move a voice to the trash and return its number there. Deletes expired rows of the trash."""
     now = datetime.now(UTC)
     oldest = (now - timedelta(days=_TRASH_DAYS)).isoformat(timespec="seconds")
     connection.execute("DELETE FROM trash WHERE removed < ?", (oldest,))
     cursor = connection.execute(
-        f"INSERT INTO trash (removed, {_LIST}) SELECT ?, {_LIST} FROM voices WHERE name_key = ?",  # noqa: S608 - our own names
+        f"INSERT INTO trash (removed, {_LIST}) SELECT ?, {_LIST} FROM voices WHERE name_key = ?",  # noqa: S608 - constant column names
         (now.isoformat(timespec="seconds"), name_key(name)),
     )
     delete(connection, name)
@@ -59,20 +59,20 @@ def to_trash(connection: sqlite3.Connection, name: str) -> int:
 
 
 def take_from_trash(connection: sqlite3.Connection, number: int, clip_path: ClipPath) -> Voice | None:
-    """The voice of that number, which is then in neither table; None if there is none."""
+    """Remove the voice with ``number`` from the trash and return it; None if it is not there."""
     row = connection.execute("SELECT * FROM trash WHERE number = ?", (number,)).fetchone()
     connection.execute("DELETE FROM trash WHERE number = ?", (number,))
     return _voice(row, clip_path) if row is not None else None
 
 
 def select_trash(connection: sqlite3.Connection, clip_path: ClipPath) -> list[TrashedVoice]:
-    """The latest first."""
+    """Return the trash, latest first."""
     rows = connection.execute("SELECT * FROM trash ORDER BY number DESC")
     return [TrashedVoice(row["number"], _voice(row, clip_path), row["removed"]) for row in rows]
 
 
 def clips_in_use(connection: sqlite3.Connection) -> set[str]:
-    """File names, of the trash too."""
+    """Return the file names of all clips, including the trash."""
     return {str(row["clip"]) for row in connection.execute("SELECT clip FROM voices UNION SELECT clip FROM trash")}
 
 

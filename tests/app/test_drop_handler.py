@@ -88,9 +88,9 @@ def test_what_a_drop_would_do_is_told_for_each_place_and_key(bench: Bench, windo
         "Drop it to have Bert.wav said again in the voice of Anna"
     )
     beside = window.voices.mapTo(window, window.voices.rect().center())
-    assert hold(bench, window, one, beside, CONTROL) == "Drop it to make a voice of Bert.wav"
+    assert hold(bench, window, one, beside, CONTROL) == "Drop to create a voice from Bert.wav"
     QApplication.sendEvent(bench.parts.drops.overlay, QDragLeaveEvent())
-    assert hold(bench, window, two, place_of(window, 0)).startswith("Drop them to make a voice of each sound")
+    assert hold(bench, window, two, place_of(window, 0)).startswith("Drop to create one voice per file")
     assert "each said again" in hold(bench, window, two, place_of(window, 0), CONTROL)
 
 

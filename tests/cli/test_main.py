@@ -93,7 +93,7 @@ def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: 
         (["styles", "--model", "quiet"], 3, "model-not-found", "is not a CosyVoice model folder"),
         (["voices", "add", "Anna", "no.wav"], 4, "unreadable-clip", "There is no file no.wav."),
         (["voices", "add", "Anna", "silent.wav"], 4, "silent-clip", "silent"),
-        (["voices", "add", "a/b", "good.wav"], 7, "bad-voice-name", "cannot be the name of a voice"),
+        (["voices", "add", "a/b", "good.wav"], 7, "bad-voice-name", "is not a valid voice name"),
         (["voices", "show", "Nobody"], 7, "voice-not-found", "There is no voice named Nobody."),
         (["voices", "import", "no.voice"], 7, "bad-voice-file", "There is no file no.voice."),
         (["voices", "import", "good.wav"], 7, "bad-voice-file", "is not a voice file"),

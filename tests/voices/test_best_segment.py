@@ -1,4 +1,4 @@
-"""The best window of a recording, and what is kept of it."""
+"""Best segment of a recording, and its cut."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from studio.voices.best_segment import PromptWindow, best_segment, cut_prompt
 from studio.voices.clip_check import check_prompt_clip
 
 
-def test_a_short_clip_is_taken_whole_but_for_the_silence_around_it() -> None:
+def test_a_short_clip_is_used_without_outer_silence() -> None:
     window = best_segment(clip(silence(2.0), babble(5.0), silence(3.0)))
     assert window.start_seconds == pytest.approx(1.9, abs=0.05)
     assert window.end_seconds == pytest.approx(7.2, abs=0.05)
 
 
-def test_it_begins_and_ends_in_pauses() -> None:
+def test_a_segment_starts_and_ends_in_pauses() -> None:
     phrases = [part for number in range(8) for part in (babble(2.5, seed=number), silence(0.5))]
     window = best_segment(clip(*phrases))
     assert 7.0 < window.seconds <= 10.0
     assert window.start_seconds == pytest.approx(3.0 * round(window.start_seconds / 3.0), abs=0.15)
-    assert window.end_seconds % 3.0 == pytest.approx(2.7, abs=0.1), "the end of a phrase, and a tail"
+    assert window.end_seconds % 3.0 == pytest.approx(2.7, abs=0.1), "the end of a phrase plus the tail"
 
 
-def test_distorted_phrases_are_avoided() -> None:
+def test_clipped_phrases_are_avoided() -> None:
     loud = np.clip(babble(6.0, rms=0.8), -1.0, 1.0)
     window = best_segment(clip(loud, silence(1.0), babble(6.0, rms=0.2), silence(1.0), loud))
     assert (window.start_seconds, window.end_seconds) == (pytest.approx(6.9, abs=0.1), pytest.approx(13.2, abs=0.1))
@@ -39,19 +39,19 @@ def test_dense_speech_is_preferred_to_scattered_words() -> None:
     assert window.start_seconds > 9.0
 
 
-def test_who_never_pauses_is_cut_at_the_weakest_moment() -> None:
+def test_speech_without_pauses_is_cut_at_its_quietest_frame() -> None:
     window = best_segment(clip(babble(40.0)))
     assert 4.0 < window.seconds <= 10.0
 
 
-def test_noise_is_no_speech() -> None:
+def test_noise_is_not_speech() -> None:
     noisy = Waveform(np.concatenate([silence(4.0), babble(5.0), silence(4.0)]) + silence(13.0, 0.01), RATE)
     window = best_segment(noisy)
     assert window.start_seconds == pytest.approx(3.9, abs=0.1)
     assert window.end_seconds == pytest.approx(9.2, abs=0.1)
 
 
-def test_silence_has_a_window_too() -> None:
+def test_silence_has_a_segment() -> None:
     assert best_segment(clip(silence(4.0))) == PromptWindow(0.0, 4.0)
     assert best_segment(clip(silence(40.0))).seconds == 10.0
 
@@ -60,7 +60,7 @@ def test_silence_has_a_window_too() -> None:
 @given(
     st.lists(st.tuples(st.floats(0.1, 9.0), st.floats(0.0, 2.0)), min_size=1, max_size=6), st.sampled_from([0, 1e-3])
 )
-def test_any_recording_has_a_window_that_can_be_cut(parts: list[tuple[float, float]], noise: float) -> None:
+def test_every_recording_has_a_segment_that_can_be_cut(parts: list[tuple[float, float]], noise: float) -> None:
     sound = np.concatenate([piece for speech, pause in parts for piece in (babble(speech), silence(pause))])
     recording = Waveform(sound + silence(len(sound) / RATE + 1, noise)[: len(sound)], RATE)
     window = best_segment(recording)
@@ -69,7 +69,7 @@ def test_any_recording_has_a_window_that_can_be_cut(parts: list[tuple[float, flo
     assert 0.0 < cut_prompt(recording, window).seconds <= window.seconds + 0.21
 
 
-def test_silence_is_trimmed_and_a_tail_left() -> None:
+def test_silence_is_trimmed_to_the_tail() -> None:
     kept = cut_prompt(clip(silence(2.0), babble(4.0), silence(2.0)), PromptWindow(0.0, 8.0))
     assert kept.seconds == pytest.approx(0.1 + 4.0 + 0.2, abs=0.05)
     assert np.abs(kept.samples[-int(0.15 * RATE) :]).max() < 1e-3
@@ -83,13 +83,13 @@ def test_a_cut_through_speech_gets_a_silent_tail() -> None:
     check_prompt_clip(kept)
 
 
-def test_thirty_seconds_stay_thirty_seconds() -> None:
+def test_a_cut_is_at_most_thirty_seconds() -> None:
     kept = cut_prompt(clip(babble(40.0)), PromptWindow(2.0, 32.0))
     assert kept.seconds == 30.0
     assert check_prompt_clip(kept).speech_seconds > 20.0
 
 
-def test_the_recording_is_left_alone() -> None:
+def test_the_recording_is_not_modified() -> None:
     samples: Samples = babble(5.0)
     before = samples.copy()
     cut_prompt(Waveform(samples, RATE), PromptWindow(0.0, 5.0))

@@ -1,4 +1,4 @@
-"""What the doctor says of good and poor prompts, in sentences that say what to do."""
+"""Clip reports of good and poor prompts."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from studio.voices.grades import Grade
 GOOD = clip(silence(0.1), babble(5.0), silence(0.2))
 
 
-def about(subject: Aspect, waveform: Waveform, recording: Waveform | None = None) -> tuple[Grade, str]:
+def about(aspect: Aspect, waveform: Waveform, recording: Waveform | None = None) -> tuple[Grade, str]:
     distance_db = speech_above_noise(recording) if recording else None
     findings = assess_clip(waveform, speech_above_noise_db=distance_db).findings
-    (finding,) = [each for each in findings if each.subject is subject]
+    (finding,) = [each for each in findings if each.aspect is aspect]
     return finding.grade, f"{finding.sentence} {finding.advice}".strip()
 
 
-def test_a_good_clip_is_called_good_in_every_respect() -> None:
+def test_a_good_clip_is_good_in_every_aspect() -> None:
     clip_report = assess_clip(GOOD)
-    assert [finding.subject for finding in clip_report.findings] == list(Aspect)
+    assert [finding.aspect for finding in clip_report.findings] == list(Aspect)
     assert clip_report.quality is Grade.GOOD
     assert clip_report.refusal is None
     assert {finding.advice for finding in clip_report.findings} == {""}
 
 
 @pytest.mark.parametrize("name", ["prompt_a.wav", "prompt_b.wav"])
-def test_our_clips_are_not_poor(name: str) -> None:
+def test_the_reference_clips_are_not_poor(name: str) -> None:
     clip_report = assess_clip(read_audio(CLIPS / name))
     assert clip_report.quality is not Grade.POOR, [finding.sentence for finding in clip_report.findings]
 
@@ -43,10 +43,10 @@ def test_length() -> None:
     assert about(Aspect.LENGTH, clip(babble(5.0))) == (Grade.GOOD, "5.0 seconds of speech: a good length.")
     grade, words = about(Aspect.LENGTH, clip(babble(1.5)))
     assert grade is Grade.FAIR
-    assert words.startswith("It holds only 1.5 seconds of speech. Choose more if there is more")
+    assert words.startswith("It contains only 1.5 seconds of speech. Select a longer part")
     assert about(Aspect.LENGTH, clip(babble(20.0)))[0] is Grade.FAIR
     grade, words = about(Aspect.LENGTH, clip(babble(31.0)))
-    assert (grade, words[:49]) == (Grade.POOR, "It lasts 31.0 seconds; the models hear no more th")
+    assert (grade, words[:49]) == (Grade.POOR, "It lasts 31.0 seconds; the models accept at most ")
     assert isinstance(assess_clip(clip(babble(31.0))).refusal, ClipTooLong)
 
 
@@ -64,7 +64,7 @@ def test_clipping() -> None:
 
 
 @pytest.mark.parametrize(("noise", "grade"), [(1e-3, Grade.GOOD), (0.017, Grade.FAIR), (0.05, Grade.POOR)])
-def test_noise_is_heard_in_the_pauses_of_the_recording(noise: float, grade: Grade) -> None:
+def test_noise_is_measured_in_the_pauses_of_the_recording(noise: float, grade: Grade) -> None:
     quiet = np.concatenate([silence(1.0), babble(4.0), silence(1.0)])
     recording = Waveform(quiet + silence(6.0, noise), RATE)
     chosen = Waveform(recording.samples[RATE : 5 * RATE], RATE)
@@ -78,10 +78,10 @@ def test_bandwidth() -> None:
     assert about(Aspect.BANDWIDTH, GOOD)[0] is Grade.GOOD
     grade, words = about(Aspect.BANDWIDTH, without_highs(11_025))
     assert grade is Grade.FAIR
-    assert words.startswith("It sounds dull: above 5.")
+    assert words.startswith("It sounds dull: there is almost nothing above 5.")
     assert about(Aspect.BANDWIDTH, without_highs(8_000))[0] is Grade.POOR
     low = Waveform(babble(4.0), 8_000)
-    assert about(Aspect.BANDWIDTH, low)[1].startswith("It has 8000 samples a second, and at least 16000 are needed")
+    assert about(Aspect.BANDWIDTH, low)[1].startswith("The sample rate is 8000 Hz; at least 16000 Hz is needed")
     assert isinstance(assess_clip(low).refusal, LowSampleRate)
     assert about(Aspect.BANDWIDTH, Waveform(babble(4.0), 16_000))[0] is Grade.GOOD
 
@@ -90,11 +90,11 @@ def test_silence_share() -> None:
     half = clip(*[part for number in range(4) for part in (babble(1.0, seed=number), silence(1.0))])
     grade, words = about(Aspect.SILENCE, half)
     assert grade is Grade.FAIR
-    assert re.match(r"(4[5-9]|5\d) % of it is silence\. Choose a part", words)
+    assert re.match(r"(4[5-9]|5\d) % is silence\. Select a part", words)
     assert about(Aspect.SILENCE, clip(silence(6.0), babble(2.0), silence(2.0)))[0] is Grade.POOR
 
 
-def test_nothing_is_refused_by_an_exception() -> None:
+def test_unusable_clips_raise_nothing() -> None:
     silent = assess_clip(clip(silence(3.0)))
     assert isinstance(silent.refusal, SilentClip)
     assert silent.quality is Grade.POOR
@@ -104,10 +104,10 @@ def test_nothing_is_refused_by_an_exception() -> None:
         assert assess_clip(waveform).quality is Grade.POOR
 
 
-def test_what_is_not_good_says_what_to_do() -> None:
-    for (subject, kind), verdict in VERDICTS.items():
-        assert bool(verdict.advice) == (verdict.grade is not Grade.GOOD), (subject, kind)
-        assert verdict.sentence.endswith("."), (subject, kind)
+def test_every_verdict_below_good_has_advice() -> None:
+    for (aspect, kind), verdict in VERDICTS.items():
+        assert bool(verdict.advice) == (verdict.grade is not Grade.GOOD), (aspect, kind)
+        assert verdict.sentence.endswith("."), (aspect, kind)
 
 
 def test_the_worst_grade_counts() -> None:

@@ -1,4 +1,4 @@
-"""The list of voices as a file that several programs use, also on a full or read-only disk."""
+"""The voice database: concurrent processes, full and read-only disks, older versions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def other(path: Path) -> Iterator[sqlite3.Connection]:
-    """Another program."""
+    """The connection of another process."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as connection:
         yield connection
 
@@ -41,8 +41,8 @@ def _names(path: Path) -> list[str]:
         return [row["name"] for row in connection.execute("SELECT name FROM voices ORDER BY name")]
 
 
-def _make_write_ahead_logged(path: Path, *names: str, version: int | None = None) -> None:
-    """A list as earlier versions of the program wrote it."""
+def _create_wal_database(path: Path, *names: str, version: int | None = None) -> None:
+    """Create a database as earlier versions of the program did."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         for statement in database._MIGRATIONS[:version]:
@@ -58,7 +58,7 @@ def _journal_mode(path: Path) -> str:
         return mode
 
 
-def test_writing_waits_while_another_program_makes_the_file(other: sqlite3.Connection, path: Path) -> None:
+def test_writing_waits_for_another_process(other: sqlite3.Connection, path: Path) -> None:
     other.execute("BEGIN IMMEDIATE")
     timer = threading.Timer(0.1, lambda: other.execute("COMMIT"))
     timer.start()
@@ -72,12 +72,12 @@ def test_writing_gives_up_after_the_time_limit(
 ) -> None:
     other.execute("BEGIN IMMEDIATE")
     monkeypatch.setattr(database, "_BUSY_SECONDS", 0.05)
-    with pytest.raises(CannotWrite, match="Another program is busy"):
+    with pytest.raises(CannotWrite, match="Another program is using the voice library"):
         _add(path, "Anna")
     other.execute("ROLLBACK")
 
 
-def test_reading_does_not_wait_for_another_program_that_writes(
+def test_reading_does_not_wait_for_a_writer(
     other: sqlite3.Connection, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _add(path, "Anna")
@@ -99,8 +99,8 @@ def test_reading_creates_and_changes_nothing(path: Path) -> None:
     assert path.read_bytes() == content
 
 
-def test_a_list_of_an_early_version_is_read_without_migrating_the_file(path: Path) -> None:
-    _make_write_ahead_logged(path, "Anna", version=1)
+def test_reading_an_older_version_does_not_migrate_the_file(path: Path) -> None:
+    _create_wal_database(path, "Anna", version=1)
     with database.reading(path) as connection:
         (row,) = connection.execute("SELECT name, consent_by, quality FROM voices")
         assert tuple(row) == ("Anna", "", None)
@@ -109,33 +109,31 @@ def test_a_list_of_an_early_version_is_read_without_migrating_the_file(path: Pat
         assert connection.execute("PRAGMA user_version").fetchone()[0] == 1
 
 
-def test_writing_converts_a_write_ahead_logged_list(path: Path) -> None:
-    _make_write_ahead_logged(path, "Anna")
+def test_writing_converts_a_wal_database(path: Path) -> None:
+    _create_wal_database(path, "Anna")
     _add(path, "Ben")
     assert _journal_mode(path) == "delete"
     assert _names(path) == ["Anna", "Ben"]
 
 
-def test_writing_works_while_another_program_reads_a_write_ahead_logged_list(
-    other: sqlite3.Connection, path: Path
-) -> None:
-    _make_write_ahead_logged(path, "Anna")
+def test_writing_works_while_another_process_reads_a_wal_database(other: sqlite3.Connection, path: Path) -> None:
+    _create_wal_database(path, "Anna")
     other.execute("BEGIN")
     other.execute("SELECT * FROM voices").fetchall()
     _add(path, "Ben")
     assert _names(path) == ["Anna", "Ben"]
 
 
-def test_a_write_ahead_logged_list_is_read_where_no_file_can_be_created(path: Path) -> None:
-    _make_write_ahead_logged(path, "Anna")
-    path.with_name(f"{path.name}-shm").mkdir()  # SQLite cannot create its shared memory, as on a full disk
+def test_a_wal_database_is_read_where_no_file_can_be_created(path: Path) -> None:
+    _create_wal_database(path, "Anna")
+    path.with_name(f"{path.name}-shm").mkdir()  # SQLite cannot create its shared-memory file, as on a full disk
     assert _names(path) == ["Anna"]
 
 
-def test_what_a_crash_left_in_the_log_is_read_where_no_file_can_be_created(path: Path, tmp_path: Path) -> None:
+def test_a_wal_left_by_a_crash_is_read_where_no_file_can_be_created(path: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    _make_write_ahead_logged(path, "Anna")
+    _create_wal_database(path, "Anna")
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as running:
         running.execute(f"{_VALUES} ('Ben', 'Ben', 'c', 's', 1, '', 't')")
         for name in (path.name, f"{path.name}-wal"):
@@ -144,9 +142,7 @@ def test_what_a_crash_left_in_the_log_is_read_where_no_file_can_be_created(path:
     assert _names(elsewhere / path.name) == ["Anna", "Ben"]
 
 
-def test_a_full_disk_while_saving_is_told_as_such_and_loses_nothing(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_while_writing_is_reported_and_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _add(path, "Anna")
     connect = database._connect
 
@@ -161,7 +157,7 @@ def test_a_full_disk_while_saving_is_told_as_such_and_loses_nothing(
     assert _names(path) == ["Anna"]
 
 
-def test_an_input_output_error_on_a_full_disk_is_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_io_error_on_a_full_disk_is_reported_as_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failure = sqlite3.OperationalError("disk I/O error")
     failure.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
     usage = type(database.shutil.disk_usage(path.parent))
@@ -173,11 +169,11 @@ def test_an_input_output_error_on_a_full_disk_is_a_full_disk(path: Path, monkeyp
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own; only where the tests run as root of Linux."""
+    """A separate 1 MB file system; needs root on Linux."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0 or not _mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", folder):
-        pytest.skip("this system permits no mounting")
+        pytest.skip("mounting is not permitted")
     try:
         yield folder
     finally:
@@ -192,9 +188,9 @@ def _mount(*options: str | Path) -> bool:
 
 
 @pytest.mark.parametrize("is_of_earlier_version", [False, True])
-def test_a_full_disk_is_readable_and_refuses_writing(small_disk: Path, is_of_earlier_version: bool) -> None:
+def test_reading_works_on_a_full_disk(small_disk: Path, is_of_earlier_version: bool) -> None:
     path = small_disk / "library.sqlite3"
-    _make_write_ahead_logged(path, "Anna") if is_of_earlier_version else _add(path, "Anna")
+    _create_wal_database(path, "Anna") if is_of_earlier_version else _add(path, "Anna")
     with contextlib.suppress(OSError), (small_disk / "rest").open("wb", buffering=0) as file:
         while True:
             file.write(b"x" * 4096)
@@ -207,11 +203,11 @@ def test_a_full_disk_is_readable_and_refuses_writing(small_disk: Path, is_of_ear
 
 
 @pytest.mark.parametrize("is_of_earlier_version", [False, True])
-def test_a_read_only_disk_is_readable_and_refuses_writing(small_disk: Path, is_of_earlier_version: bool) -> None:
+def test_reading_works_on_a_read_only_disk(small_disk: Path, is_of_earlier_version: bool) -> None:
     path = small_disk / "library.sqlite3"
-    _make_write_ahead_logged(path, "Anna") if is_of_earlier_version else _add(path, "Anna")
+    _create_wal_database(path, "Anna") if is_of_earlier_version else _add(path, "Anna")
     if not _mount("-o", "remount,ro", small_disk):
-        pytest.skip("this system permits no remounting")
+        pytest.skip("remounting is not permitted")
     assert _names(path) == ["Anna"]
     with pytest.raises(CannotWrite):
         _add(path, "Ben")

@@ -1,4 +1,4 @@
-"""Features equal the official ones: on the reference clips, on a chirp, and as a second library sees them."""
+"""Features equal the official ones on the reference clips and a chirp, and those of a second library."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ V2_MEL = PromptMelConfig(sample_rate=24_000, max_hz=8000.0)
 V3_MEL = PromptMelConfig(sample_rate=24_000)
 MEL_OF = {"cosyvoice2": V2_MEL, "cosyvoice3": V3_MEL}
 
-# What a second run of the official code differs by for the clips kept here.
+# Difference between two runs of the official code on the reference clips.
 WHISPER_TOLERANCE = 2.5e-5
-# A second Kaldi implementation differs by this (README of the reference data).
+# Difference of a second Kaldi implementation (README of the reference data).
 FBANK_TOLERANCE = 2.7e-4
 
 
@@ -39,7 +39,7 @@ def clip(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def recorded(reference: Path, clip: str) -> dict[str, Array]:
-    """Resampled signals of the clip and its features, by name."""
+    """Resampled waveforms of the clip and its features, by name."""
     arrays = load_file(reference / "inputs" / "features.safetensors")
     return {name.removeprefix(f"{clip}/"): array for name, array in arrays.items() if name.startswith(clip)}
 
@@ -69,14 +69,14 @@ def test_prompt_mel_equals_the_official_one(
     mel = prompt_mel(Waveform(signal, 24_000), MEL_OF[family])
     assert mel.dtype == np.float32
     assert mel.shape == golden.shape
-    # In quiet bands the official numbers themselves are rounding: a transform in float32 is wrong by about
-    # a tenth of 2^-24 of the frame's loudest bin in every bin.
+    # In quiet bands the official values are rounding errors: a float32 FFT is off by about a tenth of 2^-24 of the
+    # frame's loudest bin, in every bin.
     padded = np.pad(signal.astype(np.float64), 720, mode="reflect")
     frames = np.lib.stride_tricks.sliding_window_view(padded, 1920)[::480]
     loudest = np.abs(np.fft.rfft(frames * np.hanning(1921)[:-1])).max(axis=1)[:, None]
     bands = slaney_filter_bank(24_000, 1920, 80, 0.0, MEL_OF[family].max_hz).sum(axis=1)
     rounding = 0.1 * 2.0**-24 * loudest * bands / np.exp(golden)
-    # Only CosyVoice3's mel has empty bands, whose rounding is the larger one.
+    # Only the mel of CosyVoice3 has empty bands, where rounding errors are larger.
     elsewhere, near_floor = sorted(limit_of(reference, mels, "frontend:wav/*/prompt_mel") for mels in MEL_OF)
     tolerance = np.minimum(elsewhere + rounding, near_floor)
     assert (np.abs(mel - golden) <= tolerance).all()
@@ -124,8 +124,8 @@ def test_prompt_mel_of_a_chirp(
     assert mel[frame, band - 1 : band + 1] == pytest.approx([below, value], abs=1e-4)
 
 
-def test_filter_banks_of_two_models_in_one_process_stay_apart() -> None:
-    """Official code shares one bank where only the rate differs (specification J2, 14)."""
+def test_filter_banks_of_two_models_are_not_shared() -> None:
+    """The official code shares one bank if only the rate differs (SPECIFICATION.md, J2 14)."""
     prompt_mel(chirp(22_050), V1_MEL)
     after_v1 = prompt_mel(chirp(24_000), V2_MEL)
     assert after_v1.mean() == pytest.approx(-9.428199, abs=1e-4)
@@ -148,14 +148,14 @@ def test_fbank_of_any_sound_equals_a_second_kaldi(num_samples: int, seed: int, l
     kaldi.input_finished()
     expected = np.stack([kaldi.get_frame(frame) for frame in range(kaldi.num_frames_ready)])
     fbank = kaldi_fbank(Waveform(samples, 16_000), subtract_mean=False)
-    # As powers: a band that noise happens to leave empty holds nothing but the other library's float32 rounding.
+    # Compare powers: a nearly empty band contains only the float32 rounding errors of the other library.
     powers = np.exp(expected)
     np.testing.assert_allclose(np.exp(fbank), powers, rtol=FBANK_TOLERANCE, atol=2.0**-24 * powers.max() / 10)
 
 
 @settings(max_examples=30, deadline=None)
 @given(num_samples=st.integers(721, 6000))
-def test_frames_are_counted_as_specified(num_samples: int) -> None:
+def test_number_of_frames(num_samples: int) -> None:
     samples = np.random.default_rng(num_samples).normal(0, 0.1, num_samples).astype(np.float32)
     assert whisper_log_mel(Waveform(samples, 16_000)).shape == (128, num_samples // 160)
     assert prompt_mel(Waveform(samples, 24_000), V3_MEL).shape == (num_samples // 480, 80)
@@ -169,10 +169,10 @@ def test_silence_stays_finite() -> None:
     assert prompt_mel(Waveform(silence, 24_000), V3_MEL).min() >= np.float32(np.log(1e-5))
 
 
-def test_too_little_sound_is_a_sentence() -> None:
-    with pytest.raises(ClipTooShort, match=r"lasts 0\.01 s"):
+def test_too_short_clips_are_refused() -> None:
+    with pytest.raises(ClipTooShort, match=r"lasts only 0\.01 s"):
         whisper_log_mel(Waveform(np.zeros(200, np.float32), 16_000))
-    with pytest.raises(ClipTooShort, match=r"lasts 0\.02 s"):
+    with pytest.raises(ClipTooShort, match=r"lasts only 0\.02 s"):
         kaldi_fbank(Waveform(np.zeros(399, np.float32), 16_000))
-    with pytest.raises(ClipTooShort, match=r"lasts 0\.03 s"):
+    with pytest.raises(ClipTooShort, match=r"lasts only 0\.03 s"):
         prompt_mel(Waveform(np.zeros(720, np.float32), 24_000), V3_MEL)

@@ -1,4 +1,4 @@
-"""The library of voices: what is kept, under which names, and what happens when things go wrong."""
+"""The voice library: storage, names and failures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def files(tmp_path: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
-def test_a_voice_is_kept_byte_for_byte_and_found_again(library: VoiceLibrary, tmp_path: Path, built_in: Path) -> None:
+def test_a_voice_is_stored_byte_for_byte(library: VoiceLibrary, tmp_path: Path, built_in: Path) -> None:
     added = library.add(CLIP, "  Anna  Maria ", " What she said. ", notes="by the window")
     again = VoiceLibrary(tmp_path / "voices", built_in=built_in).get("anna maria")
     assert again == added.voice
@@ -63,7 +63,7 @@ def test_a_voice_is_kept_byte_for_byte_and_found_again(library: VoiceLibrary, tm
     assert len(again.sha256) == 64
 
 
-def test_the_list_has_the_programs_voices_first_then_names_in_order(library: VoiceLibrary) -> None:
+def test_bundled_voices_come_first_then_names_in_order(library: VoiceLibrary) -> None:
     for name in ("zoe", "Anna"):
         library.add(CLIP, name)
     assert [(voice.name, voice.is_built_in) for voice in library.voices()] == [
@@ -73,19 +73,19 @@ def test_the_list_has_the_programs_voices_first_then_names_in_order(library: Voi
     assert library.get("anna").transcript is None
 
 
-def test_looking_makes_nothing(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_reading_creates_nothing(library: VoiceLibrary, tmp_path: Path) -> None:
     assert [voice.name for voice in library.voices()] == ["Harbour"]
     assert not (tmp_path / "voices").exists()
 
 
-def test_warnings_about_a_poor_clip_come_with_the_voice(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_add_returns_warnings_about_a_poor_clip(library: VoiceLibrary, tmp_path: Path) -> None:
     samples, rate = soundfile.read(CLIP, dtype="float32")
     soundfile.write(tmp_path / "quiet.wav", samples * 0.02, rate, "FLOAT")
     assert library.add(tmp_path / "quiet.wav", "Quiet").warnings
 
 
 @pytest.mark.parametrize("name", ["anna", "ANNA", " Anna ", "harbour"])
-def test_names_are_unique_whatever_their_case(library: VoiceLibrary, tmp_path: Path, name: str) -> None:
+def test_names_are_unique_ignoring_case(library: VoiceLibrary, tmp_path: Path, name: str) -> None:
     library.add(CLIP, "Anna")
     with pytest.raises(VoiceExists, match="already"):
         library.add(CLIP, name)
@@ -93,17 +93,17 @@ def test_names_are_unique_whatever_their_case(library: VoiceLibrary, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a/b", "a\\b", "-x", ".x", "x" * 81, "bell\a", "half\ud83d"])
-def test_names_that_cannot_be_typed_or_stored_are_refused(library: VoiceLibrary, name: str) -> None:
-    with pytest.raises(BadVoiceName, match="cannot be the name"):
+def test_invalid_names_are_refused(library: VoiceLibrary, name: str) -> None:
+    with pytest.raises(BadVoiceName, match="not a valid voice name"):
         library.add(CLIP, name)
 
 
-def test_half_characters_of_a_broken_terminal_are_left_out(library: VoiceLibrary) -> None:
+def test_lone_surrogates_are_removed(library: VoiceLibrary) -> None:
     library.add(CLIP, "Anna", "What \udce4 she said.", notes="\ud83d")
     assert library.get("Anna").transcript == "What  she said."
 
 
-def test_a_missing_name_suggests_those_there_are(library: VoiceLibrary) -> None:
+def test_a_missing_name_suggests_similar_ones(library: VoiceLibrary) -> None:
     library.add(CLIP, "Annabel")
     with pytest.raises(VoiceNotFound, match=r"There is no voice named Anabel. Did you mean Annabel\?"):
         library.get("Anabel")
@@ -111,7 +111,7 @@ def test_a_missing_name_suggests_those_there_are(library: VoiceLibrary) -> None:
         library.get("xyz")
 
 
-def test_bad_clips_are_refused_and_leave_nothing(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_refused_clips_leave_no_files(library: VoiceLibrary, tmp_path: Path) -> None:
     rate = 24_000
     soundfile.write(tmp_path / "silent.wav", np.zeros(rate * 4), rate)
     soundfile.write(tmp_path / "short.wav", soundfile.read(CLIP)[0][: rate // 10], rate)
@@ -130,7 +130,7 @@ def test_bad_clips_are_refused_and_leave_nothing(library: VoiceLibrary, tmp_path
     assert [voice.name for voice in library.voices()] == ["Harbour"]
 
 
-def test_a_stored_voice_is_a_file_of_features(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_add_stored_features(library: VoiceLibrary, tmp_path: Path) -> None:
     features = {
         "speech_tokens": np.arange(75, dtype=np.int32),
         "mel": np.zeros((150, 80), np.float32),
@@ -145,7 +145,7 @@ def test_a_stored_voice_is_a_file_of_features(library: VoiceLibrary, tmp_path: P
             library.add(tmp_path / "bad.safetensors", "Ben")
 
 
-def test_remove_takes_the_clip_along(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_remove_deletes_the_clip(library: VoiceLibrary, tmp_path: Path) -> None:
     library.add(CLIP, "Anna")
     library.remove("ANNA")
     assert files(tmp_path) == []
@@ -153,7 +153,7 @@ def test_remove_takes_the_clip_along(library: VoiceLibrary, tmp_path: Path) -> N
         library.remove("Anna")
 
 
-def test_rename_and_describe(library: VoiceLibrary) -> None:
+def test_rename_and_update_metadata(library: VoiceLibrary) -> None:
     library.add(CLIP, "Anna", "What she said.")
     library.add(CLIP, "Ben")
     assert library.rename("Anna", "ANNA").name == "ANNA", "only the case"
@@ -167,18 +167,18 @@ def test_rename_and_describe(library: VoiceLibrary) -> None:
     assert library.update_metadata("clara", transcript="Said.").notes == "new"
 
 
-def test_the_programs_own_voices_cannot_be_changed(library: VoiceLibrary, built_in: Path) -> None:
+def test_bundled_voices_cannot_be_changed(library: VoiceLibrary, built_in: Path) -> None:
     for change in (
         lambda: library.remove("Harbour"),
         lambda: library.rename("Harbour", "Port"),
         lambda: library.update_metadata("Harbour", notes="x"),
     ):
-        with pytest.raises(CannotWrite, match="comes with the program"):
+        with pytest.raises(CannotWrite, match="is a bundled voice"):
             change()
     assert (built_in / "Harbour.wav").is_file()
 
 
-def test_a_voice_travels(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_export_and_import(library: VoiceLibrary, tmp_path: Path) -> None:
     library.add(CLIP, "Änna 安娜", "What she said.", notes="by the window")
     library.export("änna 安娜", tmp_path / "anna.voice")
     other = VoiceLibrary(tmp_path / "elsewhere", built_in=tmp_path)
@@ -190,7 +190,7 @@ def test_a_voice_travels(library: VoiceLibrary, tmp_path: Path) -> None:
     assert other.import_(tmp_path / "anna.voice", name="Ben").voice.name == "Ben"
 
 
-def test_the_same_voice_gives_the_same_file(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_export_is_deterministic(library: VoiceLibrary, tmp_path: Path) -> None:
     for name in ("a.voice", "b.voice"):
         library.export("Harbour", tmp_path / name)
     assert (tmp_path / "a.voice").read_bytes() == (tmp_path / "b.voice").read_bytes()
@@ -201,32 +201,34 @@ def test_export_into_nowhere(library: VoiceLibrary, tmp_path: Path) -> None:
         library.export("Harbour", tmp_path / "no" / "anna.voice")
 
 
-def test_two_programs_cannot_add_one_name(library: VoiceLibrary, tmp_path: Path, built_in: Path) -> None:
-    outcomes: list[str] = []
+def test_a_name_is_added_only_once_by_concurrent_processes(
+    library: VoiceLibrary, tmp_path: Path, built_in: Path
+) -> None:
+    results: list[str] = []
     start = threading.Barrier(4)
 
     def add() -> None:
         start.wait()
         try:
             VoiceLibrary(tmp_path / "voices", built_in=built_in).add(CLIP, "Anna")
-            outcomes.append("added")
+            results.append("added")
         except VoiceExists:
-            outcomes.append("exists")
+            results.append("exists")
 
     threads = [threading.Thread(target=add) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(outcomes) == ["added", "exists", "exists", "exists"]
+    assert sorted(results) == ["added", "exists", "exists", "exists"]
     assert len(files(tmp_path)) == 1
 
 
-def test_what_a_crash_left_behind_is_swept_away_later(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_old_orphans_are_removed(library: VoiceLibrary, tmp_path: Path) -> None:
     library.add(CLIP, "Anna")
     (tmp_path / "voices" / "clips" / "orphan.wav").write_bytes(b"x")
     library.add(CLIP, "Ben")
-    assert len(files(tmp_path)) == 3, "it may be what another program is adding"
+    assert len(files(tmp_path)) == 3, "another process may be adding it"
     long_ago = time.time() - 7200
     for name in files(tmp_path):
         os.utime(tmp_path / "voices" / "clips" / name, (long_ago, long_ago))
@@ -235,9 +237,7 @@ def test_what_a_crash_left_behind_is_swept_away_later(library: VoiceLibrary, tmp
     assert "orphan.wav" not in files(tmp_path)
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_nothing(
-    library: VoiceLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_no_files(library: VoiceLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -247,7 +247,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(
     assert files(tmp_path) == []
 
 
-def test_a_list_that_cannot_be_made_leaves_no_clip(tmp_path: Path, built_in: Path) -> None:
+def test_no_clip_is_left_if_the_database_cannot_be_created(tmp_path: Path, built_in: Path) -> None:
     (tmp_path / "voices" / "library.sqlite3").mkdir(parents=True)
     library = VoiceLibrary(tmp_path / "voices", built_in=built_in)
     with pytest.raises(CannotWrite, match="cannot be used"):
@@ -256,14 +256,14 @@ def test_a_list_that_cannot_be_made_leaves_no_clip(tmp_path: Path, built_in: Pat
 
 
 @pytest.mark.parametrize("content", [b"this is no database, but long enough to be one" * 100, b"SQLite format 3\0"])
-def test_a_damaged_list_is_a_sentence(library: VoiceLibrary, tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_database_is_reported(library: VoiceLibrary, tmp_path: Path, content: bytes) -> None:
     library.add(CLIP, "Anna")
     (tmp_path / "voices" / "library.sqlite3").write_bytes(content)
     with pytest.raises(DamagedLibrary, match="damaged"):
         library.voices()
 
 
-def test_a_list_of_the_future_is_left_alone(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_a_newer_database_is_not_changed(library: VoiceLibrary, tmp_path: Path) -> None:
     library.add(CLIP, "Anna")
     with contextlib.closing(
         sqlite3.connect(tmp_path / "voices" / "library.sqlite3", isolation_level=None)
@@ -273,7 +273,7 @@ def test_a_list_of_the_future_is_left_alone(library: VoiceLibrary, tmp_path: Pat
         library.add(CLIP, "Ben")
 
 
-def test_a_busy_list_is_a_sentence(library: VoiceLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_database_is_reported(library: VoiceLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library.add(CLIP, "Anna")
     monkeypatch.setattr(database, "_BUSY_SECONDS", 0.1)
     with contextlib.closing(
@@ -285,6 +285,6 @@ def test_a_busy_list_is_a_sentence(library: VoiceLibrary, tmp_path: Path, monkey
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left_half_written(tmp_path: Path) -> Iterator[None]:
+def no_partial_files(tmp_path: Path) -> Iterator[None]:
     yield
     assert [str(path) for path in tmp_path.rglob("*.part")] == []

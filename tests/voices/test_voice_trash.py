@@ -1,4 +1,4 @@
-"""What the window needs of the library: delete with undo, duplicates, free names, consent, and old lists brought up to date."""
+"""Voice library: trash, duplicates, unique names, consent and migration of old databases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from studio.voices.library import Consent, VoiceDetails, VoiceLibrary
 from studio.voices.voice import suggest_name
 
 CLIP = Path(__file__).parent.parent / "reference" / "inputs" / "prompt_a.wav"
-CONSENT = Consent("Anna Ferrari", "2026-11-20", "audio books, without end")
+CONSENT = Consent("Anna Ferrari", "2026-11-20", "audiobooks, no end date")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def own(library: VoiceLibrary) -> list[str]:
     return [voice.name for voice in library.voices() if not voice.is_built_in]
 
 
-def test_a_trashed_voice_comes_back_as_it_was(library: VoiceLibrary) -> None:
+def test_a_restored_voice_is_unchanged(library: VoiceLibrary) -> None:
     before = library.add(CLIP, "Anna", "Said.", notes="n", language="en", consent=CONSENT).voice
     trashed = library.trash("anna")
     assert own(library) == []
@@ -42,11 +42,11 @@ def test_a_trashed_voice_comes_back_as_it_was(library: VoiceLibrary) -> None:
     assert library.restore(trashed.number) == before
     assert library.get("Anna") == before
     assert library.trashed() == []
-    with pytest.raises(VoiceNotFound, match="gone for good"):
+    with pytest.raises(VoiceNotFound, match="deleted permanently"):
         library.restore(trashed.number)
 
 
-def test_a_name_taken_meanwhile_gets_a_number(library: VoiceLibrary) -> None:
+def test_a_number_is_appended_to_a_taken_name(library: VoiceLibrary) -> None:
     library.add(CLIP, "Anna")
     first = library.trash("Anna")
     library.add(CLIP, "ANNA")
@@ -56,21 +56,23 @@ def test_a_name_taken_meanwhile_gets_a_number(library: VoiceLibrary) -> None:
     assert library.restore(second.number).name == "ANNA 3"
 
 
-def test_the_programs_own_voices_cannot_be_trashed(library: VoiceLibrary) -> None:
-    with pytest.raises(CannotWrite, match="comes with the program"):
+def test_bundled_voices_cannot_be_trashed(library: VoiceLibrary) -> None:
+    with pytest.raises(CannotWrite, match="is a bundled voice"):
         library.trash("Harbour")
     assert library.trashed() == []
 
 
-def test_a_trashed_clip_outlives_the_sweep_but_not_the_month(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_a_clip_in_the_trash_is_kept_until_it_expires(library: VoiceLibrary, tmp_path: Path) -> None:
     clip_of = library.add(CLIP, "Anna").voice.clip
     library.trash("Anna")
     long_ago = time.time() - 7200
     os.utime(clip_of, (long_ago, long_ago))
     library.add(CLIP, "Ben")
     assert clip_of.is_file()
-    with contextlib.closing(sqlite3.connect(tmp_path / "voices" / "library.sqlite3", isolation_level=None)) as list_:
-        list_.execute("UPDATE trash SET removed = '2020-01-01T00:00:00+00:00'")
+    with contextlib.closing(
+        sqlite3.connect(tmp_path / "voices" / "library.sqlite3", isolation_level=None)
+    ) as connection:
+        connection.execute("UPDATE trash SET removed = '2020-01-01T00:00:00+00:00'")
     library.trash("Ben")
     assert [trashed.voice.name for trashed in library.trashed()] == ["Ben"]
     library.add(CLIP, "Clara")
@@ -90,7 +92,7 @@ def test_duplicate(library: VoiceLibrary) -> None:
         library.duplicate("Harbour", "anna 2")
 
 
-def test_free_names(library: VoiceLibrary) -> None:
+def test_unique_names(library: VoiceLibrary) -> None:
     assert library.unique_name(" Anna ") == "Anna"
     assert library.unique_name("HARBOUR") == "HARBOUR 2"
     library.add(CLIP, "x" * 80)
@@ -101,11 +103,11 @@ def test_free_names(library: VoiceLibrary) -> None:
     ("stem", "name"),
     [("anna_1", "anna_1"), (" .-hidden", "hidden"), ("a\tb/c\\d", "a b c d"), ("...", "Voice"), ("安" * 99, "安" * 80)],
 )
-def test_files_lend_their_names(stem: str, name: str) -> None:
+def test_names_suggested_from_files(stem: str, name: str) -> None:
     assert suggest_name(stem, "Voice") == name
 
 
-def test_sound_that_was_never_in_a_file(library: VoiceLibrary) -> None:
+def test_add_a_waveform(library: VoiceLibrary) -> None:
     sound = clip(silence(0.1), babble(4.0), silence(0.2))
     voice = library.add_sound(sound, VoiceDetails("Anna", "Said.", language="en", consent=CONSENT)).voice
     assert (voice.quality, voice.language, voice.consent) == (Grade.GOOD, "en", CONSENT)
@@ -120,7 +122,7 @@ def test_sound_that_was_never_in_a_file(library: VoiceLibrary) -> None:
     assert len(list(voice.clip.parent.iterdir())) == 1
 
 
-def test_quality_is_kept_with_the_voice(library: VoiceLibrary) -> None:
+def test_the_grade_is_stored(library: VoiceLibrary) -> None:
     assert library.add_sound(clip(babble(4.0, rms=0.004)), VoiceDetails("Quiet")).voice.quality is Grade.POOR
     assert library.get("Quiet").quality is Grade.POOR
     assert library.get("Harbour").quality is None
@@ -134,7 +136,7 @@ def test_consent_and_language_can_be_changed_and_removed(library: VoiceLibrary) 
     assert (voice.language, bool(voice.consent)) == (None, False)
 
 
-def test_consent_travels(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_consent_is_exported(library: VoiceLibrary, tmp_path: Path) -> None:
     library.add(CLIP, "Anna", language="en", consent=CONSENT)
     library.export("Anna", tmp_path / "anna.voice")
     other = VoiceLibrary(tmp_path / "elsewhere", built_in=tmp_path)
@@ -143,7 +145,7 @@ def test_consent_travels(library: VoiceLibrary, tmp_path: Path) -> None:
     assert other.import_(tmp_path / "anna.voice", finds_free_name=True).voice.name == "Anna 2"
 
 
-def test_a_consent_nobody_understands_is_refused(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_an_invalid_consent_record_is_refused(library: VoiceLibrary, tmp_path: Path) -> None:
     import hashlib
     import json
     import zipfile
@@ -161,13 +163,15 @@ def test_a_consent_nobody_understands_is_refused(library: VoiceLibrary, tmp_path
             library.import_(tmp_path / "a.voice")
 
 
-def test_lists_of_the_first_version_are_brought_up_to_date(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_a_database_of_the_first_version_is_migrated(library: VoiceLibrary, tmp_path: Path) -> None:
     (tmp_path / "voices" / "clips").mkdir(parents=True)
     (tmp_path / "voices" / "clips" / "a.wav").write_bytes(CLIP.read_bytes())
-    with contextlib.closing(sqlite3.connect(tmp_path / "voices" / "library.sqlite3", isolation_level=None)) as list_:
-        list_.execute(database._MIGRATIONS[0])
-        list_.execute("PRAGMA user_version = 1")
-        list_.execute(
+    with contextlib.closing(
+        sqlite3.connect(tmp_path / "voices" / "library.sqlite3", isolation_level=None)
+    ) as connection:
+        connection.execute(database._MIGRATIONS[0])
+        connection.execute("PRAGMA user_version = 1")
+        connection.execute(
             "INSERT INTO voices VALUES ('anna', 'Anna', 'a.wav', 'ab', 3.5, NULL, 'n', NULL, '2026-01-01T00:00:00+00:00')"
         )
     voice = library.get("Anna")

@@ -65,7 +65,9 @@ class ProjectEditor(QObject):
         """
         # Applied here and not in the step: an exception cannot pass through Qt's stack to the caller.
         inverse = self.apply(change)
-        self.undo_stack.push(_ChangeCommand(self, change, inverse, title, merge_key=merge_key, merge_seconds=merge_seconds))
+        self.undo_stack.push(
+            _ChangeCommand(self, change, inverse, title, merge_key=merge_key, merge_seconds=merge_seconds)
+        )
 
     def undo_merged(self, merge_key: str) -> bool:
         """Undo the last step if it has this ``merge_key``; return whether it has."""

@@ -1,1 +1,1 @@
-"""The voices dock: cards, new voices by dropping, choosing or recording, and what is known of each voice."""
+"""The voices dock: voice cards, and new voices from dropped files, chosen files or recordings."""

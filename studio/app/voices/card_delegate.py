@@ -1,4 +1,4 @@
-"""Paints a voice as a card: name and number, small waveform and language, quality and how far it is prepared."""
+"""Delegate that paints a voice as a card: name, number, waveform, language, quality and preparation state."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @paints_safely
 class CardDelegate(QStyledItemDelegate):
-    """For views of a ``VoiceModel``, filtered or not. Rename is done in place, over the name."""
+    """For views of a ``VoiceModel`` or a ``VoiceFilter``. Voices are renamed in place."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802, ARG002
         line = QFontMetrics(option.font).height()
         return QSize(_LEAST_WIDTH, 2 * _MARGIN + 2 * max(line, _ICON) + _WAVE_HEIGHT + 2 * _GAP)
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:  # noqa: N802
-        """Only at first: a card that changes meanwhile (its progress) must not undo what is being typed."""
+        """Fill the editor once; later changes of the card, such as progress, must not overwrite typed text."""
         if not (isinstance(editor, QLineEdit) and editor.isModified()):
             super().setEditorData(editor, index)
 
@@ -66,80 +66,87 @@ class CardDelegate(QStyledItemDelegate):
     def _paint_card(self, painter: QPainter, option: QStyleOptionViewItem, card: VoiceCard, index: _Index) -> None:
         state: QStyle.StateFlag = option.state
         is_selected = bool(state & QStyle.StateFlag.State_Selected)
-        inks = _Inks.of(option.palette, is_selected=is_selected)
+        colors = _CardColors.of(option.palette, is_selected=is_selected)
         rect: QRect = option.rect
         name_area = self._name_area(rect)
         font = QFont(option.font)
         font.setBold(True)
         painter.setFont(font)
-        painter.setPen(inks.ink)
+        painter.setPen(colors.ink)
         metrics = QFontMetrics(font)
         painter.drawText(
             name_area, _LEFT, metrics.elidedText(card.voice.name, Qt.TextElideMode.ElideRight, name_area.width())
         )
         painter.setFont(option.font)
         if card.number is not None:
-            self._paint_number(painter, rect, card.number, inks)
+            self._paint_number(painter, rect, card.number, colors)
         middle = QRect(name_area.left(), name_area.bottom() + _GAP, rect.width() - 2 * _MARGIN, _WAVE_HEIGHT)
-        self._paint_sound(painter, middle, card, inks)
+        self._paint_clip(painter, middle, card, colors)
         bottom = QRect(middle.left(), middle.bottom() + _GAP, middle.width(), max(_ICON, metrics.height()))
-        self._paint_states(painter, bottom, card, inks, index)
+        self._paint_states(painter, bottom, card, colors, index)
         if not is_selected:
-            painter.setPen(QPen(inks.border))
+            painter.setPen(QPen(colors.border))
             painter.drawLine(rect.left() + _MARGIN, rect.bottom(), rect.right() - _MARGIN, rect.bottom())
 
     def _name_area(self, rect: QRect) -> QRect:
         height = max(_ICON, QFontMetrics(QApplication.font()).height())
         return QRect(rect.left() + _MARGIN, rect.top() + _MARGIN, rect.width() - 2 * _MARGIN - 24, height)
 
-    def _paint_number(self, painter: QPainter, rect: QRect, number: int, inks: _Inks) -> None:
+    def _paint_number(self, painter: QPainter, rect: QRect, number: int, colors: _CardColors) -> None:
         box = QRectF(rect.right() - _MARGIN - 17, rect.top() + _MARGIN, 18, 18)
-        painter.setPen(QPen(inks.quiet))
+        painter.setPen(QPen(colors.quiet))
         painter.drawRoundedRect(box, 4, 4)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(number))
 
-    def _paint_sound(self, painter: QPainter, area: QRect, card: VoiceCard, inks: _Inks) -> None:
+    def _paint_clip(self, painter: QPainter, area: QRect, card: VoiceCard, colors: _CardColors) -> None:
         wave = QRectF(area.left(), area.top(), area.width() * _WAVE_SHARE, area.height())
         if card.picture is not None:
-            paint_outline(painter, wave, card.picture.outline, QColor(inks.accent))
+            paint_outline(painter, wave, card.picture.outline, QColor(colors.accent))
         words = " · ".join(
-            word for word in (language_word(card.voice.language), f"{card.voice.clip_seconds:.1f} s") if word
+            word
+            for word in (
+                language_word(card.voice.language),
+                self.tr("{seconds:.1f} s").format(seconds=card.voice.clip_seconds),
+            )
+            if word
         )
         rest = QRect(round(wave.right()) + _GAP, area.top(), area.width() - round(wave.width()) - _GAP, area.height())
-        painter.setPen(QPen(inks.quiet))
+        painter.setPen(QPen(colors.quiet))
         painter.drawText(
             rest, _LEFT, painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, rest.width())
         )
 
-    def _paint_states(self, painter: QPainter, area: QRect, card: VoiceCard, inks: _Inks, index: _Index) -> None:
+    def _paint_states(
+        self, painter: QPainter, area: QRect, card: VoiceCard, colors: _CardColors, index: _Index
+    ) -> None:
         left = area.left()
         if card.quality is not None:
-            badge = icon(GRADE_ICONS[card.quality], inks.of_grade(card.quality))
-            left = self._paint_word(painter, area, badge, grade_word(card.quality), inks)
+            badge = icon(GRADE_ICONS[card.quality], colors.of_grade(card.quality))
+            left = self._paint_word(painter, area, badge, grade_word(card.quality), colors)
         words = _model_of(index).preparation_word(card.preparation)
         if words:
-            picture = icon(_STATE_ICONS[card.preparation.state], inks.quiet)
-            self._paint_word(painter, QRect(QPoint(left, area.top()), area.bottomRight()), picture, words, inks)
+            picture = icon(_STATE_ICONS[card.preparation.state], colors.quiet)
+            self._paint_word(painter, QRect(QPoint(left, area.top()), area.bottomRight()), picture, words, colors)
         if card.preparation.state is PreparationState.RUNNING:
             track = QRectF(area.left(), area.bottom() + 2, area.width(), _BAR_HEIGHT)
-            painter.fillRect(track, inks.border)
+            painter.fillRect(track, colors.border)
             track.setWidth(track.width() * card.preparation.share)
-            painter.fillRect(track, inks.accent)
+            painter.fillRect(track, colors.accent)
 
-    def _paint_word(self, painter: QPainter, area: QRect, picture: QIcon, words: str, inks: _Inks) -> int:
-        """Returns where the next may begin."""
+    def _paint_word(self, painter: QPainter, area: QRect, picture: QIcon, words: str, colors: _CardColors) -> int:
+        """Paint icon and text; return the left edge of the next item."""
         place = QRect(area.left(), area.top() + (area.height() - _ICON) // 2, _ICON, _ICON)
         picture.paint(painter, place)
         words_area = QRect(place.right() + 4, area.top(), area.right() - place.right() - 4, area.height())
         shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, words_area.width())
-        painter.setPen(QPen(inks.quiet))
+        painter.setPen(QPen(colors.quiet))
         painter.drawText(words_area, _LEFT, shown)
         return words_area.left() + painter.fontMetrics().horizontalAdvance(shown) + 2 * _GAP
 
 
 @dataclass(frozen=True, slots=True)
-class _Inks:
-    """What a card is drawn in; on the ground of a selected one there is a single ink."""
+class _CardColors:
+    """Colours of a card. A selected card uses one colour for all text."""
 
     ink: str
     quiet: str
@@ -149,7 +156,7 @@ class _Inks:
     is_selected: bool
 
     @classmethod
-    def of(cls, palette: QPalette, *, is_selected: bool) -> _Inks:
+    def of(cls, palette: QPalette, *, is_selected: bool) -> _CardColors:
         colors = theme_colors(palette)
         if is_selected:
             ink = palette.color(QPalette.ColorRole.HighlightedText).name()

@@ -1,4 +1,4 @@
-"""Cards below one another, renamed in place."""
+"""List view of the voice cards, with renaming in place."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QWidget
 
 from studio.app.voices.card_delegate import CardDelegate
+from studio.app.voices.voice_model import CARD_ROLE, VoiceCard
 
 
 class CardList(QListView):
-    """Cards below one another; renamed in place, chosen with Return."""
-
-    rename_asked = Signal(str, str)  # before, after
+    rename_asked = Signal(object, str)  # Voice, new name
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -26,7 +25,7 @@ class CardList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def commitData(self, editor: QWidget) -> None:  # noqa: N802
-        """The model is not asked: a rename is a command that may fail."""
-        before = self.currentIndex().data()
-        if isinstance(editor, QLineEdit) and editor.text() != before:
-            self.rename_asked.emit(before, editor.text())
+        """Bypass the model: renaming is a command that may fail."""
+        card = self.currentIndex().data(CARD_ROLE)
+        if isinstance(editor, QLineEdit) and isinstance(card, VoiceCard) and editor.text() != card.voice.name:
+            self.rename_asked.emit(card.voice, editor.text())

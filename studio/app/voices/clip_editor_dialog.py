@@ -1,4 +1,4 @@
-"""The prompt doctor: which seconds of a recording become the voice, how good they are, and what is said in them."""
+"""Dialog to select the clip of a new voice in a recording, with a quality report and the voice's metadata."""
 
 from __future__ import annotations
 
@@ -33,41 +33,41 @@ from studio.voices.best_segment import PromptWindow
 from studio.voices.clip_check import LONGEST_SECONDS
 from studio.voices.voice_file import VoiceDetails
 
-# While a handle is being dragged nobody reads the verdicts.
-_EXAMINE_AFTER_MILLISECONDS = 120
+# Delay that skips assessments while a handle is being dragged.
+_ASSESS_DELAY_MILLISECONDS = 120
 _SHORTEST_SECONDS = 0.5
 
 
 class ClipEditorDialog(QDialog):
-    """When it was accepted, ``window_of_clip`` and ``details`` are the new voice."""
+    """After it is accepted, ``window_of_clip`` and ``details`` describe the new voice."""
 
     def __init__(
         self, suggestion: ClipSuggestion, player: ClipPlayer, parent: QWidget | None = None, *, name: str = ""
     ) -> None:
-        """``name`` instead of the proposed one, which may be taken."""
+        """``name`` replaces the suggested name, which may be taken."""
         super().__init__(parent)
         self.suggestion = suggestion
         self._name = name or suggestion.name
         self._player = player
-        self._num_examinations = 0
+        self._num_assessments = 0
         self._refusal: StudioError | None = None
         self.setWindowTitle(self.tr("New voice"))
         self.resize(fit_to_screen(880, 640))
         self._waveform = WaveformView(self)
         self._waveform.setMinimumHeight(150)
-        self._waveform.setAccessibleName(self.tr("The recording, with the part that becomes the voice"))
+        self._waveform.setAccessibleName(self.tr("Recording with selection"))
         self._listen = QPushButton(icon("play"), "", self)
-        self._findings = ClipReportView(self)
+        self._report_view = ClipReportView(self)
         self._form = DetailsForm(self)
         self._kept = QLabel(self)
         self._kept.setProperty("role", "quiet")
         self._problem = ErrorLine(self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self._make = self._buttons.addButton(self.tr("Make the voice"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self._make.setDefault(True)
+        self._create = self._buttons.addButton(self.tr("Create voice"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self._create.setDefault(True)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(_EXAMINE_AFTER_MILLISECONDS)
+        self._timer.setInterval(_ASSESS_DELAY_MILLISECONDS)
         self._lay_out()
         self._connect_signals()
         self._fill()
@@ -100,8 +100,8 @@ class ClipEditorDialog(QDialog):
     def _lay_out(self) -> None:
         words = QLabel(
             self.tr(
-                "The part between the handles becomes the voice. Three to ten seconds of one person, "
-                "without music, are best; the models need 16 000 samples a second and hear no more than 30 seconds."
+                "Select the part to clone: three to ten seconds of one speaker, without music. "
+                "The recording needs a sample rate of at least 16 kHz."
             ),
             self,
         )
@@ -110,10 +110,10 @@ class ClipEditorDialog(QDialog):
         tools.addWidget(self._listen)
         before: QWidget = self._listen
         for name, tip, action in (
-            ("retry", self.tr("Propose the best part again"), self._propose),
+            ("retry", self.tr("Suggest best part"), self._select_suggestion),
             ("zoom-in", self.tr("Zoom in"), self._waveform.zoom_in),
             ("zoom-out", self.tr("Zoom out"), self._waveform.zoom_out),
-            ("zoom-selection", self.tr("Show the chosen part"), self._waveform.zoom_to_selection),
+            ("zoom-selection", self.tr("Zoom to selection"), self._waveform.zoom_to_selection),
             ("zoom-fit", self.tr("Show all"), self._waveform.zoom_to_fit),
         ):
             tool = self._tool(name, tip, action)
@@ -125,10 +125,10 @@ class ClipEditorDialog(QDialog):
         left = QWidget(self)
         left_rows = QVBoxLayout(left)
         left_rows.setContentsMargins(0, 0, 8, 0)
-        left_rows.addWidget(self._findings)
+        left_rows.addWidget(self._report_view)
         scroll = QScrollArea(self)
         scroll.setWidget(left)
-        scroll.setAccessibleName(self.tr("What was found"))
+        scroll.setAccessibleName(self.tr("Findings"))
         self.setTabOrder(before, scroll)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -162,26 +162,26 @@ class ClipEditorDialog(QDialog):
         # The handles.
         self._waveform.selection_changed.connect(self._on_selection_changed)
         self._waveform.seek_requested.connect(self._play_from)
-        self._timer.timeout.connect(self._examine)
+        self._timer.timeout.connect(self._assess)
         # Listening.
         self._listen.clicked.connect(self._on_listen_clicked)
         self._player.moved.connect(self._waveform.set_cursor)
         self._player.ended.connect(self._on_play_ended)
         self._player.failed.connect(self.show_problem)
-        # The end.
-        self._form.name_changed.connect(self._show_whether_possible)
+        # Dialog buttons.
+        self._form.name_changed.connect(self._update_state)
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
 
     def _fill(self) -> None:
         self._waveform.show_peaks(self.suggestion.peaks)
         self._form.fill(self._name, Description(transcript=self.suggestion.transcript))
-        self._propose()
+        self._select_suggestion()
         self._on_play_ended()
         self._form.name.setFocus()
         self._form.name.selectAll()
 
-    def _propose(self) -> None:
+    def _select_suggestion(self) -> None:
         window = self.suggestion.window
         self._waveform.select(
             window.start_seconds,
@@ -195,30 +195,26 @@ class ClipEditorDialog(QDialog):
         self._player.stop()
         self._timer.start()
 
-    def _examine(self) -> None:
-        self._num_examinations += 1
+    def _assess(self) -> None:
+        self._num_assessments += 1
         run_in_background(
             self,
-            partial(self.suggestion.judge, self.window_of_clip),
-            done=partial(self._on_examined, self._num_examinations),
+            partial(self.suggestion.assess, self.window_of_clip),
+            done=partial(self._on_assessed, self._num_assessments),
             failed=self.show_problem,
         )
 
-    def _on_examined(self, number: int, judgement: ClipAssessment) -> None:
-        if number != self._num_examinations:  # the handles have moved on
+    def _on_assessed(self, number: int, assessment: ClipAssessment) -> None:
+        if number != self._num_assessments:  # the selection has changed again
             return
-        self._findings.show_report(judgement.clip_report)
-        self._refusal = judgement.clip_report.refusal
-        self._kept.setText(
-            self.tr("{seconds:.1f} s are kept, trimmed of silence, with a short silent tail").format(
-                seconds=judgement.kept_seconds
-            )
-        )
-        self._show_whether_possible()
+        self._report_view.show_report(assessment.clip_report)
+        self._refusal = assessment.clip_report.refusal
+        self._kept.setText(self.tr("{seconds:.1f} s after trimming silence").format(seconds=assessment.kept_seconds))
+        self._update_state()
 
-    def _show_whether_possible(self) -> None:
+    def _update_state(self) -> None:
         self._problem.show_error(self._refusal)
-        self._make.setEnabled(self._refusal is None and bool(self._form.name.text().strip()))
+        self._create.setEnabled(self._refusal is None and bool(self._form.name.text().strip()))
 
     def _on_listen_clicked(self) -> None:
         if self._player.is_playing:
@@ -234,10 +230,10 @@ class ClipEditorDialog(QDialog):
         self._listen.setIcon(icon("stop"))
 
     def _on_play_ended(self) -> None:
-        self._listen.setText(self.tr("Listen to this part"))
+        self._listen.setText(self.tr("Play selection"))
         self._listen.setIcon(icon("play"))
         self._waveform.set_cursor(None)
 
     def show_problem(self, error: StudioError) -> None:
-        """Why there is no voice yet, or no sound to be heard."""
+        """Show why the voice cannot be created or played."""
         self._problem.show_error(error)

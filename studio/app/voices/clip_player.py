@@ -1,4 +1,4 @@
-"""Plays a stretch of a clip for the dialogs: one at a time, with a cursor that follows."""
+"""Player of clips for the dialogs: one at a time, with playback position."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _TICK_MILLISECONDS = 30
 
 
 class ClipPlayer(QObject):
-    """Belongs to the window's thread; sound is played on another. ``device`` says which is chosen now, None the default."""
+    """Lives on the GUI thread and plays on another. ``device`` returns the chosen output, None for the default."""
 
     moved = Signal(float)  # seconds into the waveform
     ended = Signal()
-    failed = Signal(object)  # StudioError: there is no loudspeaker, nor another that could take its place
+    failed = Signal(object)  # StudioError: no output device can be opened
     _lost = Signal(object, object)
     _over = Signal(object, object)
 
@@ -49,7 +49,7 @@ class ClipPlayer(QObject):
         return self._player is not None
 
     def play(self, waveform: Waveform, start_seconds: float = 0.0, end_seconds: float | None = None) -> None:
-        """From ``start_seconds`` to ``end_seconds``; what was being played stops."""
+        """Play from ``start_seconds`` to ``end_seconds``, or to the end. Stops previous playback."""
         self.stop()
         self._error = None
         rate = waveform.sample_rate
@@ -59,14 +59,13 @@ class ClipPlayer(QObject):
             StreamingAudio.of(waveform.samples[round(start_seconds * rate) : end], rate),
             self._outputs,
             device=self._device(),
-            on_device_lost=partial(_tell, self._lost),
-            on_end=partial(_tell, self._over),
+            on_device_lost=partial(_emit_from_thread, self._lost),
+            on_end=partial(_emit_from_thread, self._over),
         )
         self._player.allow_start()
         self._tick.start()
 
     def stop(self) -> None:
-        """Silence at once."""
         if self._player is not None:
             player, self._player = self._player, None
             self._tick.stop()
@@ -90,8 +89,8 @@ class ClipPlayer(QObject):
             self.ended.emit()
 
 
-def _tell(signal: object, player: Player, what: object) -> None:
-    """On the thread that plays; the dialog may be gone by now."""
+def _emit_from_thread(signal: object, player: Player, what: object) -> None:
+    """Emit ``signal`` on the playback thread, unless the dialog has been deleted."""
     try:
         signal.emit(player, what)  # type: ignore[attr-defined]
     except RuntimeError:

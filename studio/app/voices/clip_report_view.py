@@ -1,4 +1,4 @@
-"""What the prompt doctor found, one row a subject: icon, word, sentence, and what to do about it."""
+"""View of a clip report: one row per aspect with grade, finding and advice."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from studio.app.theme.icons import icon
 from studio.app.voices.sentences import (
     GRADE_ICONS,
     advice_of,
+    aspect_name,
     grade_color,
     grade_word,
     sentence_of,
-    subject_word,
 )
 from studio.voices.clip_report import Aspect, ClipIssue, ClipReport
 
@@ -20,28 +20,28 @@ _ICON_PIXELS = 18
 
 
 class ClipReportView(QWidget):
-    """Rows are made once and filled anew while handles are being dragged, so that nothing jumps."""
+    """Rows are created once and only updated, so that the layout does not jump while handles are dragged."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._examination: ClipReport | None = None
+        self._report: ClipReport | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(6)
         self._grid.setColumnStretch(2, 1)
-        self._rows = {subject: self._add_row(row, subject) for row, subject in enumerate(Aspect)}
+        self._rows = {aspect: self._add_row(row, aspect) for row, aspect in enumerate(Aspect)}
         self._grid.setRowStretch(len(self._rows), 1)
 
     @property
     def clip_report(self) -> ClipReport | None:
-        return self._examination
+        return self._report
 
     def show_report(self, clip_report: ClipReport) -> None:
-        self._examination = clip_report
-        found = {finding.subject: finding for finding in clip_report.findings}
-        for subject, (badge, words) in self._rows.items():
-            finding = found.get(subject)
+        self._report = clip_report
+        found = {finding.aspect: finding for finding in clip_report.findings}
+        for aspect, (badge, words) in self._rows.items():
+            finding = found.get(aspect)
             badge.setVisible(finding is not None)
             words.setText(self._words(finding) if finding else "")
             if finding is not None:
@@ -51,24 +51,24 @@ class ClipReportView(QWidget):
                 badge.setAccessibleName(grade_word(finding.grade))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() == QEvent.Type.PaletteChange and self._examination is not None:
-            self.show_report(self._examination)
+        if event.type() == QEvent.Type.PaletteChange and self._report is not None:
+            self.show_report(self._report)
         super().changeEvent(event)
 
-    def _add_row(self, row: int, subject: Aspect) -> tuple[QLabel, QLabel]:
-        badge, name, words = QLabel(self), QLabel(subject_word(subject), self), QLabel(self)
+    def _add_row(self, row: int, aspect: Aspect) -> tuple[QLabel, QLabel]:
+        badge, name, words = QLabel(self), QLabel(aspect_name(aspect), self), QLabel(self)
         name.setProperty("role", "title")
         words.setWordWrap(True)
         words.setTextFormat(Qt.TextFormat.PlainText)
         words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        words.setAccessibleName(subject_word(subject))
+        words.setAccessibleName(aspect_name(aspect))
         top = Qt.AlignmentFlag.AlignTop
         for column, label in enumerate((badge, name, words)):
             self._grid.addWidget(label, row, column, top)
         return badge, words
 
     def _words(self, finding: ClipIssue) -> str:
-        """The grade is said too: an icon alone would leave it to guessing."""
+        """Include the grade in the text, so that it does not depend on the icon."""
         sentence, advice = sentence_of(finding), advice_of(finding)
         return (
             self.tr("{grade}: {sentence} {advice}")

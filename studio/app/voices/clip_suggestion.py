@@ -1,4 +1,4 @@
-"""A recording that may become a voice, looked through: what to keep of it, and how noisy it is. No Qt."""
+"""Suggestion of a clip: the best segment of a recording and its assessment. No Qt."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from studio.voices.clip_report import ClipReport, assess_clip, speech_above_nois
 from studio.voices.voice import suggest_name
 
 _LONGEST_READ_SECONDS = 600.0
-# More than a voice needs; ten minutes of more would need gigabytes of memory.
+# Higher rates add nothing to a voice; ten minutes at a higher rate take gigabytes of memory.
 _HIGHEST_RATE = 48_000
-_LONGEST_WORDS = 2000
+_LONGEST_TRANSCRIPT = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class ClipAssessment:
-    """Of a chosen part: ``kept_seconds`` of it are left without the silence at its ends."""
+    """Assessment of a selection. ``kept_seconds``: its length after silence at both ends is trimmed."""
 
     clip_report: ClipReport
     kept_seconds: float
@@ -32,9 +32,9 @@ class ClipAssessment:
 
 @dataclass(frozen=True, slots=True)
 class ClipSuggestion:
-    """``name``: after the file, or what the person calls it; ``transcript`` where it is known already.
+    """A recording with a suggested segment.
 
-    ``peaks`` draw the recording.
+    ``name`` comes from the file or the user; ``transcript`` is empty if unknown; ``peaks`` are for drawing.
     """
 
     recording: Waveform
@@ -45,35 +45,38 @@ class ClipSuggestion:
     transcript: str = ""
 
     def clip(self, window: PromptWindow | None = None) -> Waveform:
-        """What would be kept of ``window``, or of the one proposed."""
+        """Return the trimmed clip of ``window``, or of the suggested one."""
         return cut_prompt(self.recording, window or self.window)
 
-    def judge(self, window: PromptWindow) -> ClipAssessment:
+    def assess(self, window: PromptWindow) -> ClipAssessment:
         clip = self.clip(window)
         return ClipAssessment(assess_clip(clip, speech_above_noise_db=self.speech_above_noise_db), clip.seconds)
 
 
 def suggest_clip(recording: Waveform, name: str, transcript: str = "") -> ClipSuggestion:
-    """Raises what is wrong with a recording as a whole; a low sample rate is left for the doctor to explain."""
+    """Suggest a clip of ``recording``.
+
+    Raises ``BrokenClip``, ``ClipTooShort``, ``SilentClip``. A low sample rate is left to the clip report.
+    """
     with contextlib.suppress(LowSampleRate):
         require_sound(recording)
     peaks = Peaks(recording.sample_rate, recording.samples)
     return ClipSuggestion(recording, peaks, best_segment(recording), speech_above_noise(recording), name, transcript)
 
 
-def propose_from(path: Path, fallback_name: str) -> ClipSuggestion:
-    """Reads a file first. Raises ``UnreadableClip``, ``ClipTooLong`` and what ``suggest_clip`` raises."""
+def suggest_from_file(path: Path, fallback_name: str) -> ClipSuggestion:
+    """Suggest a clip of an audio file. Raises ``UnreadableClip``, ``ClipTooLong`` and the errors of ``suggest_clip``."""
     recording = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS, highest_rate=_HIGHEST_RATE)
-    transcript = _words_beside(path)
+    transcript = _read_transcript(path)
     return suggest_clip(recording, suggest_name(path.stem, fallback_name), transcript)
 
 
-def _words_beside(path: Path) -> str:
-    """Of a text file with the recording's name, as data sets have them; empty if there is none."""
+def _read_transcript(path: Path) -> str:
+    """Return the text of the ``.txt`` file with the same stem, as in data sets; empty if there is no such file."""
     try:
-        beside = path.with_suffix(".txt")
-        require_regular_file(beside)
-        text = beside.read_text("utf-8").strip()
+        text_file = path.with_suffix(".txt")
+        require_regular_file(text_file)
+        text = text_file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-    return text if len(text) <= _LONGEST_WORDS else ""
+    return text if len(text) <= _LONGEST_TRANSCRIPT else ""

@@ -1,4 +1,4 @@
-"""The voices deleted not long ago, to be had back: undo forgets them when the program ends."""
+"""Menu of recently deleted voices. Undo ends with the program; the trash does not."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MOST_SHOWN = 20
 
 
 class DeletedMenu(QMenu):
-    """One entry a voice, the latest first."""
+    """One entry per voice, latest first; choosing it restores the voice."""
 
     def __init__(self, trashed: list[TrashedVoice], edits: VoiceEdits, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setTitle(self.tr("Have back a deleted voice"))
+        self.setTitle(self.tr("Restore deleted voice"))
         self.setIcon(icon("undo"))
         self.setEnabled(bool(trashed))
         for each in trashed[:_MOST_SHOWN]:

@@ -1,4 +1,4 @@
-"""What a person writes about a voice: its name, what is said in the clip, its language, notes, and who agreed to it."""
+"""Form for the metadata of a voice: name, transcript, language, notes and consent."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ _INDENT_PIXELS = 20
 
 
 class DetailsForm(QWidget):
-    """Fields only; what is done with them is up to the dialog."""
-
     name_changed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -43,11 +41,13 @@ class DetailsForm(QWidget):
         self._has_chosen_language = False
         self._notes = QLineEdit(self)
         self._notes.setAccessibleName(self.tr("Notes"))
-        self._notes.setPlaceholderText(self.tr("Whatever you want to remember"))
-        self._consent = QCheckBox(self.tr("The owner of this voice agrees to its use"), self)
-        self._consent.setToolTip(self.tr("Clone only voices whose owners agree. This note is kept with the voice."))
-        words_label = QLabel(self.tr("&Words"), self)
-        words_label.setBuddy(self.transcript)
+        self._notes.setPlaceholderText(self.tr("Anything to remember"))
+        self._consent = QCheckBox(self.tr("The voice owner consents"), self)
+        self._consent.setToolTip(
+            self.tr("Only clone voices you have permission to use. This note is stored with the voice.")
+        )
+        transcript_label = QLabel(self.tr("&Transcript"), self)
+        transcript_label.setBuddy(self.transcript)
         words = QVBoxLayout()
         words.addWidget(self.transcript, 1)
         words.addWidget(self._mode_text)
@@ -55,13 +55,13 @@ class DetailsForm(QWidget):
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         rows.addRow(self.tr("&Name"), self.name)
-        rows.addRow(words_label, words)
+        rows.addRow(transcript_label, words)
         rows.addRow(self.tr("&Language"), self._language)
         rows.addRow(self.tr("N&otes"), self._notes)
         rows.addRow(self._consent)
         rows.addRow(self._make_consent())
         self._connect_signals()
-        self._explain_mode()
+        self._show_mode()
 
     @property
     def description(self) -> Description:
@@ -92,42 +92,42 @@ class DetailsForm(QWidget):
     def _make_transcript(self) -> QPlainTextEdit:
         field = QPlainTextEdit(self)
         field.setTabChangesFocus(True)
-        field.setPlaceholderText(self.tr("What is said in the chosen part, word for word"))
-        field.setAccessibleName(self.tr("What is said in the clip"))
+        field.setPlaceholderText(self.tr("Exact transcript of the selection"))
+        field.setAccessibleName(self.tr("Transcript"))
         field.setMinimumHeight(_TRANSCRIPT_LINES * self.fontMetrics().lineSpacing() + 14)
-        # It takes what room there is, and asks for no more: a page around it would scroll.
+        # Fill the available height without requesting more, which would make a surrounding page scroll.
         field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        # Sound files dropped here are for the window.
+        # Audio files dropped here are for the window.
         field.setAcceptDrops(False)
         return field
 
     def _make_languages(self) -> QComboBox:
         box = QComboBox(self)
         box.setAccessibleName(self.tr("Language"))
-        box.addItem(self.tr("Not known"), "")
+        box.addItem(self.tr("Unknown"), "")
         for code in LANGUAGE_WORDS:
             box.addItem(language_word(code), code)
         return box
 
     def _make_consent(self) -> QWidget:
-        """To be filled in once the box is checked."""
+        """Make the consent fields, enabled by the check box."""
         group = QWidget(self)
         group.setEnabled(False)
         self._consent.toggled.connect(group.setEnabled)
         self._consent_by, self._consent_scope = QLineEdit(group), QLineEdit(group)
-        self._consent_by.setAccessibleName(self.tr("Who agreed"))
-        self._consent_scope.setAccessibleName(self.tr("What for"))
-        self._consent_scope.setPlaceholderText(self.tr("For example: one audio book"))
+        self._consent_by.setAccessibleName(self.tr("Consent given by"))
+        self._consent_scope.setAccessibleName(self.tr("Permitted use"))
+        self._consent_scope.setPlaceholderText(self.tr("For example: one audiobook"))
         self._consent_date = QDateEdit(QDate.currentDate(), group)
         self._consent_date.setCalendarPopup(True)
         self._consent_date.setDisplayFormat("yyyy-MM-dd")
-        self._consent_date.setAccessibleName(self.tr("When"))
+        self._consent_date.setAccessibleName(self.tr("Date of consent"))
         rows = QFormLayout(group)
         rows.setContentsMargins(_INDENT_PIXELS, 0, 0, 0)
         rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        rows.addRow(self.tr("Who"), self._consent_by)
-        rows.addRow(self.tr("When"), self._consent_date)
-        rows.addRow(self.tr("What for"), self._consent_scope)
+        rows.addRow(self.tr("Given by"), self._consent_by)
+        rows.addRow(self.tr("Date"), self._consent_date)
+        rows.addRow(self.tr("Permitted use"), self._consent_scope)
         return group
 
     def _connect_signals(self) -> None:
@@ -136,7 +136,7 @@ class DetailsForm(QWidget):
         self._language.activated.connect(self._on_language_chosen)
 
     def _on_transcript_changed(self) -> None:
-        self._explain_mode()
+        self._show_mode()
         if not self._has_chosen_language:
             self._show_language(language_of(self.transcript.toPlainText()))
 
@@ -146,15 +146,15 @@ class DetailsForm(QWidget):
     def _show_language(self, code: str) -> None:
         self._language.setCurrentIndex(max(0, self._language.findData(code)))
 
-    def _explain_mode(self) -> None:
+    def _show_mode(self) -> None:
         if self.transcript.toPlainText().strip():
             words = self.tr(
-                "Zero-shot mode: the model hears the clip and knows its words, which makes the best likeness. "
-                "The words must be those of the chosen part."
+                "Zero-shot mode: clip and transcript together give the best likeness. "
+                "The transcript must match the selection."
             )
         else:
             words = self.tr(
-                "Without the words the studio uses cross-lingual mode: it imitates the voice by its sound alone. "
-                "You can write them down later, too."
+                "Cross-lingual mode: the voice is cloned from the audio alone. "
+                "Add a transcript for a closer likeness, now or later."
             )
         self._mode_text.setText(words)

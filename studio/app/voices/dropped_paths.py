@@ -1,4 +1,4 @@
-"""What somebody dropped on the window, sorted by what can be made of it. No Qt."""
+"""Classification of dropped paths by what can be made of them. No Qt."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SOUND_SUFFIXES = MEDIA_SUFFIXES | {
     ".avr", ".iff", ".nist", ".paf", ".pvf", ".sd2", ".sds", ".sf", ".sph", ".svx", ".voc", ".xi",
 }  # fmt: skip
 STORED_VOICES_SUFFIX = ".pt"
-# More than this is somebody's music collection, dropped by mistake.
+# A larger folder is probably a music collection dropped by mistake.
 MOST_FILES = 200
 
 
 @dataclass
 class DroppedPaths:
-    """``others`` are files of a kind nobody makes voices from."""
+    """``others`` are files that cannot become voices."""
 
     sounds: list[Path] = field(default_factory=list)
     voice_files: list[Path] = field(default_factory=list)
@@ -34,7 +34,7 @@ class DroppedPaths:
 
 
 def classify_paths(paths: list[Path]) -> DroppedPaths:
-    """Folders are looked through, for sounds and voice files only; at most ``MOST_FILES`` are taken."""
+    """Classify ``paths``; folders are searched for audio and voice files. At most ``MOST_FILES`` are usable."""
     found = DroppedPaths()
     for path in paths:
         if path.is_dir():
@@ -47,7 +47,7 @@ def classify_paths(paths: list[Path]) -> DroppedPaths:
 
 
 def may_hold_voices(paths: list[Path]) -> bool:
-    """Quickly, by names alone: while they are still held over the window."""
+    """Check by name only, so that it is fast enough while the paths are dragged over the window."""
     suffixes = SOUND_SUFFIXES | {VOICE_SUFFIX, STORED_VOICES_SUFFIX}
     return any(path.suffix.lower() in suffixes or path.is_dir() for path in paths)
 
@@ -65,7 +65,7 @@ def _put(path: Path, found: DroppedPaths, *, keeps_others: bool) -> None:
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
-    """In order of name, hidden ones left out; what may not be entered is passed by."""
+    """Yield files in order of name; skip hidden ones and folders that cannot be read."""
     with contextlib.suppress(OSError):
         for path in sorted(folder.iterdir()):
             if path.name.startswith("."):

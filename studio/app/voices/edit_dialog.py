@@ -1,4 +1,4 @@
-"""What is known of a voice, to be changed: name, words, language, notes, consent."""
+"""Dialog for the metadata of a voice."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from studio.voices.library import Voice
 
 
 class EditDialog(QDialog):
-    """When it was accepted, ``name`` and ``description`` are what the person wants."""
+    """After it is accepted, ``name`` and ``description`` hold the new values."""
 
     def __init__(self, voice: Voice, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.voice = voice
-        self.setWindowTitle(self.tr("About {name}").format(name=voice.name))
+        self.setWindowTitle(self.tr("Details of {name}").format(name=voice.name))
         self.resize(fit_to_screen(520, 420))
         self._form = DetailsForm(self)
         self._form.fill(voice.name, Description.of(voice))

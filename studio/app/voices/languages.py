@@ -1,4 +1,4 @@
-"""The languages a voice may speak, in words."""
+"""Names of the languages a voice may speak."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ LANGUAGE_WORDS = {
 
 
 def language_word(code: str | None) -> str:
-    """Empty for none; the code itself where we have no word for it."""
+    """Return the name of the language in the window's language; the code itself if it has no name here."""
     if not code:
         return ""
     return QCoreApplication.translate(_CONTEXT, str(LANGUAGE_WORDS[code])) if code in LANGUAGE_WORDS else code
 
 
 def language_of(transcript: str) -> str:
-    """The code of the language a transcript is probably in; empty where there are no words."""
+    """Guess the language code of ``transcript``; empty if it contains no letters."""
     return detect_language(transcript).value if any(letter.isalpha() for letter in transcript) else ""

@@ -1,4 +1,4 @@
-"""Reads the library of voices in the background; of several requests only the last one counts."""
+"""Background reader of the voice library; only the latest request is answered."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class LibraryReader(QObject):
         self._num_requests = 0
 
     def read(self) -> None:
-        """``finished`` or ``failed`` follows, unless it is called again before."""
+        """Read the library and emit ``finished`` or ``failed``, unless another call follows first."""
         self._num_requests += 1
         run_in_background(
             self,
-            partial(_content_of, self._library),
+            partial(_read_library, self._library),
             done=partial(self._on_done, self._num_requests),
             failed=partial(self._on_failed, self._num_requests),
         )
@@ -46,5 +46,5 @@ class LibraryReader(QObject):
             self.failed.emit(error)
 
 
-def _content_of(library: VoiceLibrary) -> LibraryContent:
+def _read_library(library: VoiceLibrary) -> LibraryContent:
     return LibraryContent(library.voices(), library.trashed())

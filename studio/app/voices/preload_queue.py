@@ -1,7 +1,6 @@
-"""Prepares voices for the loaded model, one after the other, whenever nobody is speaking.
+"""Queue that prepares voices for the loaded model, one at a time, while no line is being spoken.
 
-A prepared voice speaks at once; preparing is done as soon as there is a voice, and kept on disk by
-the worker, so that the next start of the program finds it done.
+Lines in a prepared voice start without delay. The worker caches the result on disk, so it survives a restart.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ _log = logging.getLogger(__name__)
 
 
 class PreparationState(Enum):
-    UNKNOWN = "unknown"  # no model has been asked
+    UNKNOWN = "unknown"  # no model is loaded, or not requested yet
     WAITING = "waiting"
     RUNNING = "running"
     READY = "ready"
     FAILED = "failed"
-    OTHER_MODEL = "other model"  # a stored voice of another generation
+    OTHER_MODEL = "other model"  # stored features of another model generation
 
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """``share`` 0..1 while RUNNING; ``error`` where it FAILED."""
+    """``share`` (0..1) is set while RUNNING, ``error`` when FAILED."""
 
     state: PreparationState = PreparationState.UNKNOWN
     share: float = 0.0
@@ -42,7 +41,7 @@ class Preparation:
 
 
 class VoicePreparer(Protocol):
-    """The bridge to the worker."""
+    """The part of the worker bridge that this queue needs."""
 
     async def prepare_voice(
         self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
@@ -50,7 +49,7 @@ class VoicePreparer(Protocol):
 
 
 class VoicePreloadQueue(QObject):
-    """Belongs to the window's thread, whose event loop is asyncio's too."""
+    """Lives on the GUI thread, whose event loop also runs asyncio."""
 
     changed = Signal(str, object)  # the voice's name, Preparation
 
@@ -68,7 +67,7 @@ class VoicePreloadQueue(QObject):
         return self._known.get(name, Preparation())
 
     def use(self, preparer: VoicePreparer | None, generation: str | None = None) -> None:
-        """Another model: what was prepared for the last one counts no more. None: there is none."""
+        """Switch to another model, or to none, and discard all states."""
         self._cancel()
         self._preparer, self._generation = preparer, generation
         self._waiting = []
@@ -76,7 +75,7 @@ class VoicePreloadQueue(QObject):
             self._set(name, Preparation())
 
     def request(self, voice: Voice, *, is_urgent: bool = True) -> None:
-        """Prepares ``voice`` when it is its turn: urgent ones come before the others."""
+        """Queue ``voice``; urgent ones go to the front."""
         if self._preparer is None:
             return
         if voice.generation and self._generation and voice.generation.casefold() != self._generation.casefold():
@@ -85,19 +84,19 @@ class VoicePreloadQueue(QObject):
         self.forget(voice.name)
         self._waiting.insert(0 if is_urgent else len(self._waiting), voice)
         self._set(voice.name, Preparation(PreparationState.WAITING))
-        self._begin_next()
+        self._start_next()
 
     def forget(self, name: str) -> None:
-        """The voice is gone, or has changed."""
+        """Drop a voice that was removed or changed."""
         self._waiting = [voice for voice in self._waiting if voice.name != name]
         if self._running is not None and self._running.name == name:
             self._cancel()
         if name in self._known:
             self._set(name, Preparation())
-        self._begin_next()
+        self._start_next()
 
     def rename(self, before: str, after: str) -> None:
-        """The same voice under another name: what was done for it counts."""
+        """Keep the state of a voice under its new name."""
         known = self._known.get(before)
         moved = [voice for voice in [*self._waiting, self._running] if voice is not None and voice.name == before]
         self.forget(before)
@@ -107,7 +106,7 @@ class VoicePreloadQueue(QObject):
             self._set(after, known)
 
     def pause(self) -> None:
-        """Somebody wants to hear something: the worker is theirs. What was begun is begun again later."""
+        """Free the worker for speech. A running preparation restarts on ``resume``."""
         self._is_paused = True
         running = self._running
         self._cancel()
@@ -117,9 +116,9 @@ class VoicePreloadQueue(QObject):
 
     def resume(self) -> None:
         self._is_paused = False
-        self._begin_next()
+        self._start_next()
 
-    def _begin_next(self) -> None:
+    def _start_next(self) -> None:
         if self._task is None and self._waiting and self._preparer is not None and not self._is_paused:
             self._running = self._waiting.pop(0)
             self._task = asyncio.ensure_future(self._prepare(self._running, self._preparer))
@@ -139,20 +138,20 @@ class VoicePreloadQueue(QObject):
             await preparer.prepare_voice(
                 VoiceReference(voice.clip, voice.transcript, voice.name), on_progress=show_progress
             )
-            outcome = Preparation(PreparationState.READY, 1.0)
+            result = Preparation(PreparationState.READY, 1.0)
         except StudioError as error:
-            outcome = Preparation(PreparationState.FAILED, error=error)
-        except Cancelled:  # by the worker, which is being closed
-            outcome = Preparation()
-        except Exception as error:  # noqa: BLE001 - the task's end: the card says it, and the next voice has its turn
-            _log.exception("unexpected, while preparing a voice")
-            outcome = Preparation(
+            result = Preparation(PreparationState.FAILED, error=error)
+        except Cancelled:  # the worker is closing
+            result = Preparation()
+        except Exception as error:  # noqa: BLE001 - end of the task: shown on the card, and the queue continues
+            _log.exception("unexpected error while preparing a voice")
+            result = Preparation(
                 PreparationState.FAILED, error=InternalError("Something unexpected happened: {reason}.", reason=error)
             )
         if self._running is voice:
             self._task, self._running = None, None
-            self._set(voice.name, outcome)
-            self._begin_next()
+            self._set(voice.name, result)
+            self._start_next()
 
     def _set(self, name: str, preparation: Preparation) -> None:
         self._known[name] = preparation

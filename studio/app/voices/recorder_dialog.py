@@ -1,4 +1,4 @@
-"""Recording a voice: choose a microphone, watch the level, speak after the countdown, hear it, do it again."""
+"""Dialog to record a voice: microphone, level meter, countdown, recording and playback."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DeviceNames = Callable[[], tuple[str, ...]]
 
 
 class RecorderDialog(QDialog):
-    """When it was accepted, ``recording`` is what was recorded and ``transcript`` what was read aloud, if anything."""
+    """After it is accepted, ``recording`` holds the audio and ``transcript`` the text read aloud, if any."""
 
     def __init__(
         self,
@@ -54,28 +54,28 @@ class RecorderDialog(QDialog):
         self.resize(fit_to_screen(640, 520))
         self._devices = mark_user_text(QComboBox(self))
         self._devices.setAccessibleName(self.tr("Microphone"))
-        self._look_again = QToolButton(self)
-        self._look_again.setIcon(icon("retry"))
-        self._look_again.setToolTip(self.tr("Look for microphones again"))
-        self._look_again.setAccessibleName(self._look_again.toolTip())
-        self._reads = QCheckBox(self.tr("I am reading this text aloud:"), self)
+        self._refresh = QToolButton(self)
+        self._refresh.setIcon(icon("retry"))
+        self._refresh.setToolTip(self.tr("Refresh microphones"))
+        self._refresh.setAccessibleName(self._refresh.toolTip())
+        self._reads = QCheckBox(self.tr("I am reading this text:"), self)
         self._reads.setChecked(True)
-        self._reads.setToolTip(self.tr("Then its words are known, and the likeness gains by it"))
+        self._reads.setToolTip(self.tr("The text becomes the transcript, for a closer likeness"))
         self._text = QLabel(self._text_to_read(), self)
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._waveform = WaveformView(self)
         self._waveform.set_empty_text(self.tr("Nothing recorded yet"))
         self._meter = LevelMeter(self)
-        self._meter.setAccessibleName(self.tr("Level of the microphone"))
+        self._meter.setAccessibleName(self.tr("Microphone level"))
         self._state = QLabel(self)
         self._state.setWordWrap(True)
         self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._problem = ErrorLine(self)
-        self._stops_by_itself = QCheckBox(self.tr("Stop by itself after two seconds of silence"), self)
+        self._stops_by_itself = QCheckBox(self.tr("Stop after 2 s of silence"), self)
         self._stops_by_itself.setChecked(True)
         self._record = QPushButton(icon("record"), "", self)
-        self._listen = QPushButton(icon("play"), self.tr("Listen"), self)
+        self._listen = QPushButton(icon("play"), self.tr("Play"), self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._use = self._buttons.addButton(self.tr("Use this recording"), QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
@@ -87,7 +87,7 @@ class RecorderDialog(QDialog):
 
     @property
     def recording(self) -> Waveform:
-        assert self._session.sound is not None, "there is one when the dialog can be accepted"
+        assert self._session.sound is not None, "the dialog can be accepted only after a recording"
         return self._session.sound
 
     @property
@@ -105,9 +105,9 @@ class RecorderDialog(QDialog):
         label.setBuddy(self._devices)
         devices.addWidget(label)
         devices.addWidget(self._devices, 1)
-        devices.addWidget(self._look_again)
+        devices.addWidget(self._refresh)
         hint = QLabel(
-            self.tr("Three to ten seconds are enough. A quiet room, a hand's breadth from the microphone."), self
+            self.tr("Three to ten seconds are enough. Record in a quiet room, about 10 cm from the microphone."), self
         )
         hint.setProperty("role", "quiet")
         hint.setWordWrap(True)
@@ -135,13 +135,13 @@ class RecorderDialog(QDialog):
     def _connect_signals(self) -> None:
         # The microphone.
         self._devices.activated.connect(self._on_device_chosen)
-        self._look_again.clicked.connect(self._on_look_again)
+        self._refresh.clicked.connect(self._on_refresh)
         self._session.heard.connect(self._meter.on_samples)
         self._session.state_changed.connect(self._on_state_changed)
         self._session.counted.connect(self._on_counted)
         self._session.recorded.connect(self._on_recorded)
         self._session.failed.connect(self._on_failed)
-        # Recording and listening.
+        # Recording and playback.
         self._record.clicked.connect(self._on_record_clicked)
         self._stops_by_itself.toggled.connect(self._session.stop_by_itself)
         self._reads.toggled.connect(self._text.setEnabled)
@@ -150,14 +150,14 @@ class RecorderDialog(QDialog):
         self._player.moved.connect(self._waveform.set_cursor)
         self._player.ended.connect(self._on_play_ended)
         self._player.failed.connect(self._on_failed)
-        # The end.
+        # Dialog buttons.
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
 
     def _list_devices(self) -> None:
         chosen = self._devices.currentData()
         self._devices.clear()
-        self._devices.addItem(self.tr("The system's default microphone"), None)
+        self._devices.addItem(self.tr("System default"), None)
         for name in self._device_names():
             self._devices.addItem(name, name)
         self._devices.setCurrentIndex(max(0, self._devices.findData(chosen)))
@@ -165,15 +165,15 @@ class RecorderDialog(QDialog):
     def _on_device_chosen(self) -> None:
         self._session.listen_to(self._devices.currentData())
 
-    def _on_look_again(self) -> None:
-        """What was plugged in meanwhile is seen only when nothing is open."""
+    def _on_refresh(self) -> None:
+        """Rescan devices; PortAudio sees new ones only after all streams are closed."""
         self._player.stop()
         self._session.close()
-        self._look_again.setEnabled(False)
-        run_in_background(self, portaudio.rescan_devices, done=self._on_looked, failed=self._on_failed)
+        self._refresh.setEnabled(False)
+        run_in_background(self, portaudio.rescan_devices, done=self._on_rescanned, failed=self._on_failed)
 
-    def _on_looked(self, _has_looked: bool) -> None:
-        self._look_again.setEnabled(True)
+    def _on_rescanned(self, _has_rescanned: bool) -> None:
+        self._refresh.setEnabled(True)
         self._list_devices()
         self._on_device_chosen()
 
@@ -188,7 +188,7 @@ class RecorderDialog(QDialog):
         is_busy = state in (SessionState.COUNTDOWN, SessionState.RECORDING)
         has_sound = self._session.sound is not None
         self._devices.setEnabled(not is_busy)
-        self._look_again.setEnabled(not is_busy)
+        self._refresh.setEnabled(not is_busy)
         self._record.setEnabled(self._session.has_microphone)
         self._record.setIcon(icon("stop" if is_busy else "record"))
         self._listen.setEnabled(has_sound)
@@ -196,11 +196,11 @@ class RecorderDialog(QDialog):
         match state:
             case SessionState.OPENING:
                 self._problem.clear()
-                self._say(self.tr("Opening the microphone…"))
+                self._show_state(self.tr("Opening the microphone…"))
             case SessionState.NO_MICROPHONE:
-                self._say("")
+                self._show_state("")
             case SessionState.LISTENING:
-                self._say(self.tr("Speak: the bar should move into its middle part."))
+                self._show_state(self.tr("Say something: the level should reach the middle of the bar."))
             case SessionState.RECORDING:
                 self._waveform.begin(self._session.sample_rate)
             case SessionState.RECORDED:
@@ -214,21 +214,21 @@ class RecorderDialog(QDialog):
         self._waveform.finish()
         words = self.tr("{seconds:.1f} seconds recorded.").format(seconds=self.recording.seconds)
         if self._session.has_gaps:
-            words += " " + self.tr("The computer was too busy at times and missed some: better record it again.")
-        self._say(words)
+            words += " " + self.tr("Some audio was lost because the computer was busy. Please record again.")
+        self._show_state(words)
         self._use.setDefault(True)
         self._use.setFocus()
 
     def _on_counted(self, number: int) -> None:
         self._waveform.clear()
-        self._say(self.tr("Speak in {number}…").format(number=number))
+        self._show_state(self.tr("Speak in {number}…").format(number=number))
 
     def _on_recorded(self, samples: Samples) -> None:
         self._waveform.append(samples)
-        self._say(self.tr("Recording: {seconds:.1f} s").format(seconds=self._session.recorded_seconds))
+        self._show_state(self.tr("Recording: {seconds:.1f} s").format(seconds=self._session.recorded_seconds))
 
     def _on_failed(self, error: StudioError) -> None:
-        self._look_again.setEnabled(True)
+        self._refresh.setEnabled(True)
         self._meter.reset()
         self._problem.show_error(error)
 
@@ -245,11 +245,11 @@ class RecorderDialog(QDialog):
             self._listen.setIcon(icon("stop"))
 
     def _on_play_ended(self) -> None:
-        self._listen.setText(self.tr("Listen"))
+        self._listen.setText(self.tr("Play"))
         self._listen.setIcon(icon("play"))
         self._waveform.set_cursor(None)
 
-    def _say(self, words: str) -> None:
+    def _show_state(self, words: str) -> None:
         self._state.setText(words)
         self._state.setAccessibleName(words)
 

@@ -1,7 +1,4 @@
-"""One visit to the microphone: listening, counting down, recording, and stopping when nobody speaks any more.
-
-Knows no widgets; the dialog shows what it tells.
-"""
+"""Recording session: opens the microphone, counts down, records, and stops after silence. No widgets."""
 
 from __future__ import annotations
 
@@ -31,12 +28,12 @@ class SessionState(Enum):
 
 
 class RecordingSession(QObject):
-    """Belongs to the window's thread. ``close`` it, or the microphone stays on."""
+    """Lives on the GUI thread. The microphone stays open until ``close`` is called."""
 
     state_changed = Signal(object)  # SessionState
     counted = Signal(int)  # 3, 2, 1
-    heard = Signal(object)  # samples, for a meter
-    recorded = Signal(object)  # samples, as they come
+    heard = Signal(object)  # samples, for the level meter
+    recorded = Signal(object)  # samples, in order
     failed = Signal(object)  # StudioError
 
     def __init__(
@@ -50,7 +47,7 @@ class RecordingSession(QObject):
         self._open_input = open_input
         self._recorder: Recorder | None = None
         self._num_openings = 0
-        self._watch: EndpointDetector | None = None
+        self._endpoint: EndpointDetector | None = None
         self._stops_by_itself = True
         self._steps_left = 0
         self.state = SessionState.OPENING
@@ -77,7 +74,7 @@ class RecordingSession(QObject):
         return self._recorder.recorded_seconds if self._recorder else 0.0
 
     def listen_to(self, device: str | None) -> None:
-        """Opens a microphone, which may take a moment; None is the default one."""
+        """Open ``device`` in the background; None is the default microphone."""
         self._close_recorder()
         self._num_openings += 1
         self._set(SessionState.OPENING)
@@ -88,12 +85,12 @@ class RecordingSession(QObject):
             failed=partial(self._on_failed_to_open, self._num_openings),
         )
 
-    def stop_by_itself(self, does: bool) -> None:
-        """Whether two seconds of silence after speech end the recording."""
-        self._stops_by_itself = does
+    def stop_by_itself(self, is_enabled: bool) -> None:
+        """Set whether two seconds of silence after speech end the recording."""
+        self._stops_by_itself = is_enabled
 
     def record(self) -> None:
-        """Counts down, then records; what was recorded before is forgotten."""
+        """Count down, then record. Discards the previous recording."""
         if self._recorder is None or self.state in (SessionState.COUNTDOWN, SessionState.RECORDING):
             return
         self.sound = None
@@ -103,7 +100,7 @@ class RecordingSession(QObject):
         self._countdown.start()
 
     def stop(self) -> None:
-        """Ends the recording, or the countdown to it."""
+        """End the recording or the countdown."""
         if self.state is SessionState.COUNTDOWN:
             self._countdown.stop()
             self._set(SessionState.LISTENING)
@@ -117,7 +114,7 @@ class RecordingSession(QObject):
         self._close_recorder()
 
     def _on_opened(self, number: int, recorder: Recorder) -> None:
-        if number != self._num_openings:  # another was chosen meanwhile
+        if number != self._num_openings:  # another device was chosen meanwhile
             recorder.close()
             return
         self._recorder = recorder
@@ -136,7 +133,7 @@ class RecordingSession(QObject):
             return
         self._countdown.stop()
         assert self._recorder is not None
-        self._watch = EndpointDetector(self._recorder.sample_rate)
+        self._endpoint = EndpointDetector(self._recorder.sample_rate)
         self._recorder.start()
         self._set(SessionState.RECORDING)
 
@@ -147,17 +144,17 @@ class RecordingSession(QObject):
         try:
             new = recorder.read_new()
         except StudioError as error:
-            self._on_vanished(error)
+            self._on_device_lost(error)
             return
         self.heard.emit(new.heard)
-        if self.state is SessionState.RECORDING and self._watch is not None:
+        if self.state is SessionState.RECORDING and self._endpoint is not None:
             self.recorded.emit(new.kept)
-            self._watch.hear(new.kept)
-            if not recorder.is_recording or (self._stops_by_itself and self._watch.is_over):
+            self._endpoint.add(new.kept)
+            if not recorder.is_recording or (self._stops_by_itself and self._endpoint.is_over):
                 self.stop()
 
-    def _on_vanished(self, error: StudioError) -> None:
-        """What was recorded up to now is not lost."""
+    def _on_device_lost(self, error: StudioError) -> None:
+        """Keep what was recorded before the device failed."""
         recorder, was_recording = self._recorder, self.state is SessionState.RECORDING
         self._close_recorder()
         if was_recording and recorder is not None:

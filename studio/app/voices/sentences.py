@@ -1,7 +1,6 @@
-"""The prompt doctor's sentences in the window's language. The English ones live in ``studio.voices.clip_report``.
+"""Translations of the clip report. The English sentences are defined in ``studio.voices.clip_report``.
 
-They are repeated here for the translators' tools, which only see literals beside ``QT_TRANSLATE_NOOP``;
-a test holds both lists together.
+They are repeated here because lupdate finds only literals in ``QT_TRANSLATE_NOOP``; a test compares both lists.
 """
 
 from __future__ import annotations
@@ -13,64 +12,64 @@ from studio.app.theme.colors import theme_colors
 from studio.voices.clip_report import Aspect, ClipIssue
 from studio.voices.grades import Grade
 
-_CONTEXT = "PromptDoctor"
+_CONTEXT = "ClipReport"
 _T = QT_TRANSLATE_NOOP
 
 GRADE_WORDS = {
-    Grade.GOOD: _T("PromptDoctor", "Good"),
-    Grade.FAIR: _T("PromptDoctor", "Fair"),
-    Grade.POOR: _T("PromptDoctor", "Poor"),
+    Grade.GOOD: _T("ClipReport", "Good"),
+    Grade.FAIR: _T("ClipReport", "Fair"),
+    Grade.POOR: _T("ClipReport", "Poor"),
 }
-SUBJECT_WORDS = {
-    Aspect.LENGTH: _T("PromptDoctor", "Length"),
-    Aspect.LEVEL: _T("PromptDoctor", "Level"),
-    Aspect.CLIPPING: _T("PromptDoctor", "Distortion"),
-    Aspect.NOISE: _T("PromptDoctor", "Noise"),
-    Aspect.BANDWIDTH: _T("PromptDoctor", "Clarity"),
-    Aspect.SILENCE: _T("PromptDoctor", "Pauses"),
+ASPECT_NAMES = {
+    Aspect.LENGTH: _T("ClipReport", "Length"),
+    Aspect.LEVEL: _T("ClipReport", "Level"),
+    Aspect.CLIPPING: _T("ClipReport", "Distortion"),
+    Aspect.NOISE: _T("ClipReport", "Noise"),
+    Aspect.BANDWIDTH: _T("ClipReport", "Clarity"),
+    Aspect.SILENCE: _T("ClipReport", "Pauses"),
 }
-# They differ in shape, for those to whom colours say nothing.
+# The icons differ in shape as well as in colour.
 GRADE_ICONS = {Grade.GOOD: "quality-good", Grade.FAIR: "quality-fair", Grade.POOR: "quality-poor"}
 
 SENTENCES = (
-    _T("PromptDoctor", "There is hardly any speech in it."),
-    _T("PromptDoctor", "Choose another part, or record it again nearer to the microphone."),
-    _T("PromptDoctor", "It holds only {seconds:.1f} seconds of speech."),
-    _T("PromptDoctor", "Choose more if there is more: 3 to 10 seconds make a better likeness."),
-    _T("PromptDoctor", "{seconds:.1f} seconds of speech: a good length."),
-    _T("PromptDoctor", "It lasts {total:.1f} seconds, more than the voice gains by."),
-    _T("PromptDoctor", "Choose 3 to 10 seconds: speech then begins sooner."),
-    _T("PromptDoctor", "It lasts {total:.1f} seconds; the models hear no more than 30."),
-    _T("PromptDoctor", "Move the handles until 3 to 10 seconds are chosen."),
-    _T("PromptDoctor", "The level is good."),
-    _T("PromptDoctor", "It is rather quiet."),
-    _T("PromptDoctor", "If you record it again, speak nearer to the microphone or turn it up."),
-    _T("PromptDoctor", "It is very quiet, and its noise is learnt along with the voice."),
-    _T("PromptDoctor", "Record it again, nearer to the microphone or with the level turned up."),
-    _T("PromptDoctor", "Nothing is distorted by being too loud."),
-    _T("PromptDoctor", "Some loud moments are cut off."),
-    _T("PromptDoctor", "Choose a part without them, or record it again less loud."),
-    _T("PromptDoctor", "It is distorted: its loud parts are cut off."),
-    _T("PromptDoctor", "Record it again with the level turned down; no program can mend it well."),
-    _T("PromptDoctor", "The background is quiet."),
-    _T("PromptDoctor", "There is some noise behind the voice."),
-    _T("PromptDoctor", "Choose a quieter part, or record in a quieter place: the noise is imitated too."),
-    _T("PromptDoctor", "There is loud noise, music or another voice behind the voice."),
-    _T("PromptDoctor", "Use a recording in which only this person is heard: everything is imitated."),
-    _T("PromptDoctor", "High and low tones are all there."),
-    _T("PromptDoctor", "It sounds dull: above {kilohertz:.1f} kHz there is next to nothing."),
-    _T("PromptDoctor", "If there is a better copy of the recording, use that."),
-    _T("PromptDoctor", "It sounds like a telephone: above 4 kHz there is next to nothing."),
-    _T("PromptDoctor", "Use a recording made with a microphone; converting the file does not help."),
+    _T("ClipReport", "It contains almost no speech."),
+    _T("ClipReport", "Select another part, or record again closer to the microphone."),
+    _T("ClipReport", "It contains only {seconds:.1f} seconds of speech."),
+    _T("ClipReport", "Select a longer part if possible: 3 to 10 seconds give a closer likeness."),
+    _T("ClipReport", "{seconds:.1f} seconds of speech: a good length."),
+    _T("ClipReport", "It lasts {total:.1f} seconds, longer than a voice needs."),
+    _T("ClipReport", "Select 3 to 10 seconds: speech then starts sooner."),
+    _T("ClipReport", "It lasts {total:.1f} seconds; the models accept at most 30."),
+    _T("ClipReport", "Move the handles to select 3 to 10 seconds."),
+    _T("ClipReport", "The level is good."),
+    _T("ClipReport", "The level is rather low."),
+    _T("ClipReport", "For a new recording, move closer to the microphone or raise its level."),
+    _T("ClipReport", "The level is very low, so noise becomes part of the voice."),
+    _T("ClipReport", "Record again, closer to the microphone or at a higher level."),
+    _T("ClipReport", "No clipping."),
+    _T("ClipReport", "Some peaks are clipped."),
+    _T("ClipReport", "Select a part without clipping, or record again at a lower level."),
+    _T("ClipReport", "The recording is distorted: its peaks are clipped."),
+    _T("ClipReport", "Record again at a lower level; clipping cannot be repaired well."),
+    _T("ClipReport", "The background is quiet."),
+    _T("ClipReport", "There is some background noise."),
+    _T("ClipReport", "Select a quieter part, or record in a quieter place: noise is cloned too."),
+    _T("ClipReport", "There is loud noise, music or another voice in the background."),
+    _T("ClipReport", "Use a recording of this speaker alone: everything else is cloned too."),
+    _T("ClipReport", "The full frequency range is present."),
+    _T("ClipReport", "It sounds dull: there is almost nothing above {kilohertz:.1f} kHz."),
+    _T("ClipReport", "Use a better copy of the recording if you have one."),
+    _T("ClipReport", "It sounds like a telephone call: there is almost nothing above 4 kHz."),
+    _T("ClipReport", "Use a recording made with a microphone; converting the file does not help."),
     _T(
-        "PromptDoctor",
-        "It has {rate:.0f} samples a second, and at least 16000 are needed: the models listen up to 8 kHz.",
+        "ClipReport",
+        "The sample rate is {rate:.0f} Hz; at least 16000 Hz is needed.",
     ),
-    _T("PromptDoctor", "Use a recording of better quality; converting the file does not help."),
-    _T("PromptDoctor", "There are few pauses."),
-    _T("PromptDoctor", "{percent:.0f} % of it is silence."),
-    _T("PromptDoctor", "Choose a part in which the voice goes on speaking, or it may pause a lot."),
-    _T("PromptDoctor", "It is mostly silence ({percent:.0f} %)."),
+    _T("ClipReport", "Use a recording of better quality; converting the file does not help."),
+    _T("ClipReport", "There are few pauses."),
+    _T("ClipReport", "{percent:.0f} % is silence."),
+    _T("ClipReport", "Select a part with continuous speech; otherwise the voice may pause a lot."),
+    _T("ClipReport", "It is mostly silence ({percent:.0f} %)."),
 )
 
 
@@ -79,13 +78,13 @@ def grade_word(grade: Grade) -> str:
 
 
 def grade_color(grade: Grade, palette: QPalette) -> str:
-    """The colour its icon is drawn in."""
+    """Return the colour of the grade's icon."""
     colors = theme_colors(palette)
     return {Grade.GOOD: colors.good, Grade.FAIR: colors.warn, Grade.POOR: colors.bad}[grade]
 
 
-def subject_word(subject: Aspect) -> str:
-    return QCoreApplication.translate(_CONTEXT, str(SUBJECT_WORDS[subject]))
+def aspect_name(aspect: Aspect) -> str:
+    return QCoreApplication.translate(_CONTEXT, str(ASPECT_NAMES[aspect]))
 
 
 def sentence_of(finding: ClipIssue) -> str:
@@ -93,6 +92,6 @@ def sentence_of(finding: ClipIssue) -> str:
 
 
 def advice_of(finding: ClipIssue) -> str:
-    """Empty where nothing need be done."""
+    """Return the advice; empty for a good grade."""
     advice = finding.verdict.advice
     return QCoreApplication.translate(_CONTEXT, advice).format(**finding.values) if advice else ""

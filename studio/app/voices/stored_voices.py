@@ -1,4 +1,4 @@
-"""Voices of an official ``spk2info.pt``, taken over through the worker: only it can read such files."""
+"""Import of the voices in an official ``spk2info.pt``. The worker reads the file, as this needs torch."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from studio.worker.connection import Worker
 async def import_spk2info(
     path: Path, library: VoiceLibrary, *, start_worker: Callable[[], Worker], model_folder: Path | None
 ) -> tuple[list[Voice], list[Message]]:
-    """The voices that are in the library now, and a sentence for each that could not be taken over.
+    """Import all voices; return those added to the library, and a message for each that could not be imported.
 
-    Their words and sounds make sense to the model they were stored with: the one beside the file, else
-    ``model_folder``. Raises ``ModelNotFound`` where there is neither, and what the worker finds wrong.
+    Stored features fit only the model they were made with: the one in the file's folder, else ``model_folder``.
+    Raises ``ModelNotFound`` if there is neither, and the errors of the worker.
     """
     folder = _model_of(path, model_folder)
     try:
         destination = tempfile.TemporaryDirectory(prefix="timbre-import-")
     except OSError as error:
         raise CannotWrite(
-            "There is no room for temporary files ({reason}).", remedy="Free some space and try again.", reason=error
+            "Temporary files cannot be written ({reason}).", remedy="Free some space and try again.", reason=error
         ) from error
     with destination as place:
         async with WorkerClient(folder, start_worker=start_worker) as client:
@@ -37,8 +37,8 @@ async def import_spk2info(
         voices, refused = [], list(written.refused)
         for stored in written.voices:
             try:
-                wish = suggest_name(stored.name, path.stem)
-                name = await asyncio.to_thread(library.unique_name, wish)
+                wanted = suggest_name(stored.name, path.stem)
+                name = await asyncio.to_thread(library.unique_name, wanted)
                 addition = await asyncio.to_thread(
                     library.add, stored.features, name, stored.transcript, generation=stored.generation
                 )
@@ -55,8 +55,8 @@ def _model_of(path: Path, fallback: Path | None) -> Path:
     except StudioError as error:
         if fallback is None:
             raise ModelNotFound(
-                "{file} does not lie in a model folder, and no model is chosen.",
-                remedy="Choose the model it was stored with, then import it again.",
+                "{file} is not in a model folder, and no model is selected.",
+                remedy="Select the model it was stored with, then import it again.",
                 file=path.name,
             ) from error
         return fallback

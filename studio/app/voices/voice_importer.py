@@ -1,6 +1,6 @@
-"""From files, folders, a microphone or another program's voices to voices of the library, with the questions in between.
+"""Creates voices from audio files, folders, recordings, ``.voice`` files and official stored voices.
 
-One sound opens the prompt doctor; several become voices at once, each cut as the doctor proposes.
+A single audio file opens the clip editor; several become voices at once, each from its suggested clip.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Then = Callable[[Voice], object] | None
 
 @dataclass(frozen=True, slots=True)
 class VoiceImportServices:
-    """Where new voices come from, beside files; tests hand in others. ``model_folder``: of the model chosen now."""
+    """Services of the importer, replaceable in tests. ``model_folder`` returns the folder of the selected model."""
 
     make_player: Callable[[QObject], ClipPlayer] = field(default=lambda parent: ClipPlayer(parent=parent))
     open_input: OpenInput = open_input
@@ -49,11 +49,11 @@ class VoiceImportServices:
 
 
 class VoiceImporter(QObject):
-    """Every slot returns at once; what becomes of it is told by ``told`` and ``failed``, and in ``edits``."""
+    """All slots return at once; ``status_message``, ``failed`` and new commands of ``edits`` report the results."""
 
     status_message = Signal(str)
     failed = Signal(object)  # StudioError
-    _begun = Signal(int, int)  # from the thread that makes several voices: which of how many
+    _file_started = Signal(int, int)  # number, total; emitted on the importing thread
 
     def __init__(self, edits: VoiceEdits, sources: VoiceImportServices, window: QWidget) -> None:
         super().__init__(window)
@@ -62,21 +62,19 @@ class VoiceImporter(QObject):
         self._window = window
         self._folder = default_folder(QStandardPaths.StandardLocation.MusicLocation)
         self._imports: set[asyncio.Task[None]] = set()
-        self._begun.connect(self._on_begun)
-
-    # What a person can do.
+        self._file_started.connect(self._on_file_started)
 
     def describe_drop(self, paths: list[Path]) -> str | None:
-        """What letting these files go over the window would do; None if nothing."""
+        """Return the text of the drop overlay for ``paths``; None if they cannot become voices."""
         if not may_hold_voices(paths):
             return None
         if len(paths) == 1 and not paths[0].is_dir():
-            return self.tr("Drop it to make a voice of {name}").format(name=paths[0].name)
-        return self.tr("Drop them to make a voice of each sound")
+            return self.tr("Drop to create a voice from {name}").format(name=paths[0].name)
+        return self.tr("Drop to create one voice per file")
 
-    def take(self, paths: list[Path], *, then: Then = None) -> None:
-        """Files and folders, dropped or chosen. ``then`` gets the voice that is made of a single sound; one undo takes both back."""
-        done = partial(self._on_sorted_out, then)
+    def import_paths(self, paths: list[Path], *, then: Then = None) -> None:
+        """Import files and folders. ``then`` receives the voice of a single audio file; one undo reverts both."""
+        done = partial(self._on_classified, then)
         run_in_background(self, partial(classify_paths, paths), done=done, failed=self.failed.emit)
 
     def choose_files(self) -> None:
@@ -85,18 +83,18 @@ class VoiceImporter(QObject):
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setNameFilters(
             [
-                self.tr("Sounds and voices ({patterns})").format(patterns=f"{sounds} *{VOICE_SUFFIX} spk2info.pt"),
+                self.tr("Audio and voice files ({patterns})").format(patterns=f"{sounds} *{VOICE_SUFFIX} spk2info.pt"),
                 self.tr("All files ({patterns})").format(patterns="*"),
             ]
         )
-        dialog.filesSelected.connect(lambda names: self._take_chosen([Path(name) for name in names]))
+        dialog.filesSelected.connect(lambda names: self._import_chosen([Path(name) for name in names]))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _take_chosen(self, paths: list[Path]) -> None:
-        """The next ones are looked for where these were."""
+    def _import_chosen(self, paths: list[Path]) -> None:
+        """Import ``paths`` and open the next file dialog in their folder."""
         self._folder = str(paths[0].parent)
-        self.take(paths)
+        self.import_paths(paths)
 
     def record(self) -> None:
         from studio.app.voices.recorder_dialog import RecorderDialog  # noqa: PLC0415 - after the first paint
@@ -109,18 +107,16 @@ class VoiceImporter(QObject):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def examine_again(self, voice: Voice) -> None:
-        """Another voice from the same recording."""
+    def reopen_recording(self, voice: Voice) -> None:
+        """Open the clip editor with the clip of ``voice``, to create another voice from it."""
         run_in_background(
             self,
-            partial(_proposal_of, voice),
-            done=partial(self._open_doctor, None),
+            partial(_suggest_from_voice, voice),
+            done=partial(self._open_editor, None),
             failed=self.failed.emit,
         )
 
-    # What follows.
-
-    def _on_sorted_out(self, then: Then, found: DroppedPaths) -> None:
+    def _on_classified(self, then: Then, found: DroppedPaths) -> None:
         for path in found.voice_files:
             self._import_voice(path)
         for path in found.stored_voices:
@@ -128,43 +124,41 @@ class VoiceImporter(QObject):
         if len(found.sounds) == 1:
             self._read(found.sounds[0], then)
         elif found.sounds:
-            self._make_all(found.sounds)
+            self._create_all(found.sounds)
         if not found.num_usable:
             names = ", ".join(path.name for path in found.others[:3])
             self.failed.emit(
                 UnreadableClip(
-                    "{names}: there is no sound in it that could become a voice."
-                    if names
-                    else "There is no sound in this folder that could become a voice.",
-                    remedy="Drop recordings such as WAV, FLAC, MP3 or M4A.",
+                    "{names}: no usable audio found." if names else "No usable audio found in this folder.",
+                    remedy="Use recordings such as WAV, FLAC, MP3 or M4A files.",
                     names=names,
                 )
             )
 
     def _read(self, path: Path, then: Then) -> None:
-        from studio.app.voices.clip_suggestion import propose_from  # noqa: PLC0415 - after the first paint
+        from studio.app.voices.clip_suggestion import suggest_from_file  # noqa: PLC0415 - after the first paint
 
         self.status_message.emit(self.tr("Reading {name}…").format(name=path.name))
-        work = partial(propose_from, path, self.tr("Voice"))
-        run_in_background(self, work, done=partial(self._open_doctor, then), failed=self.failed.emit)
+        work = partial(suggest_from_file, path, self.tr("Voice"))
+        run_in_background(self, work, done=partial(self._open_editor, then), failed=self.failed.emit)
 
     def _on_recorded(self, dialog: RecorderDialog) -> None:
         from studio.app.voices.clip_suggestion import suggest_clip  # noqa: PLC0415 - after the first paint
 
         work = partial(suggest_clip, dialog.recording, self.tr("My voice"), dialog.transcript)
-        run_in_background(self, work, done=partial(self._open_doctor, None), failed=self.failed.emit)
+        run_in_background(self, work, done=partial(self._open_editor, None), failed=self.failed.emit)
 
-    def _open_doctor(self, then: Then, suggestion: ClipSuggestion) -> None:
+    def _open_editor(self, then: Then, suggestion: ClipSuggestion) -> None:
         self.status_message.emit("")
         library = self._edits.library
         run_in_background(
             self,
             partial(library.unique_name, suggestion.name),
-            done=partial(self._show_doctor, then, suggestion),
+            done=partial(self._show_editor, then, suggestion),
             failed=self.failed.emit,
         )
 
-    def _show_doctor(self, then: Then, suggestion: ClipSuggestion, unique_name: str) -> None:
+    def _show_editor(self, then: Then, suggestion: ClipSuggestion, unique_name: str) -> None:
         from studio.app.voices.clip_editor_dialog import ClipEditorDialog  # noqa: PLC0415 - after the first paint
 
         dialog = ClipEditorDialog(suggestion, self._sources.make_player(self._window), self._window, name=unique_name)
@@ -185,26 +179,26 @@ class VoiceImporter(QObject):
         self._keep([voice], then=None if then is None else partial(then, voice))
 
     def _on_not_added(self, dialog: ClipEditorDialog, error: StudioError) -> None:
-        """Nothing that was typed is lost: the name is taken, or the disk is full."""
+        """Open the dialog again with everything that was typed, for example if the name is taken."""
         dialog.show_problem(error)
         dialog.open()
 
-    def _make_all(self, paths: list[Path]) -> None:
-        work = partial(_make_all, self._edits.library, paths, self.tr("Voice"), self._begun.emit)
-        run_in_background(self, work, done=self._on_all_made, failed=self.failed.emit)
+    def _create_all(self, paths: list[Path]) -> None:
+        work = partial(_create_all, self._edits.library, paths, self.tr("Voice"), self._file_started.emit)
+        run_in_background(self, work, done=self._on_all_created, failed=self.failed.emit)
 
-    def _on_begun(self, number: int, total: int) -> None:
-        self.status_message.emit(self.tr("Making voices: {number} of {total}…").format(number=number, total=total))
+    def _on_file_started(self, number: int, total: int) -> None:
+        self.status_message.emit(self.tr("Creating voices: {number} of {total}…").format(number=number, total=total))
 
-    def _on_all_made(self, made: _Made) -> None:
-        self._keep(made.voices)
-        if made.refused:
+    def _on_all_created(self, created: _Created) -> None:
+        self._keep(created.voices)
+        if created.refused:
             self.failed.emit(
                 UnreadableClip(
-                    "{count} of {total} files could not become voices.",
-                    remedy=listed(made.refused),
-                    count=len(made.refused),
-                    total=len(made.refused) + len(made.voices),
+                    "{count} of {total} files could not be imported.",
+                    remedy=listed(created.refused),
+                    count=len(created.refused),
+                    total=len(created.refused) + len(created.voices),
                 )
             )
 
@@ -213,12 +207,12 @@ class VoiceImporter(QObject):
         run_in_background(self, work, done=lambda addition: self._keep([addition.voice]), failed=self.failed.emit)
 
     def _import_stored(self, path: Path) -> None:
-        task = asyncio.ensure_future(self._take_over(path))
+        task = asyncio.ensure_future(self._import_spk2info(path))
         self._imports.add(task)
         task.add_done_callback(self._imports.discard)
 
-    async def _take_over(self, path: Path) -> None:
-        from studio.app.voices.stored_voices import import_spk2info  # noqa: PLC0415 - hardly anybody needs it
+    async def _import_spk2info(self, path: Path) -> None:
+        from studio.app.voices.stored_voices import import_spk2info  # noqa: PLC0415 - rarely needed
         from studio.worker.process import WorkerProcess  # noqa: PLC0415
 
         self.status_message.emit(self.tr("Reading {name}…").format(name=path.name))
@@ -232,47 +226,47 @@ class VoiceImporter(QObject):
         except StudioError as error:
             self.failed.emit(error)
             return
-        self._on_all_made(_Made(voices, refused))
+        self._on_all_created(_Created(voices, refused))
 
     def _keep(self, voices: list[Voice], *, then: Callable[[], object] | None = None) -> None:
         self._edits.keep(voices, then=then)
         if len(voices) == 1:
-            self.status_message.emit(self.tr("{name} is a voice now.").format(name=voices[0].name))
+            self.status_message.emit(self.tr("Added voice {name}").format(name=voices[0].name))
         elif voices:
-            self.status_message.emit(self.tr("{count} new voices.").format(count=len(voices)))
+            self.status_message.emit(self.tr("Added {count} voices").format(count=len(voices)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Created:
     voices: list[Voice]
     refused: list[Message]
 
 
-def _make_all(
+def _create_all(
     library: VoiceLibrary, paths: list[Path], fallback_name: str, begin: Callable[[int, int], object]
-) -> _Made:
-    from studio.app.voices.clip_suggestion import propose_from  # noqa: PLC0415 - after the first paint
+) -> _Created:
+    from studio.app.voices.clip_suggestion import suggest_from_file  # noqa: PLC0415 - after the first paint
 
-    made = _Made([], [])
+    created = _Created([], [])
     for number, path in enumerate(paths, start=1):
         begin(number, len(paths))
         try:
-            suggestion = propose_from(path, fallback_name)
+            suggestion = suggest_from_file(path, fallback_name)
             name = library.unique_name(suggestion.name)
             details = VoiceDetails(
                 name, suggestion.transcript or None, language=language_of(suggestion.transcript) or None
             )
-            made.voices.append(library.add_sound(suggestion.clip(), details).voice)
+            created.voices.append(library.add_sound(suggestion.clip(), details).voice)
         except StudioError as error:
-            made.refused.append(wording("{file}: {reason}", file=path.name, reason=error))
-    return made
+            created.refused.append(wording("{file}: {reason}", file=path.name, reason=error))
+    return created
 
 
 def _add_sound(library: VoiceLibrary, suggestion: ClipSuggestion, window: PromptWindow, details: VoiceDetails) -> Voice:
     return library.add_sound(suggestion.clip(window), details).voice
 
 
-def _proposal_of(voice: Voice) -> ClipSuggestion:
-    from studio.app.voices.clip_suggestion import propose_from  # noqa: PLC0415 - after the first paint
+def _suggest_from_voice(voice: Voice) -> ClipSuggestion:
+    from studio.app.voices.clip_suggestion import suggest_from_file  # noqa: PLC0415 - after the first paint
 
-    return replace(propose_from(voice.clip, voice.name), name=voice.name, transcript=voice.transcript or "")
+    return replace(suggest_from_file(voice.clip, voice.name), name=voice.name, transcript=voice.transcript or "")

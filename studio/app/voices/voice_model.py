@@ -1,4 +1,4 @@
-"""The voices as a list that views show: each with its picture, its number and how far it is prepared."""
+"""List model of the voices with thumbnail, number and preparation state, and its search filter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class VoiceCard:
-    """``number`` is the key (Ctrl+number) that gives the voice to the selected lines; ``picture`` comes later."""
+    """``number`` is that of the shortcut Ctrl+number; ``picture`` is None until it has been drawn."""
 
     voice: Voice
     number: int | None
@@ -33,7 +33,7 @@ class VoiceCard:
 
     @property
     def quality(self) -> Grade | None:
-        """What the library knows; else what was heard when the picture was drawn."""
+        """The grade stored in the library, else the one assessed with the thumbnail."""
         if self.voice.quality is None and self.picture is not None:
             return self.picture.clip_report.quality
         return self.voice.quality
@@ -41,7 +41,7 @@ class VoiceCard:
 
 @paints_safely
 class VoiceModel(QAbstractListModel):
-    """In the library's order, which also numbers the first nine."""
+    """Voices in the order of the library; the first nine are numbered."""
 
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)
@@ -65,14 +65,14 @@ class VoiceModel(QAbstractListModel):
         self.endResetModel()
 
     def set_picture(self, clip: str, picture: CardPicture) -> None:
-        """Of every voice with the clip of that path."""
+        """Set the thumbnail of all voices whose clip has the path ``clip``."""
         self._pictures[clip] = picture
-        self._renew([row for row, card in enumerate(self._cards) if str(card.voice.clip) == clip])
+        self._update_rows([row for row, card in enumerate(self._cards) if str(card.voice.clip) == clip])
 
     def set_preparation(self, name: str, preparation: Preparation) -> None:
         self._preparations[name] = preparation
         row = self.row_of(name)
-        self._renew([] if row is None else [row])
+        self._update_rows([] if row is None else [row])
 
     def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: N802, B008
         return 0 if parent.isValid() else len(self._cards)
@@ -93,20 +93,20 @@ class VoiceModel(QAbstractListModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return self._tool_tip(card)
             case Qt.ItemDataRole.AccessibleTextRole:
-                return self._spoken(card)
+                return self._accessible_text(card)
         return card if role == CARD_ROLE else None
 
     def preparation_word(self, preparation: Preparation) -> str:
-        """Empty where there is nothing to say."""
+        """Return the label of a state; empty for UNKNOWN."""
         match preparation.state:
             case PreparationState.WAITING:
-                return self.tr("Waiting to be prepared")
+                return self.tr("Queued")
             case PreparationState.RUNNING:
                 return self.tr("Preparing, {percent} %").format(percent=round(100 * preparation.share))
             case PreparationState.READY:
-                return self.tr("Ready to speak")
+                return self.tr("Ready")
             case PreparationState.FAILED:
-                return self.tr("Could not be prepared")
+                return self.tr("Preparation failed")
             case PreparationState.OTHER_MODEL:
                 return self.tr("Needs another model")
         return ""
@@ -119,7 +119,7 @@ class VoiceModel(QAbstractListModel):
             preparation=self._preparations.get(voice.name, Preparation()),
         )
 
-    def _renew(self, rows: list[int]) -> None:
+    def _update_rows(self, rows: list[int]) -> None:
         for row in rows:
             self._cards[row] = self._card(self._cards[row].voice, row)
             self.dataChanged.emit(self.index(row), self.index(row))
@@ -127,8 +127,8 @@ class VoiceModel(QAbstractListModel):
     def _tool_tip(self, card: VoiceCard) -> str:
         voice, parts = card.voice, [card.voice.name]
         if voice.is_built_in:
-            parts.append(self.tr("Comes with the program"))
-        parts.append(voice.transcript or self.tr("Without a transcript: speaks in cross-lingual mode"))
+            parts.append(self.tr("Bundled voice"))
+        parts.append(voice.transcript or self.tr("No transcript: cross-lingual mode"))
         if voice.consent:
             parts.append(self.tr("Consent: {by}").format(by=voice.consent.by or voice.consent.scope))
         if voice.notes:
@@ -139,10 +139,10 @@ class VoiceModel(QAbstractListModel):
         if card.preparation.error is not None:
             parts.append(format_error(card.preparation.error))
         if card.number is not None:
-            parts.append(self.tr("Ctrl+{number} gives it to the selected lines").format(number=card.number))
+            parts.append(self.tr("Ctrl+{number}: use for selected lines").format(number=card.number))
         return "\n".join(parts)
 
-    def _spoken(self, card: VoiceCard) -> str:
+    def _accessible_text(self, card: VoiceCard) -> str:
         parts = [
             card.voice.name,
             language_word(card.voice.language),
@@ -155,7 +155,7 @@ class VoiceModel(QAbstractListModel):
 
 @paints_safely
 class VoiceFilter(QSortFilterProxyModel):
-    """Voices in whose name, transcript, notes, language or consent all the words searched for occur."""
+    """Keeps voices whose name, transcript, notes, language or consent contain all search words."""
 
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The small waveforms of the cards: each clip is read once, in the background."""
+"""Waveform thumbnails and assessments of the voice clips, each read once in the background."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CardPicture:
 
 
 class VoiceThumbnails(QObject):
-    """``ready`` tells of each; of clips without sound (stored voices) it never does."""
+    """Emits ``ready`` for each clip; stored features have no waveform and are skipped."""
 
     ready = Signal(str, object)  # the clip's path, CardPicture
 
@@ -43,7 +43,7 @@ class VoiceThumbnails(QObject):
         self._read_next()
 
     def _read_next(self) -> None:
-        """One at a time: a hundred cards must not keep the file waiting that somebody has just dropped."""
+        """Read one clip at a time, so that a long list does not block the import of a dropped file."""
         if self._waiting and not self._is_reading:
             self._is_reading = True
             clip = self._waiting.pop(0)
@@ -60,7 +60,7 @@ class VoiceThumbnails(QObject):
         self._read_next()
 
     def _on_failed(self, clip: Path, _error: StudioError) -> None:
-        """A card without a waveform says enough; the clip may be back when it is asked for again."""
+        """Leave the card without a waveform, and allow another attempt later."""
         self._is_reading = False
         self._asked.discard(clip)
         self._read_next()

@@ -1,4 +1,4 @@
-"""What the tests of the voices dock share: a library, recordings to make voices from, a silent loudspeaker."""
+"""Fixtures for the voices dock: a library, recordings and a fake output device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLIP = Path(__file__).parents[2] / "reference" / "inputs" / "prompt_a.wav"
 
 
 def speech(seconds: float, *, level: float = 0.1, seed: int = 0) -> np.ndarray:
-    """Noise that swells and fades as syllables do."""
+    """Noise with a syllable-like envelope."""
     num_samples = int(seconds * RATE)
     syllables = 0.55 + 0.45 * np.sin(2 * np.pi * 4 * np.arange(num_samples) / RATE)
     return (np.random.default_rng(seed).normal(0, level, num_samples) * syllables).astype(np.float32)
@@ -41,14 +41,14 @@ def clip() -> Path:
 
 @pytest.fixture
 def recording() -> Waveform:
-    """Eight seconds of speech with silence around it."""
+    """Eight seconds of speech between two of silence."""
     silence = np.zeros(2 * RATE, np.float32)
     return Waveform(np.concatenate([silence, speech(8.0), silence]), RATE)
 
 
 @pytest.fixture
 def make_sound(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a sound file and returns its path."""
+    """Write an audio file and return its path."""
 
     def make(name: str, seconds: float = 5.0, **settings: float) -> Path:
         path = tmp_path / name
@@ -60,7 +60,7 @@ def make_sound(tmp_path: Path) -> Callable[..., Path]:
 
 
 class SilentOutputs:
-    """One loudspeaker without sound."""
+    """A single fake output device."""
 
     def __init__(self) -> None:
         self.card = SoundCard()

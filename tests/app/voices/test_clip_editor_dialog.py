@@ -1,4 +1,4 @@
-"""The prompt doctor's dialog: it proposes, judges what the handles hold, says which mode follows, and plays."""
+"""Clip editor: suggested segment, assessment of the selection, prompt mode and playback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MakePlayer = Callable[[QObject], ClipPlayer]
 
 @pytest.fixture
 def open_dialog(qtbot: QtBot, make_player: MakePlayer) -> Callable[..., ClipEditorDialog]:
-    windows: list[QWidget] = []  # kept: nobody else refers to them
+    windows: list[QWidget] = []  # keeps a reference to each
 
     def open_dialog(recording: Waveform, **details: str) -> ClipEditorDialog:
         window = QWidget()
@@ -33,62 +33,62 @@ def open_dialog(qtbot: QtBot, make_player: MakePlayer) -> Callable[..., ClipEdit
             suggest_clip(recording, "Anna", details.pop("transcript", "")), make_player(window), window, **details
         )
         dialog.open()
-        qtbot.waitUntil(lambda: dialog._findings.clip_report is not None)
+        qtbot.waitUntil(lambda: dialog._report_view.clip_report is not None)
         return dialog
 
     return open_dialog
 
 
-def test_it_proposes_the_best_part_and_judges_it(
+def test_the_best_segment_is_suggested_and_assessed(
     open_dialog: Callable[..., ClipEditorDialog], recording: Waveform
 ) -> None:
     dialog = open_dialog(recording)
     window = dialog.window_of_clip
     assert (window.start_seconds, window.end_seconds) == (pytest.approx(1.9, abs=0.1), pytest.approx(10.2, abs=0.1))
-    words = {subject: row[1].text() for subject, row in dialog._findings._rows.items()}
+    words = {aspect: row[1].text() for aspect, row in dialog._report_view._rows.items()}
     assert words[Aspect.LENGTH].startswith("Good: ")
     assert all(words.values())
-    assert dialog._make.isEnabled()
+    assert dialog._create.isEnabled()
     assert not dialog._problem.isVisible()
 
 
-def test_handles_change_the_verdict(
+def test_changing_the_selection_updates_the_report(
     open_dialog: Callable[..., ClipEditorDialog], recording: Waveform, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(recording)
     dialog._waveform.select(2.0, 3.2)
     dialog._waveform.selection_changed.emit(2.0, 3.2)
-    row = dialog._findings._rows[Aspect.LENGTH][1]
-    qtbot.waitUntil(lambda: row.text().startswith("Fair: It holds only"))
+    row = dialog._report_view._rows[Aspect.LENGTH][1]
+    qtbot.waitUntil(lambda: row.text().startswith("Fair: It contains only"))
     dialog._waveform.select(0.0, 1.0)
     dialog._waveform.selection_changed.emit(0.0, 1.0)
     qtbot.waitUntil(dialog._problem.isVisible)
     assert "silent" in dialog._problem.words
-    assert not dialog._make.isEnabled()
-    dialog._propose()
-    qtbot.waitUntil(dialog._make.isEnabled)
+    assert not dialog._create.isEnabled()
+    dialog._select_suggestion()
+    qtbot.waitUntil(dialog._create.isEnabled)
     assert row.text().startswith("Good: ")
 
 
-def test_a_low_sample_rate_is_explained_and_nothing_made_of_it(
+def test_a_low_sample_rate_is_reported_and_refused(
     open_dialog: Callable[..., ClipEditorDialog], recording: Waveform
 ) -> None:
     dialog = open_dialog(Waveform(recording.samples, 8_000))
-    assert "at least 16000 are needed" in dialog._problem.words
-    assert "16000" in dialog._findings._rows[Aspect.BANDWIDTH][1].text()
-    assert not dialog._make.isEnabled()
+    assert "at least 16000 Hz is needed" in dialog._problem.words
+    assert "16000" in dialog._report_view._rows[Aspect.BANDWIDTH][1].text()
+    assert not dialog._create.isEnabled()
 
 
-def test_the_transcript_decides_the_mode(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
+def test_the_transcript_selects_the_mode(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
     form = open_dialog(recording)._form
-    assert "cross-lingual" in form._mode_text.text()
+    assert "Cross-lingual" in form._mode_text.text()
     form.transcript.insertPlainText("今天天气很好")
     assert "Zero-shot" in form._mode_text.text()
     assert form.description.language == "zh"
     form._language.setCurrentIndex(form._language.findData("ja"))
     form._on_language_chosen()
     QTest.keyClicks(form.transcript, " and what she said then")
-    assert form.description.language == "ja", "what was chosen stays"
+    assert form.description.language == "ja", "a chosen language is kept"
 
 
 def test_details(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
@@ -106,10 +106,10 @@ def test_details(open_dialog: Callable[..., ClipEditorDialog], recording: Wavefo
     consent = dialog.details.consent
     assert (consent.by, consent.scope, len(consent.date)) == ("Anna Ferrari", "one audio book", 10)
     form.name.setText("  ")
-    assert not dialog._make.isEnabled()
+    assert not dialog._create.isEnabled()
 
 
-def test_listening_plays_the_chosen_part(
+def test_play_plays_the_selection(
     open_dialog: Callable[..., ClipEditorDialog],
     recording: Waveform,
     outputs,
@@ -120,7 +120,7 @@ def test_listening_plays_the_chosen_part(
     dialog._listen.click()
     assert dialog._listen.text() == "Stop"
     qtbot.waitUntil(lambda: (dialog._waveform.cursor_seconds or 0) > 4.1)
-    qtbot.waitUntil(lambda: dialog._listen.text() == "Listen to this part")
+    qtbot.waitUntil(lambda: dialog._listen.text() == "Play selection")
     rate = recording.sample_rate
     np.testing.assert_allclose(outputs.card.heard, recording.samples[4 * rate : round(4.6 * rate)], atol=1e-6)
     assert dialog._waveform.cursor_seconds is None
@@ -129,22 +129,20 @@ def test_listening_plays_the_chosen_part(
     assert not dialog._player.is_playing
 
 
-def test_a_problem_keeps_what_was_typed(
+def test_an_error_keeps_the_input(
     open_dialog: Callable[..., ClipEditorDialog], recording: Waveform, report_of: Callable[[QWidget], str]
 ) -> None:
     dialog = open_dialog(recording)
     dialog._form.name.setText("Ben")
     dialog.accept()
-    dialog.show_problem(VoiceExists("There is a voice named {name} already.", remedy="Choose another.", name="Ben"))
+    dialog.show_problem(VoiceExists("A voice named {name} already exists.", remedy="Choose another.", name="Ben"))
     dialog.open()
-    assert dialog._problem.words == "There is a voice named Ben already. Choose another."
-    assert "There is a voice named ‹name› already." in report_of(dialog)
+    assert dialog._problem.words == "A voice named Ben already exists. Choose another."
+    assert "A voice named ‹name› already exists." in report_of(dialog)
     assert dialog.details.name == "Ben"
 
 
-def test_everything_can_be_reached_and_is_named(
-    open_dialog: Callable[..., ClipEditorDialog], recording: Waveform
-) -> None:
+def test_all_focusable_controls_have_names(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
     dialog = open_dialog(recording)
     for control in dialog.findChildren(QWidget):
         is_inner = control.objectName().startswith("qt_") or isinstance(control.parent(), QLineEdit)

@@ -1,4 +1,4 @@
-"""Files and folders, sorted by what can be made of them."""
+"""Classification of dropped files and folders."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def test_kinds(tmp_path: Path) -> None:
     assert found.num_usable == 4
 
 
-def test_folders_are_looked_through_in_order(tmp_path: Path) -> None:
+def test_folders_are_searched_in_order_of_name(tmp_path: Path) -> None:
     folder = tmp_path / "声 音"
     touch(folder / "b.wav", folder / "a" / "z.flac", folder / ".hidden.wav", folder / "notes.txt", folder / "llm.pt")
     found = classify_paths([folder])
     assert [path.name for path in found.sounds] == ["z.flac", "b.wav"]
-    assert found.stored_voices == [], "a model's weights are no voices"
+    assert found.stored_voices == [], "model weights are not voices"
     assert found.others == []
 
 
-def test_a_music_collection_has_an_end(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_the_number_of_files_is_limited(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(dropped_paths, "MOST_FILES", 5)
     touch(*(tmp_path / "music" / f"{number}.mp3" for number in range(20)))
     assert classify_paths([tmp_path / "music"]).num_usable == 5
 
 
-def test_what_is_held_over_the_window_is_judged_by_name(tmp_path: Path) -> None:
+def test_dragged_paths_are_checked_by_name_only(tmp_path: Path) -> None:
     assert may_hold_voices([Path("/nowhere/a.mp3")])
     assert may_hold_voices([tmp_path])
     assert not may_hold_voices([Path("/nowhere/a.txt"), Path("/nowhere/b.timbre")])

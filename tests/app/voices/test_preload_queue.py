@@ -1,4 +1,4 @@
-"""Voices are prepared one after the other, new ones first, and never while somebody is speaking."""
+"""Preparation of voices: one at a time, new ones first, paused while lines are spoken."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def voice(name: str, generation: str | None = None) -> Voice:
 
 
 class Preparer:
-    """Prepares a voice when it is let."""
+    """A fake worker bridge that waits for ``gate``."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -62,13 +62,13 @@ def run(scenario: Callable[[VoicePreloadQueue, Preparer], Coroutine[Any, Any, No
 
 @pytest.fixture(autouse=True)
 def application(qtbot: QtBot) -> None:
-    """Signals need one."""
+    """Signals need a QApplication."""
 
 
-def test_one_after_the_other_with_progress() -> None:
+def test_voices_are_prepared_in_order_with_progress() -> None:
     async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
-        told: list[tuple[str, PreparationState]] = []
-        queue.changed.connect(lambda name, preparation: told.append((name, preparation.state)))
+        states: list[tuple[str, PreparationState]] = []
+        queue.changed.connect(lambda name, preparation: states.append((name, preparation.state)))
         queue.use(preparer)
         for name in ("a", "b"):
             queue.request(voice(name), is_urgent=False)
@@ -78,7 +78,7 @@ def test_one_after_the_other_with_progress() -> None:
         preparer.gate.set()
         await settle()
         assert [queue.of(name).state for name in "ab"] == [PreparationState.READY] * 2
-        assert told[-1] == ("b", PreparationState.READY)
+        assert states[-1] == ("b", PreparationState.READY)
 
     run(scenario)
 
@@ -96,7 +96,7 @@ def test_a_new_voice_comes_first() -> None:
     run(scenario)
 
 
-def test_failures_stop_nothing() -> None:
+def test_the_queue_continues_after_a_failure() -> None:
     async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
         queue.use(preparer)
         queue.request(voice("broken"), is_urgent=False)
@@ -112,7 +112,7 @@ def test_failures_stop_nothing() -> None:
     run(scenario)
 
 
-def test_speaking_comes_before_preparing() -> None:
+def test_pause_cancels_and_resume_restarts() -> None:
     async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
         queue.use(preparer)
         queue.request(voice("a"))
@@ -131,7 +131,7 @@ def test_speaking_comes_before_preparing() -> None:
     run(scenario)
 
 
-def test_a_voice_that_goes_is_not_prepared() -> None:
+def test_a_forgotten_voice_is_not_prepared() -> None:
     async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
         queue.use(preparer)
         for name in ("a", "b", "c"):
@@ -147,7 +147,7 @@ def test_a_voice_that_goes_is_not_prepared() -> None:
     run(scenario)
 
 
-def test_another_model_begins_anew() -> None:
+def test_another_model_resets_all_states() -> None:
     async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
         queue.use(preparer, "CosyVoice3")
         queue.request(voice("stored", generation="cosyvoice2"))
@@ -165,7 +165,7 @@ def test_another_model_begins_anew() -> None:
     run(scenario)
 
 
-def test_a_new_name_changes_nothing() -> None:
+def test_a_renamed_voice_keeps_its_state() -> None:
     async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
         queue.use(preparer)
         preparer.gate.set()
@@ -187,8 +187,8 @@ def test_a_new_name_changes_nothing() -> None:
     run(scenario)
 
 
-def test_the_worker_prepares_it() -> None:
-    """Through the real client, to a worker with a fake model."""
+def test_prepare_through_the_worker_client() -> None:
+    """With the real client and a worker with a fake model."""
 
     async def play() -> None:
         async with WorkerClient(Path("fake"), start_worker=ThreadWorker) as client:

@@ -1,4 +1,4 @@
-"""The whole way of a recorded voice through a real sound server: countdown, recording, its end, doctor, card."""
+"""Recording a voice through a real sound server: countdown, recording, clip editor, voice card."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import sys, time
 from pathlib import Path
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
-from studio.app.voices.clip_editor_dialog import DoctorDialog
+from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.app.voices.panel import VoicesPanel
 from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.recording_session import SessionState
@@ -39,10 +39,10 @@ until(lambda: recorder._session.state is SessionState.RECORDING)
 print("recording", flush=True)
 until(recorder._use.isEnabled)
 recorder._use.click()
-until(lambda: any(dialog._make.isEnabled() for dialog in panel.findChildren(DoctorDialog)))
-(doctor,) = panel.findChildren(DoctorDialog)
-doctor._form.name.setText("Spoken")
-doctor.accept()
+until(lambda: any(dialog._create.isEnabled() for dialog in panel.findChildren(ClipEditorDialog)))
+(editor,) = panel.findChildren(ClipEditorDialog)
+editor._form.name.setText("Spoken")
+editor.accept()
 until(lambda: panel.voices)
 (voice,) = panel.voices
 print(voice.name, round(voice.clip_seconds, 1), voice.quality.value)
@@ -50,14 +50,14 @@ print(voice.name, round(voice.clip_seconds, 1), voice.quality.value)
 
 
 @pytest.mark.slow
-def test_what_is_said_into_the_microphone_becomes_a_voice(tmp_path: Path) -> None:
+def test_a_microphone_recording_becomes_a_voice(tmp_path: Path) -> None:
     with virtual_room(tmp_path) as room:
         room.environment["QT_QPA_PLATFORM"] = "offscreen"
         window = room.start(RECORD_A_VOICE, str(tmp_path / "voices"))
         assert window.stdout is not None
         assert window.stdout.readline() == "recording\n"
         room.play(speech_like(5.0))
-        said, errors = window.communicate(timeout=120)
-    name, seconds, quality = said.split()
+        output, errors = window.communicate(timeout=120)
+    name, seconds, quality = output.split()
     assert (name, quality) == ("Spoken", "good"), errors
     assert 4.8 < float(seconds) < 5.6

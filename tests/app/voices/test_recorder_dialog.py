@@ -1,4 +1,4 @@
-"""Recording: listening, counting down, stopping by itself, doing it again, and microphones that are not there."""
+"""Recorder: level, countdown, automatic stop, repeated recording, and missing or lost microphones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SILENCE = np.zeros(3 * RATE, np.float32)
 
 @pytest.fixture
 def open_dialog(qtbot: QtBot, make_player: Callable[[QObject], ClipPlayer]) -> Callable[[OpenInput], RecorderDialog]:
-    windows: list[QWidget] = []  # kept: nobody else refers to them
+    windows: list[QWidget] = []  # keeps a reference to each
 
     def open_dialog(open_input: OpenInput) -> RecorderDialog:
         window = QWidget()
@@ -53,7 +53,7 @@ def until(qtbot: QtBot, dialog: RecorderDialog, state: SessionState) -> None:
     qtbot.waitUntil(lambda: dialog._session.state is state)
 
 
-def test_a_recording_ends_by_itself(
+def test_a_recording_stops_after_silence(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
@@ -81,7 +81,7 @@ def test_a_recording_ends_by_itself(
     np.testing.assert_array_equal(dialog.recording.samples[RATE // 2 : 4 * RATE], speech(4.0)[: round(3.5 * RATE)])
 
 
-def test_one_may_stop_and_record_again(
+def test_a_recording_can_be_stopped_and_repeated(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
@@ -93,14 +93,14 @@ def test_one_may_stop_and_record_again(
         microphone.hear(speech(seconds))
         microphone.hear(SILENCE)
         qtbot.wait(120)
-        assert dialog._session.state is SessionState.RECORDING, "it does not stop by itself"
+        assert dialog._session.state is SessionState.RECORDING, "automatic stop is off"
         dialog._record.click()
         assert dialog.recording.seconds == seconds + 3.0
         assert dialog._record.text() == "Record again"
     dialog.reject()
 
 
-def test_the_countdown_can_be_broken_off(
+def test_the_countdown_can_be_cancelled(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
@@ -114,7 +114,7 @@ def test_the_countdown_can_be_broken_off(
     assert not microphone.is_running
 
 
-def test_no_microphone_is_a_normal_state(
+def test_a_missing_microphone_is_reported(
     open_dialog: Callable[[OpenInput], RecorderDialog], qtbot: QtBot, report_of: Callable[[QWidget], str]
 ) -> None:
     dialog = open_dialog(no_microphone)
@@ -122,11 +122,11 @@ def test_no_microphone_is_a_normal_state(
     assert dialog._problem.words == "No microphone can be used here. Connect a microphone, or use a sound file."
     assert report_of(dialog).startswith("error: no-audio-device\n")
     assert not dialog._record.isEnabled()
-    assert dialog._look_again.isEnabled()
+    assert dialog._refresh.isEnabled()
     dialog.reject()
 
 
-def test_a_microphone_that_comes_later_is_found(
+def test_a_microphone_connected_later_is_found(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     answers: list[OpenInput] = [no_microphone, microphone.open]
@@ -136,14 +136,14 @@ def test_a_microphone_that_comes_later_is_found(
 
     dialog = open_dialog(open_next)
     until(qtbot, dialog, SessionState.NO_MICROPHONE)
-    dialog._look_again.click()
+    dialog._refresh.click()
     until(qtbot, dialog, SessionState.LISTENING)
     assert dialog._record.isEnabled()
     assert not dialog._problem.isVisible()
     dialog.reject()
 
 
-def test_a_microphone_that_vanishes_leaves_what_was_recorded(
+def test_the_recording_survives_a_lost_microphone(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
@@ -173,7 +173,7 @@ def test_another_microphone_can_be_chosen(
     dialog.reject()
 
 
-def test_listening_to_what_was_recorded(
+def test_the_recording_can_be_played(
     open_dialog: Callable[[OpenInput], RecorderDialog],
     microphone: Microphone,
     outputs,
@@ -187,6 +187,6 @@ def test_listening_to_what_was_recorded(
     qtbot.wait(100)
     dialog._record.click()
     dialog._listen.click()
-    qtbot.waitUntil(lambda: dialog._listen.text() == "Listen")
+    qtbot.waitUntil(lambda: dialog._listen.text() == "Play")
     np.testing.assert_allclose(outputs.card.heard, dialog.recording.samples, atol=1e-6)
     dialog.reject()

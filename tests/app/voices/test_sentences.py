@@ -1,4 +1,4 @@
-"""The doctor's sentences in the window: none is forgotten by the translators' tools."""
+"""Translations of the clip report."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from PySide6.QtGui import QPalette
 
 from studio import paths
 from studio.app.voices.sentences import (
+    ASPECT_NAMES,
     GRADE_ICONS,
     GRADE_WORDS,
     SENTENCES,
-    SUBJECT_WORDS,
     advice_of,
     grade_color,
     sentence_of,
@@ -20,20 +20,20 @@ from studio.voices.clip_report import VERDICTS, Aspect, assess_clip
 from studio.voices.grades import Grade
 
 
-def test_every_sentence_of_the_doctor_can_be_translated() -> None:
-    said = {text for verdict in VERDICTS.values() for text in (verdict.sentence, verdict.advice) if text}
-    assert said == set(SENTENCES)
+def test_every_sentence_of_the_report_can_be_translated() -> None:
+    sentences = {text for verdict in VERDICTS.values() for text in (verdict.sentence, verdict.advice) if text}
+    assert sentences == set(SENTENCES)
 
 
-def test_every_grade_and_subject_has_a_word_and_a_shape() -> None:
+def test_every_grade_and_aspect_has_a_name_and_an_icon() -> None:
     assert set(GRADE_WORDS) == set(GRADE_ICONS) == set(Grade)
     assert len(set(GRADE_ICONS.values())) == len(Grade)
     assert all((paths.resources() / "icons" / f"{name}.svg").is_file() for name in GRADE_ICONS.values())
-    assert set(SUBJECT_WORDS) == set(Aspect)
+    assert set(ASPECT_NAMES) == set(Aspect)
     assert len({grade_color(grade, QPalette()) for grade in Grade}) == len(Grade)
 
 
-def test_without_a_translation_it_is_the_doctors_own_english() -> None:
+def test_english_is_the_default() -> None:
     sound = np.random.default_rng(0).normal(0, 0.1, 20_000).astype(np.float32)
     for finding in assess_clip(Waveform(sound, 8_000)).findings:
         assert sentence_of(finding) == finding.sentence

@@ -1,4 +1,4 @@
-"""The list of cards: what is shown, said and found."""
+"""Voice cards: texts, painting, search and thumbnails."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def model(qtbot: QtBot, qtmodeltester: ModelTester) -> VoiceModel:
     return model
 
 
-def said(model: VoiceModel, row: int) -> str:
+def accessible_text(model: VoiceModel, row: int) -> str:
     return str(model.index(row).data(Qt.ItemDataRole.AccessibleTextRole))
 
 
-def test_a_card_is_said_in_words(model: VoiceModel) -> None:
-    assert said(model, 1) == "Anna, Chinese, 4.2 seconds, Quality: Good"
+def test_accessible_text_of_a_card(model: VoiceModel) -> None:
+    assert accessible_text(model, 1) == "Anna, Chinese, 4.2 seconds, Quality: Good"
     model.set_preparation("Anna", Preparation(PreparationState.RUNNING, 0.42))
-    assert said(model, 1).endswith("Preparing, 42 %")
+    assert accessible_text(model, 1).endswith("Preparing, 42 %")
     model.set_preparation("Anna", Preparation(PreparationState.READY, 1.0))
-    assert said(model, 1).endswith("Ready to speak")
-    assert "Comes with the program" in model.index(0).data(Qt.ItemDataRole.ToolTipRole)
+    assert accessible_text(model, 1).endswith("Ready")
+    assert "Bundled voice" in model.index(0).data(Qt.ItemDataRole.ToolTipRole)
     assert "Consent: Benjamin" in model.index(2).data(Qt.ItemDataRole.ToolTipRole)
 
 
@@ -62,12 +62,12 @@ def test_the_first_nine_have_numbers(model: VoiceModel) -> None:
 
 
 def picture(level: float = 0.1) -> CardPicture:
-    """Of four seconds of noise, which at a low level is a poor clip."""
+    """The thumbnail of four seconds of noise; at a low level its grade is poor."""
     samples = np.random.default_rng(0).normal(0, level, 96_000).astype(np.float32)
     return CardPicture(outline_of(samples, 90), assess_clip(Waveform(samples, 24_000)))
 
 
-def test_what_came_later_survives_a_new_list(model: VoiceModel) -> None:
+def test_thumbnails_and_states_survive_a_new_list(model: VoiceModel) -> None:
     poor = picture(level=0.002)
     model.set_picture("/clips/Ben.wav", poor)
     model.set_picture("/clips/Anna.wav", poor)
@@ -75,14 +75,14 @@ def test_what_came_later_survives_a_new_list(model: VoiceModel) -> None:
     model.show_voices(model.voices)
     assert model.card(2).picture is poor
     assert model.card(2).quality is Grade.POOR
-    assert model.card(1).quality is Grade.GOOD, "what the library says counts"
+    assert model.card(1).quality is Grade.GOOD, "the grade in the library takes precedence"
     assert model.card(2).preparation.state is PreparationState.READY
 
 
-def test_a_poor_card_says_why(model: VoiceModel) -> None:
+def test_the_tool_tip_explains_a_poor_grade(model: VoiceModel) -> None:
     model.set_picture("/clips/Ben.wav", picture(level=0.002))
     tip = model.index(2).data(Qt.ItemDataRole.ToolTipRole)
-    assert "It is very quiet, and its noise is learnt along with the voice. Record it again" in tip
+    assert "The level is very low, so noise becomes part of the voice. Record again" in tip
     assert "The level is good" not in tip
 
 
@@ -103,7 +103,7 @@ def test_only_own_voices_can_be_renamed(model: VoiceModel) -> None:
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK])
-def test_cards_are_painted_in_any_state(model: VoiceModel, qtbot: QtBot, colors: ThemeColors) -> None:
+def test_each_preparation_state_is_painted_differently(model: VoiceModel, qtbot: QtBot, colors: ThemeColors) -> None:
     view = QListView()
     qtbot.addWidget(view)
     view.setPalette(palette_of(colors))
@@ -127,7 +127,7 @@ def test_cards_are_painted_in_any_state(model: VoiceModel, qtbot: QtBot, colors:
     assert len(pictures) == len(PreparationState), "each looks different"
 
 
-def test_pictures_are_made_in_the_background(library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
+def test_thumbnails_are_made_in_the_background(library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
     pictures = VoiceThumbnails()
     added = library.add(clip, "Anna").voice
     with qtbot.waitSignal(pictures.ready) as ready:

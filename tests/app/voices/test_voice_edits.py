@@ -1,4 +1,4 @@
-"""Every change to the library can be undone and done again, and a failure is told and forgotten."""
+"""Undo and redo of library changes; failed commands are reported and removed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def edits(library: VoiceLibrary, stack: QUndoStack) -> VoiceEdits:
 
 
 def idle(edits: VoiceEdits, qtbot: QtBot) -> None:
-    """Wait until all steps are over."""
+    """Wait until all steps have finished."""
     qtbot.waitUntil(lambda: not edits._is_busy and not edits._waiting)
 
 
@@ -51,7 +51,7 @@ def test_a_new_voice_can_be_undone(
     assert names(library) == []
 
 
-def test_deleted_voices_come_back(
+def test_deletion_can_be_undone(
     edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
 ) -> None:
     before = [library.add(clip, name).voice for name in ("Anna", "Ben")]
@@ -69,7 +69,7 @@ def test_deleted_voices_come_back(
     assert names(library) == []
 
 
-def test_all_or_none_are_deleted(
+def test_a_failed_deletion_keeps_all_voices(
     edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
 ) -> None:
     anna, ben = (library.add(clip, name).voice for name in ("Anna", "Ben"))
@@ -86,13 +86,13 @@ def test_all_or_none_are_deleted(
 def test_rename(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
     anna = library.add(clip, "Anna").voice
     library.add(clip, "Ben")
-    told: list[tuple[str, str]] = []
-    edits.renamed.connect(lambda before, after: told.append((before, after)))
+    renames: list[tuple[str, str]] = []
+    edits.renamed.connect(lambda before, after: renames.append((before, after)))
     edits.rename(anna, " Clara ")
     idle(edits, qtbot)
     stack.undo()
     idle(edits, qtbot)
-    assert told == [("Anna", "Clara"), ("Clara", "Anna")]
+    assert renames == [("Anna", "Clara"), ("Clara", "Anna")]
     assert names(library) == ["Anna", "Ben"]
     stack.redo()
     idle(edits, qtbot)
@@ -110,13 +110,13 @@ def test_rename(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, cli
     assert not stack.canUndo(), "nothing was changed"
 
 
-def test_whoever_hears_of_a_new_voice_may_push_a_step_of_their_own(
+def test_a_command_may_be_pushed_when_a_voice_is_added(
     edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
 ) -> None:
-    edits.changed.connect(lambda: stack.push(QUndoCommand("Lines speak in it")) if stack.count() == 1 else None)
+    edits.changed.connect(lambda: stack.push(QUndoCommand("Change voice")) if stack.count() == 1 else None)
     edits.keep([library.add(clip, "Anna").voice])
     idle(edits, qtbot)
-    assert [stack.text(index) for index in range(stack.count())] == ["New voice Anna", "Lines speak in it"]
+    assert [stack.text(index) for index in range(stack.count())] == ["New voice Anna", "Change voice"]
     stack.undo()
     idle(edits, qtbot)
     assert names(library) == ["Anna"]
@@ -149,7 +149,7 @@ def test_duplicate(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, 
     assert names(library) == ["Anna"]
 
 
-def test_the_window_does_not_wait_for_a_change(
+def test_changes_run_in_the_background_in_order(
     edits: VoiceEdits, library: VoiceLibrary, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna = library.add(clip, "Anna").voice
@@ -172,7 +172,7 @@ def test_the_window_does_not_wait_for_a_change(
     assert [error.code for error in errors] == ["voice-not-found"]
 
 
-def test_a_change_that_is_undone_before_it_fails_is_forgotten(
+def test_a_change_undone_before_it_fails_is_removed(
     edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
 ) -> None:
     anna = library.add(clip, "Anna").voice
@@ -187,7 +187,7 @@ def test_a_change_that_is_undone_before_it_fails_is_forgotten(
     assert stack.count() == 0
 
 
-def test_a_stack_that_is_cleared_meanwhile_does_no_harm(
+def test_clearing_the_stack_while_changes_are_pending(
     edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
 ) -> None:
     anna = library.add(clip, "Anna").voice

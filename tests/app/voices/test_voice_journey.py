@@ -1,4 +1,4 @@
-"""Voices in the whole window: dropped on it, given to lines, prepared, renamed, deleted, had back."""
+"""Voices in the whole window: dropped, assigned, prepared, renamed, deleted and restored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COPY, LEFT, PLAIN = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.Keyb
 
 
 def drop_on(bench: Bench, window: MainWindow, *paths: Path) -> str:
-    """As another program's files come: held over the window, then let go. Returns what the window says meanwhile."""
+    """Drag ``paths`` over the window and drop them; return the text shown meanwhile."""
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     overlay = bench.parts.drops.overlay
@@ -29,10 +29,10 @@ def drop_on(bench: Bench, window: MainWindow, *paths: Path) -> str:
     return words
 
 
-def doctor_of(bench: Bench) -> ClipEditorDialog:
+def clip_editor_of(bench: Bench) -> ClipEditorDialog:
     window = bench.window
     assert window is not None
-    bench.until(lambda: any(dialog._make.isEnabled() for dialog in window.findChildren(ClipEditorDialog)))
+    bench.until(lambda: any(dialog._create.isEnabled() for dialog in window.findChildren(ClipEditorDialog)))
     return window.findChildren(ClipEditorDialog)[0]
 
 
@@ -40,11 +40,11 @@ def names(bench: Bench) -> list[str]:
     return [voice.name for voice in bench.library.voices()]
 
 
-def test_a_sound_is_dropped_and_its_voice_speaks(bench: Bench) -> None:
+def test_a_dropped_recording_becomes_the_voice_of_a_line(bench: Bench) -> None:
     window = bench.open_window()
     sound = clip_of_noise(bench.folder / "narrator.wav")
-    assert drop_on(bench, window, sound) == "Drop it to make a voice of narrator.wav"
-    dialog = doctor_of(bench)
+    assert drop_on(bench, window, sound) == "Drop to create a voice from narrator.wav"
+    dialog = clip_editor_of(bench)
     dialog._form.transcript.setPlainText("What is said in it.")
     dialog.accept()
     bench.until(lambda: names(bench) == ["narrator"])
@@ -62,12 +62,12 @@ def test_a_sound_is_dropped_and_its_voice_speaks(bench: Bench) -> None:
     assert len(bench.card.heard)
 
 
-def test_lines_follow_a_renamed_voice_and_one_undo_brings_all_back(bench: Bench) -> None:
+def test_lines_follow_a_renamed_voice_and_one_undo_reverts_both(bench: Bench) -> None:
     bench.add_voice("Anna")
     window = bench.open_window()
     bench.until(lambda: bench.lines[0].voice == "Anna")
     steps = bench.session.editor.undo_stack.index()
-    window.voices._on_renamed("Anna", "Clara")
+    window.voices._actions._on_renamed(bench.library.get("Anna"), "Clara")
     bench.until(lambda: (bench.lines[0].voice, names(bench)) == ("Clara", ["Clara"]))
     bench.trigger("edit.undo")
     bench.until(lambda: (bench.lines[0].voice, names(bench)) == ("Anna", ["Anna"]))
@@ -76,19 +76,19 @@ def test_lines_follow_a_renamed_voice_and_one_undo_brings_all_back(bench: Bench)
     bench.until(lambda: (bench.lines[0].voice, names(bench)) == ("Clara", ["Clara"]))
 
 
-def test_a_deleted_voice_comes_back_by_undo(bench: Bench) -> None:
+def test_undo_restores_a_deleted_voice(bench: Bench) -> None:
     for name in ("Anna", "Bert"):
         bench.add_voice(name)
     window = bench.open_window()
     window.voices.select("Bert")
-    window.voices._actions["delete"].trigger()
+    window.voices._actions.by_name["delete"].trigger()
     bench.until(lambda: names(bench) == ["Anna"])
     bench.trigger("edit.undo")
     bench.until(lambda: names(bench) == ["Anna", "Bert"])
     bench.until(lambda: [voice.name for voice in window.voices.voices] == ["Anna", "Bert"])
 
 
-def test_numbers_give_voices_to_the_selected_line(bench: Bench) -> None:
+def test_number_shortcuts_assign_voices(bench: Bench) -> None:
     for name in ("Anna", "Bert"):
         bench.add_voice(name)
     bench.open_window()

@@ -1,4 +1,4 @@
-"""The dock as a person uses it: drop, answer, rename, search, delete, have it back."""
+"""The voices panel: import, rename, search, delete, restore and export."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def panel(
 
 
 def refresh(panel: VoicesPanel, qtbot: QtBot) -> None:
-    """Wait until the panel shows what the library holds now."""
+    """Reload the library and wait until the panel shows it."""
     with qtbot.waitSignal(panel.voices_changed):
         panel.refresh()
 
@@ -67,30 +67,30 @@ def names(panel: VoicesPanel) -> list[str]:
     return [voice.name for voice in panel.voices]
 
 
-def open_doctor(panel: VoicesPanel, qtbot: QtBot) -> ClipEditorDialog:
+def open_clip_editor(panel: VoicesPanel, qtbot: QtBot) -> ClipEditorDialog:
     def is_ready() -> bool:
         dialogs = [dialog for dialog in panel.findChildren(ClipEditorDialog) if dialog.isVisible()]
-        return bool(dialogs) and dialogs[0]._make.isEnabled()
+        return bool(dialogs) and dialogs[0]._create.isEnabled()
 
     qtbot.waitUntil(is_ready)
     (dialog,) = [dialog for dialog in panel.findChildren(ClipEditorDialog) if dialog.isVisible()]
     return dialog
 
 
-def test_an_empty_library_says_what_to_do(panel: VoicesPanel) -> None:
-    assert panel._empty.isVisible()
-    assert panel._empty.text().startswith("No voices yet.")
+def test_an_empty_library_shows_a_hint(panel: VoicesPanel) -> None:
+    assert panel._placeholder.isVisible()
+    assert panel._placeholder.text().startswith("No voices yet.")
     assert panel.current_voice is None
     assert panel.voice_at(1) is None
 
 
-def test_a_dropped_sound_becomes_a_voice(
+def test_a_dropped_recording_becomes_a_voice(
     panel: VoicesPanel, make_sound: Callable[..., Path], stack: QUndoStack, qtbot: QtBot
 ) -> None:
     sound = make_sound("anna.wav", seconds=14.0)
-    assert panel.voice_importer.describe_drop([sound]) == "Drop it to make a voice of anna.wav"
-    panel.voice_importer.take([sound])
-    dialog = open_doctor(panel, qtbot)
+    assert panel.voice_importer.describe_drop([sound]) == "Drop to create a voice from anna.wav"
+    panel.voice_importer.import_paths([sound])
+    dialog = open_clip_editor(panel, qtbot)
     dialog._form.transcript.setPlainText("What she said.")
     dialog.accept()
     qtbot.waitUntil(lambda: names(panel) == ["anna"])
@@ -105,13 +105,13 @@ def test_a_dropped_sound_becomes_a_voice(
     qtbot.waitUntil(lambda: names(panel) == ["anna"])
 
 
-def test_a_name_that_is_taken_gets_a_number_and_one_typed_is_asked_for_again(
+def test_a_taken_name_gets_a_number_and_a_typed_one_is_refused(
     panel: VoicesPanel, make_sound: Callable[..., Path], library: VoiceLibrary, clip: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
     library.add(clip, "Ben")
-    panel.voice_importer.take([make_sound("anna.wav")])
-    dialog = open_doctor(panel, qtbot)
+    panel.voice_importer.import_paths([make_sound("anna.wav")])
+    dialog = open_clip_editor(panel, qtbot)
     assert dialog.details.name == "anna 2"
     dialog._form.name.setText("ben")
     dialog.accept()
@@ -121,7 +121,7 @@ def test_a_name_that_is_taken_gets_a_number_and_one_typed_is_asked_for_again(
     qtbot.waitUntil(lambda: "Clara" in names(panel))
 
 
-def test_several_sounds_become_several_voices_at_once(
+def test_several_files_become_voices_without_dialogs(
     panel: VoicesPanel, make_sound: Callable[..., Path], stack: QUndoStack, tmp_path: Path, qtbot: QtBot
 ) -> None:
     for name in ("clips/anna.wav", "clips/ben.flac", "clips/deep/anna.wav"):
@@ -129,50 +129,50 @@ def test_several_sounds_become_several_voices_at_once(
     (tmp_path / "clips" / "broken.mp3").write_bytes(b"no sound at all")
     errors: list[StudioError] = []
     panel.failed.connect(errors.append)
-    told: list[str] = []
-    panel.status_message.connect(told.append)
-    panel.voice_importer.take([tmp_path / "clips"])
+    messages: list[str] = []
+    panel.status_message.connect(messages.append)
+    panel.voice_importer.import_paths([tmp_path / "clips"])
     qtbot.waitUntil(lambda: len(names(panel)) == 3)
     assert names(panel) == ["anna", "anna 2", "ben"]
-    assert [words for words in told if words.startswith("Making")] == [
-        f"Making voices: {number} of 4…" for number in (1, 2, 3, 4)
+    assert [words for words in messages if words.startswith("Creating")] == [
+        f"Creating voices: {number} of 4…" for number in (1, 2, 3, 4)
     ]
     qtbot.waitUntil(lambda: bool(errors))
-    assert errors[0].message == "1 of 4 files could not become voices."
+    assert errors[0].message == "1 of 4 files could not be imported."
     assert "broken.mp3 is not a readable audio file" in errors[0].remedy
     stack.undo()
     qtbot.waitUntil(lambda: names(panel) == [])
 
 
-def test_why_a_voice_could_not_be_prepared_is_told_from_its_menu(
+def test_the_menu_shows_a_preparation_error(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
     refresh(panel, qtbot)
     panel.select("Anna")
     panel._open_menu(QPoint(1, 1))
-    assert not panel._actions["problem"].isEnabled()
+    assert not panel._actions.by_name["problem"].isEnabled()
     error = OutOfMemory("There is no memory left.", remedy="Close other programs.")
     panel._model.set_preparation("Anna", Preparation(PreparationState.FAILED, error=error))
     panel._open_menu(QPoint(1, 1))
     with qtbot.waitSignal(panel.failed) as failed:
-        panel._actions["problem"].trigger()
+        panel._actions.by_name["problem"].trigger()
     assert failed.args == [error]
 
 
-def test_what_cannot_become_a_voice_is_a_sentence(panel: VoicesPanel, tmp_path: Path, qtbot: QtBot) -> None:
+def test_unusable_files_are_reported(panel: VoicesPanel, tmp_path: Path, qtbot: QtBot) -> None:
     (tmp_path / "text.txt").write_text("x")
     assert panel.voice_importer.describe_drop([tmp_path / "text.txt"]) is None
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.voice_importer.take([tmp_path / "text.txt"])
-    assert str(failed.args[0]).startswith("text.txt: there is no sound in it")
+        panel.voice_importer.import_paths([tmp_path / "text.txt"])
+    assert str(failed.args[0]).startswith("text.txt: no usable audio found")
     (tmp_path / "bad.wav").write_text("not a sound")
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.voice_importer.take([tmp_path / "bad.wav"])
+        panel.voice_importer.import_paths([tmp_path / "bad.wav"])
     assert "not a readable audio file" in str(failed.args[0])
 
 
-def test_recording_leads_to_the_doctor(
+def test_a_recording_opens_the_clip_editor(
     panel: VoicesPanel,
     microphone: Microphone,
     recording,
@@ -187,10 +187,10 @@ def test_recording_leads_to_the_doctor(
     microphone.hear(recording.samples)
     qtbot.waitUntil(recorder._use.isEnabled)
     recorder._use.click()
-    doctor = open_doctor(panel, qtbot)
-    assert doctor.details.name == "My voice"
-    assert (doctor.details.transcript or "").startswith("The harbour")
-    doctor.accept()
+    editor = open_clip_editor(panel, qtbot)
+    assert editor.details.name == "My voice"
+    assert (editor.details.transcript or "").startswith("The harbour")
+    editor.accept()
     qtbot.waitUntil(lambda: names(panel) == ["My voice"])
     qtbot.waitUntil(lambda: not panel.findChildren(RecorderDialog) and not panel.findChildren(ClipEditorDialog))
 
@@ -204,13 +204,13 @@ def test_rename_in_place(
     renamed: list[tuple[str, str]] = []
     panel.voice_renamed.connect(lambda before, after: renamed.append((before, after)))
     panel._list.setFocus()
-    panel._actions["rename"].trigger()
+    panel._actions.by_name["rename"].trigger()
     editor = panel._list.findChild(QLineEdit)
     assert editor is not None
     editor.selectAll()
     QTest.keyClicks(editor, "Clara")
     panel._model.set_preparation("Anna", Preparation(PreparationState.RUNNING, 0.5))
-    assert editor.text() == "Clara", "progress does not undo what is being typed"
+    assert editor.text() == "Clara", "progress does not overwrite typed text"
     QTest.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: names(panel) == ["Clara"])
     assert renamed == [("Anna", "Clara")]
@@ -218,7 +218,7 @@ def test_rename_in_place(
     qtbot.waitUntil(lambda: names(panel) == ["Anna"])
 
 
-def test_delete_and_have_back(
+def test_delete_and_undo(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     for name in ("Anna", "Ben"):
@@ -227,16 +227,16 @@ def test_delete_and_have_back(
     removed: list[str] = []
     panel.voice_removed.connect(removed.append)
     panel._list.selectAll()
-    panel._actions["delete"].trigger()
+    panel._actions.by_name["delete"].trigger()
     qtbot.waitUntil(lambda: names(panel) == [])
     assert removed == ["Anna", "Ben"]
-    assert panel._empty.isVisible()
+    assert panel._placeholder.isVisible()
     stack.undo()
     qtbot.waitUntil(lambda: names(panel) == ["Anna", "Ben"])
     assert panel._list.isVisible()
 
 
-def test_voices_deleted_on_other_days_can_be_had_back(
+def test_deleted_voices_can_be_restored_from_the_menu(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
@@ -257,7 +257,7 @@ def test_voices_deleted_on_other_days_can_be_had_back(
     menu.close()
 
 
-def test_choosing_and_numbers(panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
+def test_choosing_a_voice(panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
     for name in ("Anna", "Ben"):
         library.add(clip, name)
     refresh(panel, qtbot)
@@ -266,11 +266,11 @@ def test_choosing_and_numbers(panel: VoicesPanel, library: VoiceLibrary, clip: P
     assert second.name == "Ben"
     panel.select("Ben")
     with qtbot.waitSignal(panel.voice_chosen) as chosen:
-        panel._actions["choose"].trigger()
+        panel._actions.by_name["choose"].trigger()
     assert chosen.args == ["Ben"]
 
 
-def test_search_narrows_and_return_goes_on_to_what_was_found(
+def test_search_filters_and_return_selects_the_first_match(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
 ) -> None:
     for name in ("Anna", "Ben"):
@@ -278,21 +278,21 @@ def test_search_narrows_and_return_goes_on_to_what_was_found(
     refresh(panel, qtbot)
     QTest.keyClicks(panel._search, "be")
     assert panel._filter.rowCount() == 1
-    assert len(panel.voices) == 2, "numbers stay"
+    assert len(panel.voices) == 2, "numbers do not depend on the search"
     QTest.keyClick(panel._search, Qt.Key.Key_Return)
     assert panel.current_voice is not None
     assert panel.current_voice.name == "Ben"
     QTest.keyClicks(panel._search, "xyz")
-    assert panel._empty.text() == "No voice is called that."
+    assert panel._placeholder.text() == "No matching voices"
 
 
-def test_words_notes_and_consent(
+def test_edit_transcript_and_consent(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
     refresh(panel, qtbot)
     panel.select("Anna")
-    panel._actions["edit"].trigger()
+    panel._actions.by_name["edit"].trigger()
     (dialog,) = panel.findChildren(EditDialog)
     dialog._form.transcript.setPlainText("Was sie gesagt hat, und nicht nur das.")
     dialog._form.name.setText("Clara")
@@ -309,34 +309,34 @@ def test_words_notes_and_consent(
     qtbot.waitUntil(lambda: [voice.transcript for voice in library.voices() if voice.name == "Anna"] == [None])
 
 
-def test_the_programs_own_voices_are_left_alone(
+def test_bundled_voices_are_read_only(
     library: VoiceLibrary, clip: Path, tmp_path: Path, panel: VoicesPanel, qtbot: QtBot
 ) -> None:
     (tmp_path / "built-in" / "Harbour.wav").write_bytes(clip.read_bytes())
     refresh(panel, qtbot)
     panel.select("Harbour")
-    enabled = {name for name, action in panel._actions.items() if action.isEnabled()}
-    assert enabled == {"choose", "listen", "doctor", "duplicate", "export"}
-    panel._actions["duplicate"].trigger()
+    enabled = {name for name, action in panel._actions.by_name.items() if action.isEnabled()}
+    assert enabled == {"choose", "listen", "reopen", "duplicate", "export"}
+    panel._actions.by_name["duplicate"].trigger()
     qtbot.waitUntil(lambda: names(panel) == ["Harbour", "Harbour 2"])
 
 
-def test_a_voice_travels_as_a_file(
+def test_export_and_import_a_voice_file(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
     voice = library.add(clip, "Anna", "Said.").voice
-    with qtbot.waitSignal(panel.status_message) as told:
-        panel.export_to(voice, tmp_path / "anna.voice")
-    assert told.args == [f"Wrote {tmp_path / 'anna.voice'}"]
-    panel.voice_importer.take([tmp_path / "anna.voice"])
+    with qtbot.waitSignal(panel.status_message) as messages:
+        panel._actions.export_to(voice, tmp_path / "anna.voice")
+    assert messages.args == [f"Saved {tmp_path / 'anna.voice'}"]
+    panel.voice_importer.import_paths([tmp_path / "anna.voice"])
     qtbot.waitUntil(lambda: names(panel) == ["Anna", "Anna 2"])
     (tmp_path / "evil.voice").write_bytes(b"PK\x03\x04 not really")
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.voice_importer.take([tmp_path / "evil.voice"])
+        panel.voice_importer.import_paths([tmp_path / "evil.voice"])
     assert failed.args[0].code == "bad-voice-file"
 
 
-def test_listening_to_a_clip(
+def test_play_a_clip(
     panel: VoicesPanel,
     library: VoiceLibrary,
     clip: Path,
@@ -346,12 +346,12 @@ def test_listening_to_a_clip(
     library.add(clip, "Anna")
     refresh(panel, qtbot)
     panel.select("Anna")
-    panel._actions["listen"].trigger()
+    panel._actions.by_name["listen"].trigger()
     qtbot.waitUntil(lambda: outputs.card.first_sound is not None)
-    panel._player.stop()
+    panel._actions._player.stop()
 
 
-def test_a_damaged_library_is_a_sentence(
+def test_a_damaged_library_is_reported(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
@@ -361,7 +361,7 @@ def test_a_damaged_library_is_a_sentence(
     assert failed.args[0].code == "damaged-library"
 
 
-def test_official_stored_voices_are_taken_over(
+def test_official_stored_voices_are_imported(
     panel: VoicesPanel, library: VoiceLibrary, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     path = noise_models.V2 / "spk2info.pt"
@@ -376,36 +376,36 @@ def test_official_stored_voices_are_taken_over(
     (voice,) = panel.voices
     assert (voice.name, voice.generation) == ("my_zero_shot_spk", "cosyvoice2")
     panel.select(voice.name)
-    assert not panel._actions["listen"].isEnabled(), "there is no recording"
+    assert not panel._actions.by_name["listen"].isEnabled(), "stored features have no recording"
     stack.undo()
     qtbot.waitUntil(lambda: library.voices() == [])
 
 
-def test_stored_voices_without_a_model_are_a_sentence(panel: VoicesPanel, tmp_path: Path) -> None:
+def test_stored_voices_without_a_model_are_reported(panel: VoicesPanel, tmp_path: Path) -> None:
     (tmp_path / "spk2info.pt").write_bytes(b"x")
     errors: list[StudioError] = []
     panel.failed.connect(errors.append)
 
     async def scenario() -> None:
-        await panel.voice_importer._take_over(tmp_path / "spk2info.pt")
+        await panel.voice_importer._import_spk2info(tmp_path / "spk2info.pt")
 
     asyncio.run(scenario())
     assert [error.code for error in errors] == ["model-not-found"]
 
 
-def test_a_bug_in_the_background_is_told(
+def test_an_unexpected_error_in_the_background_is_reported(
     panel: VoicesPanel, make_sound: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(clip_suggestion, "propose_from", fail)
+    monkeypatch.setattr(clip_suggestion, "suggest_from_file", fail)
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.voice_importer.take([make_sound("anna.wav")])
+        panel.voice_importer.import_paths([make_sound("anna.wav")])
     assert failed.args[0].code == "internal-error"
 
 
-def test_everything_is_named_and_reached_by_keys(
+def test_all_controls_have_names_and_a_tab_order(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
@@ -422,10 +422,8 @@ def test_everything_is_named_and_reached_by_keys(
     assert places == sorted(places)
 
 
-def test_two_hundred_voices_are_shown_at_once(
-    panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
-) -> None:
-    """Counted in readings of the list, not in seconds, which depend on the machine."""
+def test_a_refresh_reads_the_library_once(panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
+    """Counts reads, not seconds, which depend on the machine."""
     first = library.add(clip, "Anna").voice
     many = [replace(first, name=f"Voice {number}") for number in range(200)]
     readings = 0
@@ -442,7 +440,7 @@ def test_two_hundred_voices_are_shown_at_once(
     assert not panel.grab().isNull()
 
 
-def test_the_window_does_not_wait_for_the_library(
+def test_the_library_is_read_in_the_background(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.add(clip, "Anna")
@@ -463,19 +461,19 @@ def test_the_window_does_not_wait_for_the_library(
     assert threading.get_ident() not in readers
 
 
-def test_until_the_library_is_read_no_voice_is_called_missing(
+def test_no_hint_is_shown_before_the_library_is_read(
     library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
     panel = VoicesPanel(library, stack)
     qtbot.addWidget(panel)
     assert not panel.is_loaded
-    assert panel._empty.text() == ""
+    assert panel._placeholder.text() == ""
     qtbot.waitUntil(lambda: panel.is_loaded)
     assert names(panel) == ["Anna"]
 
 
-def test_a_model_that_is_loaded_before_the_library_prepares_its_voices(
+def test_voices_are_prepared_when_the_model_is_loaded_first(
     library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.add(clip, "Anna")
