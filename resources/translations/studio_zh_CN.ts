@@ -1347,10 +1347,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>首块 {hop} 个 token 没有落在此声音的网格上。</translation>
     </message>
     <message>
-        <source>A line has either a style from the list or one in your own words.</source>
-        <translation>一行只能使用列表中的风格，或您自己写的风格，不能两者都用。</translation>
-    </message>
-    <message>
         <source>A loudness of {lufs:g} LUFS is not possible.</source>
         <translation>响度不能是 {lufs:g} LUFS。</translation>
     </message>
@@ -1367,10 +1363,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>停顿不能是 {seconds:g} 秒。</translation>
     </message>
     <message>
-        <source>A pronunciation has 1 to 200 letters.</source>
-        <translation>发音应为 1 到 200 个字符。</translation>
-    </message>
-    <message>
         <source>A released model wants about 6 GB: close other programs before using one.</source>
         <translation>正式模型约需 6 GB：使用前请关闭其他程序。</translation>
     </message>
@@ -1379,20 +1371,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>不提供 {sample_rate} Hz 的采样率。</translation>
     </message>
     <message>
-        <source>A seed of {seed} is not possible.</source>
-        <translation>种子不能是 {seed}。</translation>
-    </message>
-    <message>
         <source>A speed of {speed:g} is not possible.</source>
         <translation>语速不能是 {speed:g}。</translation>
     </message>
     <message>
         <source>A true-peak limit of {peak:g} dBTP is not possible.</source>
         <translation>真峰值上限不能是 {peak:g} dBTP。</translation>
-    </message>
-    <message>
-        <source>A word of the dictionary has 1 to {longest} letters.</source>
-        <translation>词典中的词应为 1 到 {longest} 个字符。</translation>
     </message>
     <message>
         <source>Add it again from its recording.</source>
@@ -1563,10 +1547,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择它的某个风格，或用您自己的话描述风格。</translation>
     </message>
     <message>
-        <source>Choose one of {known}, or copy and paste its words.</source>
-        <translation>请选择以下之一：{known}，或复制粘贴其中的文字。</translation>
-    </message>
-    <message>
         <source>Choose one of {known}.</source>
         <translation>请选择以下之一：{known}。</translation>
     </message>
@@ -1735,10 +1715,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请用 --voice 给出声音的录音或名称。</translation>
     </message>
     <message>
-        <source>Give it a tone or stress number, or use an alias.</source>
-        <translation>请加上声调或重音数字，或使用替代读法。</translation>
-    </message>
-    <message>
         <source>Give the folder that holds llm.pt, flow.pt and hift.pt, or an archive of it.</source>
         <translation>请给出包含 llm.pt、flow.pt 和 hift.pt 的文件夹，或它的压缩包。</translation>
     </message>
@@ -1755,16 +1731,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请给它换一个名称，或先移除原有的模型。</translation>
     </message>
     <message>
-        <source>Go on in that window, or close it.</source>
-        <translation>请在那个窗口中继续，或关闭它。</translation>
-    </message>
-    <message>
         <source>If it is damaged, install the program again.</source>
         <translation>如果它已损坏，请重新安装程序。</translation>
-    </message>
-    <message>
-        <source>Import it in parts, chapter by chapter.</source>
-        <translation>请分部分导入，一章一章来。</translation>
     </message>
     <message>
         <source>Import it in parts.</source>
@@ -1845,14 +1813,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Make the voice again from its recording.</source>
         <translation>请用它的录音重新制作声音。</translation>
-    </message>
-    <message>
-        <source>Mend it, or begin a new one: this one is kept.</source>
-        <translation>请修复它，或新建一个：原来的会保留。</translation>
-    </message>
-    <message>
-        <source>Mend that row and import again.</source>
-        <translation>请修正该行后重新导入。</translation>
     </message>
     <message>
         <source>No file would be made.</source>
@@ -2159,14 +2119,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请保存为 WAV、FLAC 或 MP3 后重新添加。</translation>
     </message>
     <message>
-        <source>Save it as an ordinary .docx without password.</source>
-        <translation>请保存为不带密码的普通 .docx。</translation>
-    </message>
-    <message>
-        <source>Save it as text in UTF-8, or copy and paste its words.</source>
-        <translation>请保存为 UTF-8 文本，或复制粘贴其中的文字。</translation>
-    </message>
-    <message>
         <source>Save it as text, Markdown, Word (docx), subtitles or CSV.</source>
         <translation>请存为文本、Markdown、Word（docx）、字幕或 CSV。</translation>
     </message>
@@ -2327,10 +2279,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请更正环境变量 SSL_CERT_FILE，或将其删除。</translation>
     </message>
     <message>
-        <source>The disk or its connection may be failing: save to another place.</source>
-        <translation>磁盘或其连接可能有故障，请保存到其他位置。</translation>
-    </message>
-    <message>
         <source>The file of trusted certificates that this computer names cannot be used ({reason}).</source>
         <translation>这台计算机指定的受信任证书文件无法使用（{reason}）。</translation>
     </message>
@@ -2405,10 +2353,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The model&apos;s yaml file lacks a value or holds one that cannot be.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有不可能的值。</translation>
-    </message>
-    <message>
-        <source>The models know no sound {token}, which “{typed}” needs.</source>
-        <translation>模型不认识“{typed}”所需的音 {token}。</translation>
     </message>
     <message>
         <source>The name is taken, cannot be that of a folder, or is that of a release with other contents.</source>
@@ -2501,10 +2445,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The sound device {name} is not connected.</source>
         <translation>声音设备 {name} 未连接。</translation>
-    </message>
-    <message>
-        <source>The sound of this take is not in the project.</source>
-        <translation>项目中没有此版本的声音。</translation>
     </message>
     <message>
         <source>The speech language model computed something that is not a number.</source>
@@ -2711,10 +2651,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重试；如果仍然如此，请连同日志一起报告。</translation>
     </message>
     <message>
-        <source>Undo its removal, or speak again.</source>
-        <translation>请撤销删除，或重新朗读。</translation>
-    </message>
-    <message>
         <source>Update this program.</source>
         <translation>请更新本程序。</translation>
     </message>
@@ -2729,10 +2665,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Use a backup or update the program; what was never saved is offered when the window opens.</source>
         <translation>请使用备份或更新程序；从未保存的内容会在窗口打开时提供恢复。</translation>
-    </message>
-    <message>
-        <source>Use a copy, if you have one, or what the program recovers at its start.</source>
-        <translation>请使用备份（如有），或程序启动时恢复的内容。</translation>
     </message>
     <message>
         <source>Use a shorter recording or a shorter text.</source>
@@ -2795,10 +2727,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请稍候，或停止后再说一次。</translation>
     </message>
     <message>
-        <source>We cannot import {suffix} ({file}).</source>
-        <translation>无法导入 {suffix}（{file}）。</translation>
-    </message>
-    <message>
         <source>What 8-bit weights need cannot be compiled for this graphics card ({reason}).</source>
         <translation>无法为这块显卡编译 8 位权重所需的程序（{reason}）。</translation>
     </message>
@@ -2847,16 +2775,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请至少写一个词。</translation>
     </message>
     <message>
-        <source>Write at most {longest} letters, without &lt;|.</source>
-        <translation>请最多写 {longest} 个字符，且不含 &lt;|。</translation>
-    </message>
-    <message>
         <source>Write for example {example}.</source>
         <translation>例如可写 {example}。</translation>
-    </message>
-    <message>
-        <source>Write how it should sound.</source>
-        <translation>请写出应该怎么读。</translation>
     </message>
     <message>
         <source>Write it in pinyin or in the sounds that the dictionary offers.</source>
@@ -2871,24 +2791,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请写名称及其词语列表。</translation>
     </message>
     <message>
-        <source>Write pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D.</source>
-        <translation>请写拼音（如 chong2 qing4）或 ARPAbet（如 W AY1 N D）。</translation>
-    </message>
-    <message>
         <source>Write some words.</source>
         <translation>请写几个字。</translation>
     </message>
     <message>
         <source>Write the word as it sounds, or load a Fun-CosyVoice3 model.</source>
         <translation>请按读音写这个词，或加载 Fun-CosyVoice3 模型。</translation>
-    </message>
-    <message>
-        <source>Write the word as it stands in the text.</source>
-        <translation>请按文本中的写法填写。</translation>
-    </message>
-    <message>
-        <source>Write the word without it.</source>
-        <translation>请去掉标记后再写。</translation>
     </message>
     <message>
         <source>Write what is to be spoken.</source>
@@ -3039,10 +2947,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有及时响应</translation>
     </message>
     <message>
-        <source>it ends before it should</source>
-        <translation>它提前结束</translation>
-    </message>
-    <message>
         <source>it exists already</source>
         <translation>已经存在</translation>
     </message>
@@ -3057,10 +2961,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>it hears {agreement:.1%} of the tokens alike, fewer than {limit:.0%}</source>
         <translation>它只有 {agreement:.1%} 的 token 听得一致，少于 {limit:.0%}</translation>
-    </message>
-    <message>
-        <source>it holds bytes that are no text</source>
-        <translation>其中有不是文本的字节</translation>
     </message>
     <message>
         <source>it is a folder</source>
@@ -3125,10 +3025,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB</source>
         <translation>其声音与普通 float32 相差 {distance:.2f} dB，超过 {limit:g} dB</translation>
-    </message>
-    <message>
-        <source>its table {name} is missing or not that of a project</source>
-        <translation>数据表 {name} 缺失，或不是项目文件应有的数据表</translation>
     </message>
     <message>
         <source>last errors</source>
@@ -3271,10 +3167,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文件夹不是空的</translation>
     </message>
     <message>
-        <source>the index {name} does not belong there</source>
-        <translation>其中有不应存在的索引 {name}</translation>
-    </message>
-    <message>
         <source>the link leads back to itself</source>
         <translation>链接指回自身</translation>
     </message>
@@ -3303,24 +3195,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>服务器接着发送的是另一个文件</translation>
     </message>
     <message>
-        <source>the sound of a take is not whole</source>
-        <translation>有一个版本的声音不完整</translation>
-    </message>
-    <message>
         <source>the system does not permit it</source>
         <translation>系统不允许</translation>
     </message>
     <message>
-        <source>the trigger {name} does not belong there</source>
-        <translation>其中有不应存在的触发器 {name}</translation>
-    </message>
-    <message>
         <source>the vLLM that is installed is an edition without graphics cards</source>
         <translation>已安装的 vLLM 是不支持显卡的版本</translation>
-    </message>
-    <message>
-        <source>the view {name} does not belong there</source>
-        <translation>其中有不应存在的视图 {name}</translation>
     </message>
     <message>
         <source>there is no graphics card in use</source>
@@ -3467,20 +3347,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 不在模型文件夹中。</translation>
     </message>
     <message>
-        <source>{file} has been changed by another program since it was opened.</source>
-        <translation>{file} 打开之后被另一个程序修改过。</translation>
-    </message>
-    <message>
         <source>{file} holds no settings.</source>
         <translation>{file} 中没有设置。</translation>
     </message>
     <message>
         <source>{file} holds no voice features that we can read.</source>
         <translation>{file} 中没有我们能读取的声音特征。</translation>
-    </message>
-    <message>
-        <source>{file} holds nothing that can be spoken.</source>
-        <translation>{file} 中没有可朗读的内容。</translation>
     </message>
     <message>
         <source>{file} holds something other than named tensors.</source>
@@ -3549,10 +3421,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} is not readable.</source>
         <translation>无法读取 {file}。</translation>
-    </message>
-    <message>
-        <source>{file} is not text.</source>
-        <translation>{file} 不是文本。</translation>
     </message>
     <message>
         <source>{file} is not the one of the release {name}.</source>
@@ -3655,10 +3523,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{name}，{cores} 个核心（{logical} 个逻辑核心）</translation>
     </message>
     <message>
-        <source>{path} was written, but does not read back as it should.</source>
-        <translation>{path} 已写入，但读回的内容与写入的不一致。</translation>
-    </message>
-    <message>
         <source>{place} does not have {file} of {model}.</source>
         <translation>{place} 上没有 {model} 的 {file}。</translation>
     </message>
@@ -3745,22 +3609,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{name} is being worked on by another program, or in another window.</source>
         <translation>另一个程序或窗口正在处理 {name}。</translation>
-    </message>
-    <message>
-        <source>{name} is not a Word document we can read.</source>
-        <translation>{name} 不是我们能读取的 Word 文档。</translation>
-    </message>
-    <message>
-        <source>{name} is not a table we can read ({reason}).</source>
-        <translation>{name} 不是我们能读取的表格（{reason}）。</translation>
-    </message>
-    <message>
-        <source>{name} is protected by a password, or an old .doc.</source>
-        <translation>{name} 有密码保护，或是旧的 .doc 格式。</translation>
-    </message>
-    <message>
-        <source>{name} is too large to be true.</source>
-        <translation>{name} 大得不合常理。</translation>
     </message>
     <message>
         <source>{path} cannot be opened ({reason}).</source>
@@ -3851,10 +3699,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>“{written}”既没有替代读法也没有发音。</translation>
     </message>
     <message>
-        <source>“{written}” holds a tag, which the dictionary leaves alone.</source>
-        <translation>“{written}”含有标记，词典不处理标记。</translation>
-    </message>
-    <message>
         <source>Check that this network does not ask for a login first, or choose another source (Settings, Models).</source>
         <translation>请检查当前网络是否需要先登录，或选择其他来源（设置，模型）。</translation>
     </message>
@@ -3893,10 +3737,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Use Python 3.{oldest} to 3.{newest}.</source>
         <translation>请使用 Python 3.{oldest} 至 3.{newest}。</translation>
-    </message>
-    <message>
-        <source>{count} unusable values in this script were replaced by defaults: {names}.</source>
-        <translation>此脚本中有 {count} 个无效值，已改为默认值：{names}。</translation>
     </message>
     <message>
         <source>Save it again with one or two channels.</source>
@@ -3945,14 +3785,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} is in {folder} already: from another script, from other lines, or changed since.</source>
         <translation>{folder} 中已有 {file}：它来自其他脚本或其他行，或者后来被更改过。</translation>
-    </message>
-    <message>
-        <source>Unsaved work from an earlier run is damaged and cannot be recovered: {reason}</source>
-        <translation>上次运行时未保存的内容已损坏，无法恢复：{reason}</translation>
-    </message>
-    <message>
-        <source>What is left of it is kept in {path}.</source>
-        <translation>剩余的内容保留在 {path} 中。</translation>
     </message>
     <message>
         <source>Create it, or choose another folder.</source>
@@ -4417,6 +4249,182 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{name} is a bundled voice and cannot be changed.</source>
         <translation>{name} 是内置音色，无法更改。</translation>
+    </message>
+    <message>
+        <source>Add a tone or stress number, or use an alias.</source>
+        <translation>请加上声调或重音数字，或改用替换文字。</translation>
+    </message>
+    <message>
+        <source>Continue in that window, or close it.</source>
+        <translation>请在那个窗口中继续，或将其关闭。</translation>
+    </message>
+    <message>
+        <source>Correct that row and import again.</source>
+        <translation>请改正该行后重新导入。</translation>
+    </message>
+    <message>
+        <source>Enter at most {longest} letters, without &lt;|.</source>
+        <translation>请输入不超过 {longest} 个字符，且不含 &lt;|。</translation>
+    </message>
+    <message>
+        <source>Enter one of them.</source>
+        <translation>请至少填写一项。</translation>
+    </message>
+    <message>
+        <source>Enter pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D.</source>
+        <translation>请输入拼音（如 chong2 qing4）或 ARPAbet（如 W AY1 N D）。</translation>
+    </message>
+    <message>
+        <source>Enter the word as it appears in the text.</source>
+        <translation>请按文本中的写法输入该词。</translation>
+    </message>
+    <message>
+        <source>Enter the word without it.</source>
+        <translation>请输入不带标签的词。</translation>
+    </message>
+    <message>
+        <source>A dictionary word must have 1 to {longest} letters.</source>
+        <translation>词典中的词必须有 1 到 {longest} 个字符。</translation>
+    </message>
+    <message>
+        <source>A line cannot have both a style preset and an instruction.</source>
+        <translation>一行不能同时使用预设风格和自定义指令。</translation>
+    </message>
+    <message>
+        <source>A pronunciation must have 1 to 200 letters.</source>
+        <translation>读音必须有 1 到 200 个字符。</translation>
+    </message>
+    <message>
+        <source>Repair the file, or start a new dictionary; the old one is kept.</source>
+        <translation>请修复该文件，或新建词典；原文件会保留。</translation>
+    </message>
+    <message>
+        <source>The audio of this take is not in the project.</source>
+        <translation>项目中没有这个版本的音频。</translation>
+    </message>
+    <message>
+        <source>The damaged file is kept as {path}.</source>
+        <translation>损坏的文件已保留为 {path}。</translation>
+    </message>
+    <message>
+        <source>The disk or its connection may be failing. Save to another location.</source>
+        <translation>磁盘或其连接可能有故障，请保存到其他位置。</translation>
+    </message>
+    <message>
+        <source>The models have no phone {token}, which “{typed}” requires.</source>
+        <translation>“{typed}”需要音素 {token}，但模型不支持。</translation>
+    </message>
+    <message>
+        <source>The pause {seconds:g} s is out of range.</source>
+        <translation>停顿 {seconds:g} 秒超出范围。</translation>
+    </message>
+    <message>
+        <source>The speed {speed:g} is out of range.</source>
+        <translation>语速 {speed:g} 超出范围。</translation>
+    </message>
+    <message>
+        <source>Unsaved work is damaged and cannot be recovered: {reason}</source>
+        <translation>未保存的内容已损坏，无法恢复：{reason}</translation>
+    </message>
+    <message>
+        <source>it is truncated</source>
+        <translation>文件不完整</translation>
+    </message>
+    <message>
+        <source>table {name} is missing or different</source>
+        <translation>表 {name} 缺失或不符</translation>
+    </message>
+    <message>
+        <source>the audio of a take is incomplete</source>
+        <translation>某个版本的音频不完整</translation>
+    </message>
+    <message>
+        <source>unexpected index {name}</source>
+        <translation>存在多余的索引 {name}</translation>
+    </message>
+    <message>
+        <source>unexpected trigger {name}</source>
+        <translation>存在多余的触发器 {name}</translation>
+    </message>
+    <message>
+        <source>unexpected view {name}</source>
+        <translation>存在多余的视图 {name}</translation>
+    </message>
+    <message>
+        <source>{count} invalid values in this script were replaced by defaults: {names}.</source>
+        <translation>此脚本中有 {count} 个无效值，已替换为默认值：{names}。</translation>
+    </message>
+    <message>
+        <source>{file} contains nothing that can be spoken.</source>
+        <translation>{file} 中没有可朗读的内容。</translation>
+    </message>
+    <message>
+        <source>{file} was changed by another program after it was opened.</source>
+        <translation>{file} 打开后被其他程序修改过。</translation>
+    </message>
+    <message>
+        <source>{name} is not a readable Word document.</source>
+        <translation>{name} 不是可读取的 Word 文档。</translation>
+    </message>
+    <message>
+        <source>{name} is not a readable table ({reason}).</source>
+        <translation>{name} 不是可读取的表格（{reason}）。</translation>
+    </message>
+    <message>
+        <source>{name} is password-protected or an old .doc file.</source>
+        <translation>{name} 有密码保护，或是旧版 .doc 文件。</translation>
+    </message>
+    <message>
+        <source>{name} is too large.</source>
+        <translation>{name} 太大。</translation>
+    </message>
+    <message>
+        <source>Choose one of {known}, or copy and paste the text.</source>
+        <translation>请选择 {known} 格式的文件，或复制粘贴文字。</translation>
+    </message>
+    <message>
+        <source>Import it in parts, for example by chapter.</source>
+        <translation>请分多次导入，例如按章节导入。</translation>
+    </message>
+    <message>
+        <source>Save it as .docx without a password.</source>
+        <translation>请另存为不带密码的 .docx。</translation>
+    </message>
+    <message>
+        <source>Save it as UTF-8 text, or copy and paste the text.</source>
+        <translation>请另存为 UTF-8 文本，或复制粘贴文字。</translation>
+    </message>
+    <message>
+        <source>The seed {seed} is out of range.</source>
+        <translation>种子 {seed} 超出范围。</translation>
+    </message>
+    <message>
+        <source>Undo its removal, or speak the line again.</source>
+        <translation>请撤销删除，或重新朗读该行。</translation>
+    </message>
+    <message>
+        <source>Use a backup, or the unsaved work offered when the program starts.</source>
+        <translation>请使用备份，或启动程序时提供的未保存内容。</translation>
+    </message>
+    <message>
+        <source>it contains text that is not UTF-8</source>
+        <translation>其中含有非 UTF-8 文本</translation>
+    </message>
+    <message>
+        <source>{file} is not a text file.</source>
+        <translation>{file} 不是文本文件。</translation>
+    </message>
+    <message>
+        <source>{path} was written but does not read back correctly.</source>
+        <translation>{path} 已写入，但读回的内容不正确。</translation>
+    </message>
+    <message>
+        <source>{suffix} cannot be imported ({file}).</source>
+        <translation>无法导入 {suffix} 文件（{file}）。</translation>
+    </message>
+    <message>
+        <source>“{written}” contains a tag. The dictionary does not change tags.</source>
+        <translation>“{written}”含有标签，词典不会改动标签。</translation>
     </message>
 </context>
 <context>

@@ -1,7 +1,6 @@
-"""The script a person works on: its lines, the takes of each, how words are pronounced, and the file of it all.
+"""The script being edited: lines, takes, pronunciation dictionary, and the project file. No Qt, no torch.
 
-Knows neither Qt nor torch. ``project.py`` is the door: a :class:`~studio.project.project.Project` is a
-working copy that every change is written to at once, so that a program killed at any moment loses
-nothing. What is edited are values (``lines.py``, ``takes.py``, ``script.py``), an edit is a value
-(``changes.py``), and its inverse is what undo keeps.
+A :class:`~studio.project.project.Project` (``project.py``) is a working copy on disk to which every change is written
+at once, so that a program that is killed loses nothing. Lines, takes and the script are immutable values (``lines.py``,
+``takes.py``, ``script.py``). A change is a value too (``changes.py``), and undo keeps its inverse.
 """

@@ -1,7 +1,7 @@
-"""Every edit is a value that turns one script into the next and knows the way back.
+"""Changes of a script, as values with an inverse.
 
-``change.apply(script)`` returns the new script and the inverse change: applied to the new script, the
-inverse gives the old one back exactly. Ids that are not in the script are bugs (``KeyError``).
+``change.apply(script)`` returns the new script and the inverse change, which restores the old script exactly. An id
+that is not in the script raises ``KeyError``.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Change(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InsertLines:
-    """New lines, the first of them at ``index``. Their ids are not in the script yet."""
+    """Insert new lines, the first of them at ``index``."""
 
     index: int
     lines: tuple[Line, ...]
 
     def apply(self, script: Script) -> tuple[Script, Change]:
-        assert 0 <= self.index <= len(script.lines), "lines are put between lines"
+        assert 0 <= self.index <= len(script.lines), "index out of range"
         _require_new(script, self.lines)
         assert all(line.chosen_take is None for line in self.lines), "a new line has no takes"
         lines = (*script.lines[: self.index], *self.lines, *script.lines[self.index :])
@@ -41,7 +41,7 @@ class InsertLines:
 
 @dataclass(frozen=True, slots=True)
 class RemoveLines:
-    """Lines go, and their takes with them; the inverse brings both back."""
+    """Remove lines with their takes."""
 
     ids: tuple[str, ...]
 
@@ -58,7 +58,7 @@ class RemoveLines:
 
 @dataclass(frozen=True, slots=True)
 class RestoreLines:
-    """What ``RemoveLines`` took, each line at the index it had."""
+    """Insert removed lines at their former indexes, with their takes."""
 
     lines: tuple[tuple[int, Line], ...]
     takes: Mapping[str, tuple[Take, ...]]
@@ -74,7 +74,7 @@ class RestoreLines:
 
 @dataclass(frozen=True, slots=True)
 class EditLines:
-    """Fields of lines: ``{line id: {field: value}}``. ``chosen_take`` is edited by :class:`ChooseTake`."""
+    """Set fields of lines: ``{line id: {field: value}}``. :class:`ChooseTake` sets ``chosen_take``."""
 
     edits: Mapping[str, Mapping[str, object]]
 
@@ -82,7 +82,7 @@ class EditLines:
         edited: dict[str, Line] = {}
         before: dict[str, dict[str, object]] = {}
         for line_id, values in self.edits.items():
-            assert set(values) <= _EDITABLE, f"not to be edited: {set(values) - _EDITABLE}"
+            assert set(values) <= _EDITABLE, f"fields that cannot be edited: {set(values) - _EDITABLE}"
             line = script.line(line_id)
             before[line_id] = {name: getattr(line, name) for name in values}
             edited[line_id] = replace(line, **values)  # type: ignore[arg-type]  # names are checked, values by Line
@@ -91,16 +91,16 @@ class EditLines:
 
 @dataclass(frozen=True, slots=True)
 class MoveLines:
-    """The lines of ``ids`` come together, in the order of the script, before the line that is now at ``index``."""
+    """Move lines before the line that is now at ``index``. They keep their order."""
 
     ids: tuple[str, ...]
     index: int
 
     def apply(self, script: Script) -> tuple[Script, Change]:
-        assert 0 <= self.index <= len(script.lines), "lines are put between lines"
+        assert 0 <= self.index <= len(script.lines), "index out of range"
         moved_ids = set(self.ids)
         moved = [line for line in script.lines if line.id in moved_ids]
-        assert len(moved) == len(moved_ids), "every id is a line's"
+        assert len(moved) == len(moved_ids), "an id is not in the script"
         before = [line for line in script.lines[: self.index] if line.id not in moved_ids]
         after = [line for line in script.lines[self.index :] if line.id not in moved_ids]
         order = tuple(line.id for line in (*before, *moved, *after))
@@ -109,19 +109,19 @@ class MoveLines:
 
 @dataclass(frozen=True, slots=True)
 class ReorderLines:
-    """All lines of the script, in this order."""
+    """Put all lines of the script into the order of ``ids``."""
 
     ids: tuple[str, ...]
 
     def apply(self, script: Script) -> tuple[Script, Change]:
-        assert len(self.ids) == len(script.lines), "an order is of all lines"
+        assert len(self.ids) == len(script.lines), "not all lines"
         inverse = ReorderLines(tuple(line.id for line in script.lines))
         return script.with_lines(script.line(line_id) for line_id in self.ids), inverse
 
 
 @dataclass(frozen=True, slots=True)
 class AddTake:
-    """A finished recording becomes a take of its line, and unless told otherwise the chosen one."""
+    """Add a take to its line, by default as the chosen one."""
 
     take: Take
     is_chosen: bool = True
@@ -138,7 +138,7 @@ class AddTake:
 
 @dataclass(frozen=True, slots=True)
 class RemoveTakes:
-    """Takes go. A line that loses its chosen take chooses the newest of those it still has."""
+    """Remove takes. A line that loses its chosen take chooses its newest remaining one."""
 
     ids: tuple[str, ...]
 
@@ -162,7 +162,7 @@ class RemoveTakes:
 
 @dataclass(frozen=True, slots=True)
 class RestoreTakes:
-    """What ``RemoveTakes`` took, beside takes that were made since, and which ones had been chosen."""
+    """Add removed takes again and restore the choices of their lines."""
 
     takes: tuple[Take, ...]
     chosen: Mapping[str, str | None]
@@ -182,21 +182,21 @@ class RestoreTakes:
 
 @dataclass(frozen=True, slots=True)
 class ChooseTake:
-    """The take that is played and exported; None for none."""
+    """Choose the take that is played and exported, or None."""
 
     line_id: str
     take_id: str | None
 
     def apply(self, script: Script) -> tuple[Script, Change]:
         line = script.line(self.line_id)
-        assert self.take_id is None or script.take(self.take_id).line_id == self.line_id, "a take of this line"
+        assert self.take_id is None or script.take(self.take_id).line_id == self.line_id, "a take of another line"
         chosen = script.with_edited({line.id: replace(line, chosen_take=self.take_id)})
         return chosen, ChooseTake(line.id, line.chosen_take)
 
 
 @dataclass(frozen=True, slots=True)
 class SetTakesKept:
-    """Which takes the person wants to keep: ``{take id: whether}``."""
+    """Set whether the user wants to keep takes: ``{take id: is_kept}``."""
 
     is_kept: Mapping[str, bool]
 
@@ -214,7 +214,7 @@ class SetTakesKept:
 
 @dataclass(frozen=True, slots=True)
 class EditDictionary:
-    """Another pronunciation dictionary of the project."""
+    """Replace the pronunciation dictionary of the project."""
 
     dictionary: PronunciationDictionary
 
@@ -232,7 +232,7 @@ class RenameProject:
 
 @dataclass(frozen=True, slots=True)
 class CompositeChange:
-    """Several changes as one, each applied to what the one before left: all of them or none."""
+    """Apply several changes in order, as one."""
 
     changes: tuple[Change, ...]
 
@@ -250,5 +250,5 @@ def _in_order(*takes: Take) -> tuple[Take, ...]:
 
 def _require_new(script: Script, lines: tuple[Line, ...]) -> None:
     ids = {line.id for line in lines}
-    assert len(ids) == len(lines), "every line has an id of its own"
-    assert ids.isdisjoint(script.index_of), "an id is one line's"
+    assert len(ids) == len(lines), "duplicate ids"
+    assert ids.isdisjoint(script.index_of), "an id is already in the script"

@@ -1,6 +1,6 @@
-"""Puts what was written to a working copy onto the disk within a second, on a thread of its own.
+"""Background thread that syncs a working copy to disk within a second of each write.
 
-Without it a power cut costs everything since the system last emptied its own buffers, which may be half a minute.
+Without it, a power cut loses what the system still buffers, which may be half a minute of work.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DELAY_SECONDS = 0.5
 
 
 class Checkpoints:
-    """Of one working copy. ``request`` after each write; ``close`` before the working copy is closed."""
+    """Syncs one working copy. Call ``request`` after each write, and ``close`` before closing the working copy."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -27,7 +27,7 @@ class Checkpoints:
         self._thread: threading.Thread | None = None
 
     def request(self) -> None:
-        """Returns at once. Called by one thread at a time."""
+        """Sync soon, without waiting. Call from one thread at a time."""
         self._is_requested.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
@@ -44,7 +44,7 @@ class Checkpoints:
             while self._is_requested.wait() and not self._is_closed.wait(_DELAY_SECONDS):
                 self._is_requested.clear()
                 try:
-                    # Syncs the log of changes, then the file itself; neither readers nor writers wait for it.
+                    # Syncs the write-ahead log, then the file. Neither readers nor writers wait for it.
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 except sqlite3.Error as error:
-                    _log.warning("%s may not be on the disk yet: %s", self._path, error)
+                    _log.warning("%s may not be synced: %s", self._path, error)

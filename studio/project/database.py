@@ -1,8 +1,7 @@
-"""The SQLite file of a project: opening it safely, transactions, and its failures as sentences.
+"""The SQLite file of a project: opening it safely, migrating it, and translating its errors.
 
-``schema.py`` describes the tables. A saved file is only ever replaced as a whole; changes go to the
-working copy (write-ahead logged, in the drafts folder). Sounds outlive their takes there, so that undo
-can bring a take back; saving leaves them out.
+``schema.py`` describes the tables. A saved file is replaced as a whole; changes go to the working copy in the drafts
+folder, which uses a write-ahead log. There, the audio of removed takes is kept for undo; saving omits it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _USER_VERSION_OFFSET = 60
 _MAGIC = b"SQLite format 3\0"
 _BUSY_SECONDS = 30.0
 _MAX_VALUE_BYTES = 1 << 28
-# A check of a file's tables takes some hundred instructions; a file made to keep the program busy takes any number.
+# Checking the tables takes some hundred instructions. A malicious file can take any number.
 _MAX_INSTRUCTIONS = 10_000_000
 _INSTRUCTIONS_BETWEEN_CHECKS = 10_000
 
@@ -33,7 +32,7 @@ _INSTRUCTIONS_BETWEEN_CHECKS = 10_000
 def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> sqlite3.Connection:
     """Open a working copy and bring it up to date; usable from any thread, one at a time.
 
-    ``copy_of`` is the file it was copied from, which is named in errors. Raises ``UnreadableProject``.
+    ``copy_of`` is the file it was copied from, which errors name. Raise ``UnreadableProject``.
     """
     connection = sqlite.connect(path, busy_seconds=_BUSY_SECONDS)
     try:
@@ -44,7 +43,7 @@ def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) ->
         else:
             _require_known_schema(connection, copy_of or path)
         connection.execute("PRAGMA journal_mode = WAL")
-        # A killed program loses nothing: what was written belongs to the system. A power cut may cost the last second:
+        # A killed program loses nothing, as the system holds what was written. A power cut may lose the last second:
         # see checkpoints.py.
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -68,7 +67,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def _restrict(connection: sqlite3.Connection) -> None:
-    """The file may come from anywhere: its schema must not call functions, its values must fit into memory."""
+    """Limit what an untrusted file can do: no functions in its schema, and values that fit into memory."""
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
@@ -76,7 +75,7 @@ def _restrict(connection: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def _instruction_limit(connection: sqlite3.Connection) -> Iterator[None]:
-    """Interrupt what runs longer than any honest file needs."""
+    """Interrupt statements that run longer than any valid file requires."""
     checks = itertools.count(1)
     connection.set_progress_handler(
         lambda: int(next(checks) * _INSTRUCTIONS_BETWEEN_CHECKS > _MAX_INSTRUCTIONS), _INSTRUCTIONS_BETWEEN_CHECKS
@@ -100,7 +99,7 @@ def _require_known_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def require_project(path: Path) -> None:
-    """Raises ``UnreadableProject`` for what cannot be a whole project file, without reading all of it."""
+    """Raise ``UnreadableProject`` unless the header and the size of ``path`` are those of a project file."""
     try:
         require_regular_file(path)
         with path.open("rb") as file:
@@ -132,11 +131,11 @@ def require_project(path: Path) -> None:
     page_bytes = int.from_bytes(header[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     if num_bytes < page_bytes * int.from_bytes(header[28:32], "big"):
-        raise corrupt_file(path, wording("it ends before it should"))
+        raise corrupt_file(path, wording("it is truncated"))
 
 
 def is_of_newer_version(path: Path) -> bool:
-    """Whether the header names a newer schema; the header may be all that can be read."""
+    """Whether the header gives a newer schema version. The rest of the file may be unreadable."""
     if not path.is_file():  # opening a named pipe would block
         return False
     with contextlib.suppress(OSError), path.open("rb") as file:
@@ -146,7 +145,7 @@ def is_of_newer_version(path: Path) -> bool:
 
 
 def saved_id(path: Path) -> str | None:
-    """The ``save_id`` of a saved file; None where it is no project any more."""
+    """Return the ``save_id`` of a saved file, or None if it is not a project."""
     if not path.is_file():
         return None
     try:
@@ -160,11 +159,11 @@ def saved_id(path: Path) -> str | None:
 
 @contextlib.contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Turns what SQLite and the system say about ``path`` into ``StudioError``."""
+    """Translate errors of SQLite and the system in the block into a ``StudioError`` about ``path``."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise corrupt_file(path, wording("it holds bytes that are no text")) from error
+        raise corrupt_file(path, wording("it contains text that is not UTF-8")) from error
     except (sqlite3.Error, OSError) as error:
         raise _sentence(error, path) from error
 
@@ -172,7 +171,7 @@ def translate_errors(path: Path) -> Iterator[None]:
 def corrupt_file(path: Path, what: object) -> UnreadableProject:
     return UnreadableProject(
         "{file} is damaged: {what}.",
-        remedy="Use a copy, if you have one, or what the program recovers at its start.",
+        remedy="Use a backup, or the unsaved work offered when the program starts.",
         file=path.name,
         what=what,
     )

@@ -1,7 +1,7 @@
-"""How words are pronounced that a model would read wrongly: an alias for any model, phones for those that have them.
+"""Pronunciation dictionary: an alias for any model, phones for models that support them.
 
-Decided: an entry changes the text before it is sent, by whole words, and never inside a tag. Because
-then every model can be told, and what is sent can be shown. Instead of: hooks in the normaliser.
+Decision: an entry replaces whole words of the text before it is sent, never inside a tag. Reason: this works with
+every model, and the text that is sent can be shown. Alternative: hooks in the normalizer.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from studio.project.phones import phone_tokens
 
 _LONGEST_WRITTEN = 100
 _LONGEST_ALIAS = 300
-# Inline tags, pauses and pronunciations by hand stay as they are.
+# Inline tags, pauses and manual pronunciations are left as they are.
 _PROTECTED = r"\[[\p{Latin}\p{Mn}\d_. \t-]{1,24}\]|</?[a-z_-]{1,24}>"
-# Scripts that put no blanks between words: a word may begin and end anywhere.
+# Writing systems without spaces between words: a word may begin and end anywhere.
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]"
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]")
 _SPACED_LETTER = rf"[[\p{{L}}\p{{N}}\p{{M}}]--{_UNSPACED}]"
@@ -30,9 +30,9 @@ _SPACED = regex.compile(_SPACED_LETTER, regex.V1)
 
 @dataclass(frozen=True, slots=True)
 class DictionaryEntry:
-    """``written`` is said as ``alias``, or as ``pronunciation`` (see ``phones.py``) where the model has phones.
+    """``written`` is read as ``alias``, or as ``pronunciation`` (see ``phones.py``) by models with phones.
 
-    At least one of the two is there. Raises ``BadPronunciation``.
+    At least one of the two is given. Raise ``BadPronunciation``.
     """
 
     written: str
@@ -46,26 +46,26 @@ class DictionaryEntry:
         pronunciation = " ".join(sanitize(self.pronunciation or "").split()) or None
         if not 0 < len(written) <= _LONGEST_WRITTEN or not _WORD.search(written):
             raise BadPronunciation(
-                "A word of the dictionary has 1 to {longest} letters.",
-                remedy="Write the word as it stands in the text.",
+                "A dictionary word must have 1 to {longest} letters.",
+                remedy="Enter the word as it appears in the text.",
                 longest=_LONGEST_WRITTEN,
             )
         if regex.search(_PROTECTED, written):
             raise BadPronunciation(
-                "“{written}” holds a tag, which the dictionary leaves alone.",
-                remedy="Write the word without it.",
+                "“{written}” contains a tag. The dictionary does not change tags.",
+                remedy="Enter the word without it.",
                 written=written,
             )
         if alias is None and pronunciation is None:
             raise BadPronunciation(
                 "“{written}” has neither an alias nor a pronunciation.",
-                remedy="Write how it should sound.",
+                remedy="Enter one of them.",
                 written=written,
             )
         if alias and (len(alias) > _LONGEST_ALIAS or "<|" in alias):
             raise BadPronunciation(
                 "The alias of “{written}” cannot be read aloud.",
-                remedy="Write at most {longest} letters, without <|.",
+                remedy="Enter at most {longest} letters, without <|.",
                 written=written,
                 longest=_LONGEST_ALIAS,
             )
@@ -76,11 +76,11 @@ class DictionaryEntry:
 
     @property
     def key(self) -> str:
-        """Two entries with one key mean the same word."""
+        """Equal for entries of the same word."""
         return self.written if self.is_case_sensitive else self.written.casefold()
 
     def spoken(self, *, speaks_phones: bool) -> str | None:
-        """What is sent in place of the word; None where this model cannot be told."""
+        """Return the replacement of the word, or None if the entry has only phones and the model does not support them."""
         if speaks_phones and self.pronunciation:
             return phone_tokens(self.pronunciation)
         return self.alias
@@ -88,17 +88,17 @@ class DictionaryEntry:
 
 @dataclass(frozen=True)
 class PronunciationDictionary:
-    """Entries in the order a person put them; of two for the same word the first counts."""
+    """Entries in the user's order. Of two entries for the same word, the first counts."""
 
     entries: tuple[DictionaryEntry, ...] = ()
 
     def over(self, other: PronunciationDictionary) -> PronunciationDictionary:
-        """This dictionary, and what only ``other`` has: the project's over the person's own."""
+        """Return this dictionary extended by the words that only ``other`` has."""
         own = {entry.key for entry in self.entries}
         return PronunciationDictionary((*self.entries, *(entry for entry in other.entries if entry.key not in own)))
 
     def with_entry(self, entry: DictionaryEntry) -> PronunciationDictionary:
-        """``entry`` in place of one for the same word, else at the end."""
+        """Return a copy with ``entry`` in place of the entry for the same word, or at the end."""
         kept = [entry if known.key == entry.key else known for known in self.entries]
         return PronunciationDictionary(tuple(kept) if entry in kept else (*kept, entry))
 
@@ -106,14 +106,14 @@ class PronunciationDictionary:
         return PronunciationDictionary(tuple(entry for entry in self.entries if entry.written != written))
 
     def entries_in(self, text: str) -> tuple[DictionaryEntry, ...]:
-        """Those that ``text`` uses, in order of first use."""
+        """Return the entries that apply to ``text``, in order of first use."""
         if self._pattern is None:
             return ()
         found = (self._entry(match) for match in self._pattern.finditer(text))
         return tuple(dict.fromkeys(entry for entry in found if entry is not None))
 
     def compile(self, text: str, *, speaks_phones: bool) -> str:
-        """``text`` with every word replaced that is to be said differently."""
+        """Return ``text`` with the words of the dictionary replaced."""
         if self._pattern is None:
             return text
 
@@ -126,7 +126,7 @@ class PronunciationDictionary:
 
     @cached_property
     def _pattern(self) -> regex.Pattern[str] | None:
-        """Tags first, then words, the longest first: group number n is entry n - 1."""
+        """Matches tags, then words, the longest first. Group ``e<n>`` is that of entry n."""
         if not self.entries:
             return None
         longest_first = sorted(enumerate(self.entries), key=lambda item: -len(item[1].written))
@@ -146,6 +146,6 @@ def _word_pattern(index: int, entry: DictionaryEntry) -> str:
 
 
 def lines_using(texts: Iterable[tuple[str, str]], entry: DictionaryEntry) -> tuple[str, ...]:
-    """The ids out of (id, text) whose text holds the word of ``entry``: what a change of it makes stale."""
+    """Return the ids out of (id, text) whose text contains the word of ``entry``."""
     alone = PronunciationDictionary((entry,))
     return tuple(line_id for line_id, text in texts if alone.entries_in(text))

@@ -1,7 +1,7 @@
-"""Writes the script to the working copy; what a full disk refuses stays in memory until there is room.
+"""Writes the script to the working copy. Changes that cannot be written stay in memory and are tried again.
 
-Decided: a change that cannot be written counts all the same. Because the user sees it, goes on from it and can still
-save it elsewhere; instead of taking it back, which loses every edit until the disk has room.
+Decision: a change that cannot be written still takes effect. Reason: the user sees it, continues from it and can save
+it elsewhere. Alternative: undoing it, which would lose every edit until the disk has free space.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """Changes that are in memory only, and why. Saving the project saves them too."""
+    """Changes that are only in memory, with the cause. Saving the project includes them."""
 
     num_changes: int
     error: StudioError = field(compare=False)
 
 
 class DraftWriter:
-    """Of one open project, which calls it under its lock. Nothing here raises: see ``unwritten``."""
+    """Writer of one open project, which calls it under its lock. No method raises: see ``unwritten``."""
 
     def __init__(self, storage: Storage, script: Script) -> None:
         self.unwritten: Unwritten | None = None
@@ -35,7 +35,7 @@ class DraftWriter:
         self._unconfirmed: tuple[str, Path] | None = None
 
     def write(self, script: Script, *, is_modified: bool) -> None:
-        """Write all that differs from what the working copy contains."""
+        """Write the differences between ``script`` and the working copy."""
         try:
             self._confirm(is_modified=is_modified)
             self._storage.write(self._written, script, is_modified=is_modified)
@@ -47,21 +47,21 @@ class DraftWriter:
             self._written, self.unwritten = script, None
 
     def announce_save(self, save_id: str) -> None:
-        """Should the program die before ``confirm_save``, the recovered project recognises its file by this."""
+        """Store the id of a save that begins. If the program ends before ``confirm_save``, recovery recognises the file."""
         try:
             self._storage.announce_save(save_id)
         except StudioError as error:
-            _log.warning("the working copy does not know of the save that begins: %s", error)
+            _log.warning("the beginning of a save is not recorded: %s", error)
 
     def confirm_save(self, save_id: str, path: Path, *, is_modified: bool) -> None:
-        """The file at ``path`` was written; ``is_modified`` if there were changes meanwhile."""
+        """Record that the file at ``path`` was written. ``is_modified`` is whether the script has changed since."""
         self._unconfirmed = (save_id, path)
         try:
             self._confirm(is_modified=is_modified)
         except StudioError as error:
-            _log.warning("the working copy does not know that it was saved: %s", error)
+            _log.warning("the end of a save is not recorded: %s", error)
         if not is_modified:
-            self.unwritten = None  # all of it is in the file
+            self.unwritten = None  # everything is in the file
 
     def _confirm(self, *, is_modified: bool) -> None:
         if self._unconfirmed is not None:
@@ -70,7 +70,7 @@ class DraftWriter:
 
 
 def _num_differences(before: Script, after: Script) -> int:
-    """Lines and takes that were added, changed or removed; the order, the dictionary and the name count as one each."""
+    """Count changed lines and takes. The order, the dictionary and the name count as one each."""
     lines = {line.id: line for line in before.lines}, {line.id: line for line in after.lines}
     takes = ({take.id: take for takes in script.takes.values() for take in takes} for script in (before, after))
     num_items = sum(

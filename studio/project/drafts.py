@@ -1,7 +1,7 @@
-"""The working copies in the drafts folder: whose they are, and which were left behind by a program that died.
+"""Working copies in the drafts folder, and recovery of those that a crashed program left.
 
-Each is a SQLite file with a lock beside it that its process holds. What has no lock holder any more is
-offered at the next start, unless it holds nothing that is not in its project's file.
+Each is a SQLite file with a lock file that its process holds. A working copy whose lock is free is offered at the next
+start if it contains anything that its project file does not.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _DAMAGED_SUFFIX = ".damaged"
 _TIME_FORMAT = "%Y%m%d-%H%M%S"
 _PART_SUFFIX = ".part"
 _SHOWN_CHARACTERS = 80
-# What SQLite keeps beside a file that is open, or was when the program died.
+# Suffixes of the database and of the files that SQLite creates beside it.
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A working copy that nobody has open. ``project_path`` is None for one that was never saved."""
+    """A recoverable working copy. ``project_path`` is None if it was never saved."""
 
     path: Path
     project_path: Path | None
@@ -45,7 +45,7 @@ class Draft:
 
 
 class WorkingCopy:
-    """A draft's file, its lock and its open storage."""
+    """The open storage of a draft and its lock."""
 
     def __init__(self, storage: Storage, lock: FileLock) -> None:
         self.storage = storage
@@ -57,7 +57,7 @@ class WorkingCopy:
 
     @classmethod
     def create(cls, drafts: Path, *, copy_of: Path | None = None) -> WorkingCopy:
-        """An empty one, or one with all of a project's file. Raises ``UnreadableProject``, ``CannotWrite``, ``DiskFull``."""
+        """Create an empty working copy, or one of a project file. Raise ``UnreadableProject``, ``CannotWrite`` or ``DiskFull``."""
         path = drafts / f"{datetime.now(UTC):{_TIME_FORMAT}}-{secrets.token_hex(4)}{_SUFFIX}"
         if copy_of is not None:
             database.require_project(copy_of)
@@ -77,14 +77,14 @@ class WorkingCopy:
 
     @classmethod
     def adopt(cls, path: Path) -> WorkingCopy:
-        """One that was left behind. Raises ``ProjectInUse`` where somebody has it open after all."""
+        """Open a recoverable working copy. Raise ``ProjectInUse`` if another process has opened it."""
         database.require_project(path)
         with database.translate_errors(path), contextlib.ExitStack() as undo:
             try:
                 lock = FileLock(_lock_path(path))
             except BlockingIOError as error:
                 raise ProjectInUse(
-                    "This draft is open in another window.", remedy="Go on in that window, or close it."
+                    "This draft is open in another window.", remedy="Continue in that window, or close it."
                 ) from error
             undo.callback(lock.release)
             working_copy = cls(Storage(path), lock)
@@ -92,7 +92,7 @@ class WorkingCopy:
         return working_copy
 
     def close(self, *, keeps_draft: bool) -> None:
-        """Raises ``CannotWrite`` where the file cannot be removed: then it stays, and is closed all the same."""
+        """Close the working copy. Raise ``CannotWrite`` if its file cannot be deleted; it is closed nevertheless."""
         with database.translate_errors(self.path):
             try:
                 self.storage.close()
@@ -103,7 +103,7 @@ class WorkingCopy:
 
 
 def created_at(draft: Path) -> datetime:
-    """From its name; of a draft that was renamed, when the file changed last."""
+    """Return the time in the name of a draft, or of its last change if it was renamed."""
     try:
         return datetime.strptime(draft.stem.rpartition("-")[0], _TIME_FORMAT).replace(tzinfo=UTC)
     except ValueError:
@@ -111,9 +111,9 @@ def created_at(draft: Path) -> datetime:
 
 
 def recoverable_drafts(drafts: Path, *, on_damage: Callable[[StudioError], object] = lambda _: None) -> list[Draft]:
-    """What died with a program and is worth having, the newest first; removes what is not.
+    """Return the drafts with unsaved work, newest first, and delete those without.
 
-    ``on_damage`` is told of each draft that cannot be read. Such a draft is kept under another name and told of once.
+    ``on_damage`` is called once for each unreadable draft, which is kept under another name.
     """
     found = [draft for path in sorted(drafts.glob(f"*{_SUFFIX}")) if (draft := _summary(path, on_damage))]
     for part in drafts.glob(f"*{_PART_SUFFIX}"):
@@ -122,11 +122,11 @@ def recoverable_drafts(drafts: Path, *, on_damage: Callable[[StudioError], objec
 
 
 def discard_draft(draft: Draft) -> None:
-    """The person does not want it. One that somebody opened meanwhile stays."""
+    """Delete ``draft`` unless a process has opened it."""
     _discard(draft.path)
 
 
-def _summary(path: Path, on_damage: Callable[[StudioError], object]) -> Draft | None:  # noqa: PLR0911 - one for each reason
+def _summary(path: Path, on_damage: Callable[[StudioError], object]) -> Draft | None:  # noqa: PLR0911 - one return per reason
     try:
         last_changed = _last_changed(path)
         if last_changed is None:
@@ -135,26 +135,26 @@ def _summary(path: Path, on_damage: Callable[[StudioError], object]) -> Draft | 
     except ProjectInUse:
         return None
     except UnreadableProject as error:
-        _put_aside(path, error, on_damage)
+        _set_aside(path, error, on_damage)
         return None
     except (StudioError, OSError):
         _log.warning("the draft %s cannot be read", path, exc_info=True)
         return None
-    is_worth_having = True
+    has_unsaved_work = True
     damage: StudioError | None = None
     try:
         script = working_copy.storage.read()
         project_path, is_modified = working_copy.storage.binding()
         num_recordings = len(working_copy.storage.recordings())
-        is_worth_having = num_recordings > 0 or (is_modified and (project_path is not None or _holds_work(script)))
+        has_unsaved_work = num_recordings > 0 or (is_modified and (project_path is not None or _has_content(script)))
     except StudioError as error:
         damage = error
     finally:
-        working_copy.close(keeps_draft=is_worth_having)
+        working_copy.close(keeps_draft=has_unsaved_work)
     if damage is not None:
-        _put_aside(path, damage, on_damage)
+        _set_aside(path, damage, on_damage)
         return None
-    if not is_worth_having:
+    if not has_unsaved_work:
         return None
     return Draft(
         path=path,
@@ -167,9 +167,9 @@ def _summary(path: Path, on_damage: Callable[[StudioError], object]) -> Draft | 
     )
 
 
-def _put_aside(path: Path, error: StudioError, on_damage: Callable[[StudioError], object]) -> None:
+def _set_aside(path: Path, error: StudioError, on_damage: Callable[[StudioError], object]) -> None:
     _log.warning("the draft %s cannot be read: %s", path, error)
-    if database.is_of_newer_version(path):  # which will recover it
+    if database.is_of_newer_version(path):  # the newer version recovers it
         return
     kept = path.with_suffix(_DAMAGED_SUFFIX)
     try:
@@ -180,21 +180,21 @@ def _put_aside(path: Path, error: StudioError, on_damage: Callable[[StudioError]
         _log.warning("%s cannot be renamed", path, exc_info=True)
     on_damage(
         UnreadableProject(
-            "Unsaved work from an earlier run is damaged and cannot be recovered: {reason}",
-            remedy="What is left of it is kept in {path}.",
+            "Unsaved work is damaged and cannot be recovered: {reason}",
+            remedy="The damaged file is kept as {path}.",
             reason=error.problem,
             path=kept if kept.exists() else path,
         )
     )
 
 
-def _holds_work(script: Script) -> bool:
-    """Whether somebody has done something: an empty line is only where writing would begin."""
+def _has_content(script: Script) -> bool:
+    """Whether the script has takes, dictionary entries or text."""
     return bool(script.takes or script.dictionary.entries or any(line.text.strip() for line in script.lines))
 
 
 def _last_changed(path: Path) -> float | None:
-    """When the draft was last written to, in seconds since the epoch; None where another window just threw it away."""
+    """Return the last modification in seconds since the epoch, or None if another window has just deleted the draft."""
     times = []
     for suffix in _COMPANIONS:
         with contextlib.suppress(FileNotFoundError):

@@ -1,6 +1,6 @@
-"""Checked access to the values of one record of a project's file, which another program or a bad disk may have changed.
+"""Validated access to the values of one record of a project file, which may be damaged.
 
-A value of the wrong type or out of its range is replaced by a default, and its name is noted.
+A value of the wrong type or out of range is replaced by a default, and its name is recorded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from studio.project.lines import sanitize
 from studio.storage.json_input import parse_json
 
 _Default = TypeVar("_Default")
-# Times are shown in the computer's time zone, which systems convert only for years like these.
+# Conversion to the local time zone works only for years like these.
 _YEARS = range(1971, 9998)
 
 
@@ -26,21 +26,21 @@ class Fields:
         self._replaced = replaced
 
     def required_text(self, key: str) -> str:
-        """Raises ``ValueError``: without this value the record means nothing."""
+        """Return a value without which the record is useless. Raise ``ValueError``."""
         value = self._values[key]
         if not isinstance(value, str) or not value:
             raise ValueError(f"{self._name}.{key} is missing")
         return value
 
     def required_whole(self, key: str, lowest: int, highest: int) -> int:
-        """Raises ``ValueError`` likewise."""
+        """Return a required integer in a range. Raise ``ValueError``."""
         value = self._values[key]
         if type(value) is not int or not lowest <= value <= highest:
-            raise ValueError(f"{self._name}.{key} is not possible")
+            raise ValueError(f"{self._name}.{key} is out of range")
         return value
 
     def text(self, key: str) -> str:
-        """What can be read as text is kept."""
+        """Return a value as text, converting bytes and numbers."""
         value = self._values.get(key, "")
         if isinstance(value, str):
             return sanitize(value)
@@ -61,7 +61,7 @@ class Fields:
         return self.replace(key, default)
 
     def number(self, key: str, lowest: float, highest: float, default: _Default) -> float | _Default:
-        """Finite; neither infinity nor NaN is between ``lowest`` and ``highest``."""
+        """Return a finite number in a range."""
         value = self._values.get(key, default)
         if value is None and default is None:
             return default
@@ -74,7 +74,7 @@ class Fields:
         return bool(value) if isinstance(value, int) else self.replace(key, default)
 
     def moment(self, key: str, default: datetime) -> datetime:
-        """With a time zone; without one, UTC is meant."""
+        """Return a time in UTC, which is also assumed for values without a time zone."""
         try:
             moment = datetime.fromisoformat(self._values[key])
             moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -83,14 +83,14 @@ class Fields:
         return moment if moment.year in _YEARS else self.replace(key, default)
 
     def object(self, key: str) -> Fields | None:
-        """An object within this one; None where there is none."""
+        """Return the fields of a nested object, or None if it is missing."""
         value = self._values.get(key)
         if isinstance(value, dict):
             return Fields(value, f"{self._name}.{key}", self._replaced)
         return None if value is None else self.replace(key, None)
 
     def json_object(self, key: str) -> Fields | None:
-        """An object written as JSON; None where there is none."""
+        """Return the fields of an object encoded as JSON text, or None if it is missing."""
         text = self._values.get(key)
         if text is None:
             return None
@@ -103,7 +103,7 @@ class Fields:
         return self.replace(key, None)
 
     def texts(self, key: str) -> dict[str, str]:
-        """An object whose values are all texts."""
+        """Return an object whose values are all text."""
         inner = self.object(key)
         return {} if inner is None else {sanitize(name): inner.text(name) for name in inner._values}
 

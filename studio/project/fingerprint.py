@@ -1,8 +1,8 @@
-"""Whether a take still says what its line says.
+"""Hash of the content of a line, to detect takes that no longer match it.
 
-Decided: the seed is no part of it. Because every take is a fair reading of its line, and which one is
-right is told by ear; ten takes with ten seeds are all fresh. Pauses, locks and file names are not heard
-in a take either. The voice is compared by itself (``voice_keys.py``): a line knows only its name.
+Decision: the seed is not included. Reason: every take is a valid reading of its line, and the user chooses by
+listening. Pauses, locks and file names do not affect the audio either. Voices are compared separately
+(``voice_keys.py``), as a line has only their names.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _PLAIN_SAMPLING = SamplingOptions()
 
 
 def fingerprint(line: Line, dictionary: PronunciationDictionary) -> str:
-    """Everything of ``line`` that decides what is heard, beside the voice, as 32 letters.
+    """Return a hash of everything in ``line`` that affects its audio, except the voice, as 32 hexadecimal digits.
 
-    Entries of ``dictionary`` count only where the line uses them.
+    Only those entries of ``dictionary`` count that apply to the line.
     """
     text = line.text.strip()
     sampling = None if line.sampling in (None, _PLAIN_SAMPLING) else astuple(line.sampling)

@@ -1,4 +1,4 @@
-"""The person's own pronunciation dictionary, which holds for every project: a JSON file in the data folder."""
+"""The user's pronunciation dictionary for all projects: a JSON file in the data folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def global_dictionary_path() -> Path:
 
 
 def load_global_dictionary(path: Path | None = None) -> PronunciationDictionary:
-    """Empty where there is none yet. Raises ``UnreadableText``."""
+    """Return the dictionary in ``path``, empty if the file is missing. Raise ``UnreadableText``."""
     path = path or global_dictionary_path()
     try:
         content = read_json(path)
@@ -35,13 +35,13 @@ def load_global_dictionary(path: Path | None = None) -> PronunciationDictionary:
     except (ValueError, KeyError, TypeError, AttributeError, BadPronunciation) as error:
         raise UnreadableText(
             "The pronunciation dictionary, {path}, is damaged.",
-            remedy="Mend it, or begin a new one: this one is kept.",
+            remedy="Repair the file, or start a new dictionary; the old one is kept.",
             path=path,
         ) from error
 
 
 def save_global_dictionary(dictionary: PronunciationDictionary, path: Path | None = None) -> None:
-    """Raises ``DiskFull`` and ``CannotWrite``. A damaged file that was there is kept under another name."""
+    """Write ``dictionary``, after renaming a damaged file. Raise ``DiskFull`` or ``CannotWrite``."""
     path = path or global_dictionary_path()
     try:
         load_global_dictionary(path)

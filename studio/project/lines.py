@@ -1,4 +1,4 @@
-"""A line of the script: what is said, by whom and how."""
+"""A line of the script: text, voice and style."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _RANGE = "Choose {lowest:g} to {highest:g}."
 
 
 def new_id() -> str:
-    """A short random name for a line or a take; unique for all practical purposes."""
+    """Return a random id for a line or a take."""
     return secrets.token_hex(6)
 
 
 @dataclass(frozen=True, slots=True)
 class LineStyle:
-    """How it is said: the id of a style preset, or free words; at most one of them."""
+    """The id of a style preset, or a free instruction; at most one of them."""
 
     preset: str | None = None
     instruct: str | None = None
@@ -31,7 +31,7 @@ class LineStyle:
     def __post_init__(self) -> None:
         if self.preset and self.instruct:
             raise UnusableSetting(
-                "A line has either a style from the list or one in your own words.", remedy="Remove one of them."
+                "A line cannot have both a style preset and an instruction.", remedy="Remove one of them."
             )
 
     @property
@@ -41,11 +41,11 @@ class LineStyle:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of the script. Frozen: an edited line is a new value with the same ``id``.
+    """One row of the script. Immutable: an edited line is a new value with the same ``id``.
 
-    ``seed`` of None: another one for each take. ``sampling`` of None: as the model wants it. ``voice``
-    is the name of a voice in the library. ``is_locked`` tells the window not to speak or edit the line
-    by accident. ``file_name`` is what an export calls its file, without suffix.
+    ``voice`` is the name of a voice in the library. A ``seed`` of None is drawn for each take. ``sampling`` of None
+    is the default of the model. ``is_locked`` protects the line from being edited or spoken by accident. ``file_name``
+    is that of its exported file, without suffix.
     """
 
     id: str
@@ -63,7 +63,7 @@ class Line:
     def __post_init__(self) -> None:
         if not SLOWEST_SPEED <= self.speed <= FASTEST_SPEED:
             raise UnusableSetting(
-                "A speed of {speed:g} is not possible.",
+                "The speed {speed:g} is out of range.",
                 remedy=_RANGE,
                 speed=self.speed,
                 lowest=SLOWEST_SPEED,
@@ -71,7 +71,7 @@ class Line:
             )
         if not 0.0 <= self.pause_after_seconds <= LONGEST_PAUSE_SECONDS:
             raise UnusableSetting(
-                "A pause of {seconds:g} s is not possible.",
+                "The pause {seconds:g} s is out of range.",
                 remedy=_RANGE,
                 seconds=self.pause_after_seconds,
                 lowest=0,
@@ -79,17 +79,17 @@ class Line:
             )
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
             raise UnusableSetting(
-                "A seed of {seed} is not possible.", remedy=_RANGE, seed=self.seed, lowest=0, highest=LARGEST_SEED
+                "The seed {seed} is out of range.", remedy=_RANGE, seed=self.seed, lowest=0, highest=LARGEST_SEED
             )
         object.__setattr__(self, "text", sanitize(self.text))
 
 
 class LineState(Enum):
-    """What a row shows. The last four of a line that is at work are known to the window only."""
+    """State of a line. The window alone knows of the last three."""
 
     DRAFT = "draft"  # no take is chosen
-    OUTDATED = "stale"  # the chosen take was spoken from something else than the line now says
-    CHECK = "check"  # the chosen take is too short or too long for its text, and the user has not kept it
+    OUTDATED = "stale"  # the line was changed after the chosen take was made
+    CHECK = "check"  # the chosen take is too short or too long for its text, and not marked as kept
     READY = "ready"
     QUEUED = "queued"
     SPEAKING = "speaking"
@@ -97,5 +97,5 @@ class LineState(Enum):
 
 
 def sanitize(text: str) -> str:
-    """``text`` without half characters, which some clipboards bring and no file can hold."""
+    """Return ``text`` without lone surrogates, which cannot be encoded."""
     return text.encode("utf-8", "ignore").decode("utf-8")

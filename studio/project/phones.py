@@ -1,7 +1,7 @@
-"""Pronunciations as a person types them, put into the tokens that Fun-CosyVoice3 was taught.
+"""Parser of typed pronunciations into the phone tokens of Fun-CosyVoice3.
 
-Pinyin with tone numbers or tone marks (``chong2 qing4``, ``chóng qìng``), ARPAbet in capitals with
-stress numbers (``W AY1 N D``), or the tokens themselves (``[j][ǐ]``).
+Accepts pinyin with tone numbers or tone marks (``chong2 qing4``, ``chóng qìng``), ARPAbet in capitals with stress
+numbers (``W AY1 N D``), and the tokens themselves (``[j][ǐ]``).
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ _TONE_MARKS = {"1": "\u0304", "2": "\u0301", "3": "\u030c", "4": "\u0300"}
 _TONE_OF_MARK = {mark: tone for tone, mark in _TONE_MARKS.items()}
 _HAS_TONE = regex.compile(r"\d|[^\x00-\x7f]")
 _LONGEST = 200
-_HOW = "Write pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D."
+_HOW = "Enter pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D."
 
 
 def phone_tokens(pronunciation: str) -> str:
-    """The tokens, one after the other. Raises ``BadPronunciation`` for what cannot be said with them."""
+    """Return the tokens of ``pronunciation``, concatenated. Raise ``BadPronunciation``."""
     typed = unicodedata.normalize("NFC", pronunciation.strip())
     if not typed or len(typed) > _LONGEST:
-        raise BadPronunciation("A pronunciation has 1 to 200 letters.", remedy=_HOW)
+        raise BadPronunciation("A pronunciation must have 1 to 200 letters.", remedy=_HOW)
     tokens = list(_tokens(typed))
     for token in tokens:
         if token not in _KNOWN:
             raise BadPronunciation(
-                "The models know no sound {token}, which “{typed}” needs.", remedy=_HOW, token=token, typed=typed
+                "The models have no phone {token}, which “{typed}” requires.", remedy=_HOW, token=token, typed=typed
             )
     if len(tokens) == 1 and not _HAS_TONE.search(tokens[0]):
         raise BadPronunciation(
             "“{typed}” alone would be read as a letter.",
-            remedy="Give it a tone or stress number, or use an alias.",
+            remedy="Add a tone or stress number, or use an alias.",
             typed=typed,
         )
     return "".join(tokens)

@@ -1,4 +1,4 @@
-"""The project that is open: its working copy on the disk, its script in memory, always the same."""
+"""An open project: the script in memory and its working copy on disk, kept identical."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _log = logging.getLogger(__name__)
 
 
 class Project:
-    """Made by ``create``, ``open`` or ``recover``; ``close`` it. Safe from any thread.
+    """Created by ``create``, ``open`` or ``recover``, ended by ``close``. Thread-safe.
 
-    ``apply`` is quick. ``open``, ``save`` and ``samples_of`` take as long as the disk needs for hours of
-    sound: call them where nobody waits. ``global_dictionary`` is the person's own, under the project's.
-    ``voice_keys`` are those of the library, for whoever has one: without them voices are told by name.
+    ``apply`` is fast. ``open``, ``save`` and ``samples_of`` read or write all audio: call them on a background thread.
+    ``global_dictionary`` is the user's, to which the project's entries are preferred. ``voice_keys`` are those of the
+    voice library; without them, voices are compared by name.
     """
 
     def __init__(self, working_copy: WorkingCopy, *, global_dictionary: PronunciationDictionary | None = None) -> None:
-        """Not to be called: see the class methods."""
+        """Use the class methods instead."""
         self._working_copy = working_copy
         self._storage = working_copy.storage
         self._script = self._storage.read()
@@ -51,22 +51,22 @@ class Project:
         self._saving = threading.Lock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="takes")
         self._recorders: set[TakeRecorder] = set()
-        self._highest_numbers: dict[str, int] = {}  # of lines some of whose takes went: these may come back
+        self._highest_numbers: dict[str, int] = {}  # of lines with removed takes, which undo may restore
         self.voice_keys: VoiceKeys = {}
         self._fingerprints: dict[str, tuple[Line, str]] = {}
         self._global_dictionary = global_dictionary or PronunciationDictionary()
         self._dictionary_in_force = self._script.dictionary.over(self._global_dictionary)
 
-    # Whence a project comes. All three raise ``CannotWrite`` and ``DiskFull`` of the drafts folder.
+    # Creation. All three raise ``CannotWrite`` and ``DiskFull`` about the drafts folder.
 
     @classmethod
     def create(cls, drafts: Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
-        """An empty one, which belongs to no file yet."""
+        """Return an empty project without a file."""
         return cls(WorkingCopy.create(drafts), global_dictionary=global_dictionary)
 
     @classmethod
     def open(cls, path: Path, drafts: Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
-        """Raises ``UnreadableProject``."""
+        """Open the project file ``path``. Raise ``UnreadableProject``."""
         working_copy = WorkingCopy.create(drafts, copy_of=path)
         try:
             working_copy.storage.bind(path.resolve(), is_modified=False)
@@ -77,9 +77,9 @@ class Project:
 
     @classmethod
     def recover(cls, draft: Draft | Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
-        """What a program that died left behind, the takes it was recording included.
+        """Open the working copy of a crashed program, with the takes it was recording.
 
-        Raises ``ProjectInUse`` and ``UnreadableProject``.
+        Raise ``ProjectInUse`` or ``UnreadableProject``.
         """
         working_copy = WorkingCopy.adopt(draft.path if isinstance(draft, Draft) else draft)
         try:
@@ -90,21 +90,21 @@ class Project:
             raise
         return project
 
-    # What is in it.
+    # Content.
 
     @property
     def script(self) -> Script:
-        """All of it at this moment; a value, which later changes leave alone."""
+        """The current script, an immutable value."""
         return self._script
 
     @property
     def notice(self) -> Message | None:
-        """What the user should know about the file as it was read."""
+        """A message about values that were replaced when the file was read, or None."""
         replaced = self._storage.replaced
         if not replaced:
             return None
         return wording(
-            "{count} unusable values in this script were replaced by defaults: {names}.",
+            "{count} invalid values in this script were replaced by defaults: {names}.",
             count=len(replaced),
             names=", ".join(dict.fromkeys(replaced)),
         )
@@ -134,7 +134,7 @@ class Project:
 
     @property
     def dictionary_in_force(self) -> PronunciationDictionary:
-        """The project's entries over the person's own: by these, lines are spoken."""
+        """The dictionary used for synthesis: the project's entries, then the user's."""
         return self._dictionary_in_force
 
     def line(self, line_id: str) -> Line:
@@ -156,10 +156,10 @@ class Project:
         return next((take for take in self._script.takes_of(line_id) if take.id == take_id), None)
 
     def samples_of(self, take_id: str) -> Samples:
-        """(n,) float32, sample for sample what was played. Raises ``TakeNotFound``."""
+        """Return the samples (n,) of a take, exactly as played. Raise ``TakeNotFound``."""
         samples = self._storage.samples(take_id)
         if not len(samples):
-            raise TakeNotFound("The sound of this take is not in the project.", remedy="Speak the line again.")
+            raise TakeNotFound("The audio of this take is not in the project.", remedy="Speak the line again.")
         return samples
 
     def fingerprint_of(self, line_id: str) -> str:
@@ -172,10 +172,9 @@ class Project:
             return known[1]
 
     def state_of(self, line_id: str) -> LineState:
-        """``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``; what is at work on the line is known to whoever works.
+        """Return ``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``. The queue knows of the other states.
 
-        A take that was stopped says only the beginning of what is written. To keep a take of odd length,
-        or to lock its line, is to accept it.
+        An incomplete take counts as outdated. Keeping a take of unusual length, or locking its line, accepts it.
         """
         take = self.chosen_take(line_id)
         if take is None:
@@ -188,12 +187,12 @@ class Project:
         is_accepted = take.recipe.odd_length is None or take.is_kept or self.line(line_id).is_locked
         return LineState.READY if is_accepted else LineState.CHECK
 
-    # What can be done with it.
+    # Operations.
 
     def apply(self, change: Change) -> Change:
-        """Make the change, in memory and in the working copy, and return its inverse.
+        """Apply ``change`` to the script and the working copy, and return its inverse.
 
-        A change that the disk refuses is kept in memory: see ``unwritten``.
+        A change that cannot be written is kept in memory: see ``unwritten``.
         """
         with self._lock:
             inverse = self._apply(change)
@@ -202,11 +201,11 @@ class Project:
 
     @property
     def unwritten(self) -> Unwritten | None:
-        """Changes that a full disk did not accept yet. The next change and ``write_again`` try to write them too."""
+        """Changes that could not be written. The next change and ``write_again`` try again."""
         return self._draft_writer.unwritten
 
     def write_again(self) -> None:
-        """Write what is ``unwritten``, if the disk accepts it now; also takes that were waiting for that."""
+        """Try again to write what is ``unwritten``, and takes that could not be written."""
         with self._lock:
             if self.unwritten is not None:
                 self._write()
@@ -234,18 +233,18 @@ class Project:
                 self._highest_numbers[line_id] = highest
 
     def _add_waiting_takes(self) -> None:
-        """Add takes whose sound a full disk did not accept, once there is room."""
+        """Add takes whose audio could not be written before, if it can be now."""
         if self.unwritten is not None:
             return
         for recorder in [each for each in tuple(self._recorders) if each.is_waiting]:
             try:
                 self._add_recorded(recorder.retry_finish())
             except StudioError as error:
-                _log.info("take %s still waits: %s", recorder.take_id, error)
+                _log.info("take %s still cannot be written: %s", recorder.take_id, error)
                 return
 
     def begin_take(self, line_id: str, recipe: TakeParameters, sample_rate: int) -> TakeRecorder:
-        """A take that is now being spoken. Raises ``DiskFull`` and ``CannotWrite``."""
+        """Start recording a take. Raise ``DiskFull`` or ``CannotWrite``."""
         with self._lock:
             numbers = [take.number for take in self._script.takes_of(self._script.line(line_id).id)]
             numbers += [recorder.number for recorder in tuple(self._recorders) if recorder.line_id == line_id]
@@ -267,17 +266,17 @@ class Project:
 
     @property
     def is_modified(self) -> bool:
-        """Whether it holds more than its file: undoing everything since makes it unmodified again."""
+        """Whether the script differs from the saved one. Undoing all changes makes it unmodified again."""
         return self._script != self._saved
 
     @property
     def path(self) -> Path | None:
-        """Its file; None if it was never saved."""
+        """The project file, or None if it was never saved."""
         return self._path
 
     @property
     def begun(self) -> datetime:
-        """When its working copy was made: for a script without a file, when it was begun. Survives recovery."""
+        """When the working copy was created. Recovery keeps it."""
         return created_at(self.draft_path)
 
     @property
@@ -285,13 +284,13 @@ class Project:
         return self._working_copy.path
 
     def save(self, path: Path | None = None, *, replaces_foreign: bool = False) -> None:
-        """Writes all to ``path``, or to the file it has; from then on that is its file. Changes may go on meanwhile.
+        """Save to ``path``, by default to the project file, and make it the project file. Changes are possible meanwhile.
 
-        Raises ``CannotWrite`` and ``DiskFull``; and ``ProjectChangedElsewhere`` where its own file is not
-        the one it opened or last saved, unless ``replaces_foreign``.
+        Raise ``CannotWrite`` or ``DiskFull``, and ``ProjectChangedElsewhere`` if the project file is not the one that
+        was opened or last saved, unless ``replaces_foreign``.
         """
         target = path or self._path
-        assert target is not None, "somebody has been asked where to"
+        assert target is not None, "a project without a file needs a path"
         with self._saving:
             if target == self._path and not replaces_foreign:
                 self._require_own_file(target)
@@ -308,9 +307,9 @@ class Project:
                 self._draft_writer.confirm_save(save_id, self._path, is_modified=self.is_modified)
 
     def close(self, *, keeps_draft: bool = False) -> None:
-        """Ends it. Unless ``keeps_draft``, what was not saved is gone: somebody has been asked.
+        """Close the project. Unsaved changes are lost unless ``keeps_draft``.
 
-        With ``keeps_draft`` the next start offers it, if there is more in it than in its file.
+        With ``keeps_draft``, the next start offers the working copy if it differs from the project file.
         """
         self._writer.shutdown()
         with self._saving, self._lock:
@@ -331,7 +330,7 @@ class Project:
             self._add_recorded(take)
 
     def _add_recorded(self, take: Take) -> None:
-        """A take that comes late: it is chosen only where none is, and goes where its line has gone."""
+        """Add a take recorded earlier: chosen only if its line has no choice, dropped if its line was removed."""
         if take.line_id not in self._script.index_of:
             self._storage.drop_recording(take.id)
             return
@@ -345,7 +344,7 @@ class Project:
     def _require_own_file(self, path: Path) -> None:
         if path.exists() and database.saved_id(path) not in self._save_ids:
             raise ProjectChangedElsewhere(
-                "{file} has been changed by another program since it was opened.",
+                "{file} was changed by another program after it was opened.",
                 remedy="Save under another name to keep both.",
                 file=path.name,
             )

@@ -1,4 +1,4 @@
-"""Numbers that keep lines in order, with room between them: a new line seldom moves the others."""
+"""Sparse sort keys for lines, so that inserting a line rarely changes the keys of others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _STEP = 1 << 20
 
 
 def sort_keys(ranks: Mapping[str, int], before: Sequence[str], after: Sequence[str]) -> dict[str, int]:
-    """The ranks of those ids of ``after`` that need another than in ``ranks``, which puts ``before`` in order."""
+    """Return new ranks for the ids of ``after`` whose rank must change. ``ranks`` orders the ids of ``before``."""
     shorter = min(len(before), len(after))
     head = next((at for at in range(shorter) if before[at] != after[at]), shorter)
     rest = shorter - head

@@ -1,4 +1,4 @@
-"""A take while it is being spoken: what has been heard is in the file a moment later, whatever happens then."""
+"""Recording of a take during synthesis: the audio is written to the working copy as it arrives."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ _log = logging.getLogger(__name__)
 
 
 class TakeRecorder:
-    """Made by ``Project.begin_take``; ends with ``finish``, ``stop`` or ``discard``.
+    """Created by ``Project.begin_take``; ends with ``finish``, ``stop`` or ``discard``.
 
-    The take that comes out belongs to the script once ``AddTake`` is applied; a program that dies before
-    finds it when it recovers the draft. A disk that is full loses nothing: what could not be written is
-    kept, and tried again at the end; and if that is in vain, with the next change of the project that can
-    be written.
+    The resulting take is part of the script once ``AddTake`` is applied; recovery of the draft finds it otherwise.
+    Audio that a full disk does not accept is kept in memory, and written at the end or with the next change of the
+    project that can be written.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class TakeRecorder:
 
     @property
     def number(self) -> int:
-        """The number its take will have."""
+        """The number of the take."""
         return self._take.number
 
     @property
@@ -64,33 +63,33 @@ class TakeRecorder:
 
     @property
     def is_waiting(self) -> bool:
-        """It has ended, but the disk would not have it."""
+        """Whether the recording has ended but could not be written."""
         return self._is_open and self._is_waiting
 
     def append(self, samples: Samples) -> None:
-        """What comes next, (n,), at the sample rate of the take. From any thread; does not wait for the disk."""
-        block = np.array(samples, np.float32)  # whoever gave it may use its memory again
+        """Append ``samples`` (n,) at the sample rate of the take. Thread-safe; does not wait for the disk."""
+        block = np.array(samples, np.float32)  # the caller may reuse the memory
         with self._lock:
             if not self._is_open or not len(block):
                 return
             self._unwritten.append((self._num_blocks, block))
             self._num_blocks += 1
             self._num_samples += len(block)
-        self._writer.submit(self._write_what_is_possible)
+        self._writer.submit(self._write_pending)
 
     def finish(self, report: SynthesisReport | None = None, *, num_underruns: int | None = None) -> Take:
-        """The complete take. Raises ``DiskFull`` or ``CannotWrite``, and may then be called again."""
+        """Return the complete take. Raise ``DiskFull`` or ``CannotWrite``; calling again is possible."""
         return self._end(is_complete=True, report=report, num_underruns=num_underruns)
 
     def stop(self, *, num_underruns: int | None = None) -> Take | None:
-        """What has been spoken so far, as a take; None if that is nothing. Raises like ``finish``."""
+        """Return an incomplete take of the audio so far, or None without audio. Raise as ``finish`` does."""
         if not self._num_samples:
             self.discard()
             return None
         return self._end(is_complete=False, report=None, num_underruns=num_underruns)
 
     def discard(self) -> None:
-        """There will be no take, and its sound goes."""
+        """End without a take and delete the audio."""
         with self._lock:
             if not self._is_open:
                 return
@@ -124,12 +123,12 @@ class TakeRecorder:
         try:
             return self.retry_finish()
         except StudioError:
-            self._is_waiting = True  # not before: while this is tried, nobody else is to try it
+            self._is_waiting = True  # only now, so that no other thread retries at the same time
             raise
 
     def retry_finish(self) -> Take:
-        """The take that was waiting for the disk. Raises like ``finish``."""
-        assert self._ended_take is not None, "it has not ended"
+        """Write and return a take that could not be written before. Raise as ``finish`` does."""
+        assert self._ended_take is not None, "the recording has not ended"
         self._writer.submit(self._write).result()
         self._storage.put_recording(self._ended_take)
         with self._lock:
@@ -137,17 +136,17 @@ class TakeRecorder:
         self._on_end(self)
         return self._ended_take
 
-    def _write_what_is_possible(self) -> None:
+    def _write_pending(self) -> None:
         if self._is_refused:
             return
         try:
             self._write()
         except StudioError as error:
-            self._is_refused = True  # tried again at the end
-            _log.warning("sound of take %s waits in memory: %s", self.take_id, error)
+            self._is_refused = True  # _end tries again
+            _log.warning("audio of take %s is kept in memory: %s", self.take_id, error)
 
     def _write(self) -> None:
-        """On the writer's thread."""
+        """Write all pending blocks. Runs on the writer thread."""
         with self._lock:
             blocks = list(self._unwritten)
         if blocks:

@@ -1,4 +1,4 @@
-"""Lines, takes and dictionary entries as rows of the project's file, and back."""
+"""Conversion of lines, takes and dictionary entries to rows of the project file, and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from studio.project.takes import Take, TakeParameters
 Row = Mapping[str, Any] | sqlite3.Row
 _HIGHEST_SAMPLE_RATE = 1_000_000
 _BYTES_PER_SAMPLE = 4
-_MOST_SECONDS = 1e7  # a take of four months
+_MOST_SECONDS = 1e7  # four months
 _MOST = 1_000_000_000
 _LEAST_SHARE = 0.001
 _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
@@ -48,7 +48,10 @@ def line_row(line: Line, rank: int) -> dict[str, Any]:
 
 
 def line_from(row: Row, replaced: list[str]) -> Line:
-    """Unusable values become defaults and are named in ``replaced``. Raises ``LookupError`` and ``ValueError``."""
+    """Return the line of ``row``. Names of values replaced by defaults are added to ``replaced``.
+
+    Raise ``LookupError`` or ``ValueError``.
+    """
     fields = Fields(dict(row), "lines", replaced)
     return Line(
         id=fields.required_text("id"),
@@ -83,7 +86,7 @@ def take_row(take: Take) -> dict[str, Any]:
 
 
 def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], int]) -> Take:
-    """As ``line_from``. The sound in the file tells the length of a take whose own figure is unusable."""
+    """As ``line_from``. An unusable length is computed from the stored audio."""
     fields = Fields(dict(row), "takes", replaced)
     take_id = fields.required_text("id")
     sample_rate = fields.required_whole("sample_rate", 1, _HIGHEST_SAMPLE_RATE)
@@ -111,7 +114,7 @@ def dictionary_rows(dictionary: PronunciationDictionary) -> list[tuple[Any, ...]
 
 
 def dictionary_from(rows: list[Row], replaced: list[str]) -> PronunciationDictionary:
-    """As ``line_from``; entries that say nothing are left out."""
+    """As ``line_from``, without invalid entries."""
     entries = []
     for row in rows:
         fields = Fields(dict(row), "dictionary", replaced)
@@ -196,7 +199,7 @@ def _odd_length_from(fields: Fields) -> LengthVerdict | None:
 
 
 def _style_from(fields: Fields) -> LineStyle:
-    """Of a style from the list and one in the user's own words, the latter counts."""
+    """If both a preset and an instruction are given, the instruction counts."""
     preset, instruct = fields.optional_text("preset"), fields.optional_text("instruct")
     return LineStyle(fields.replace("preset", None) if preset and instruct else preset, instruct)
 

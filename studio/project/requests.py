@@ -1,4 +1,4 @@
-"""From a line to what the worker is asked, and what a take remembers of that."""
+"""Conversion of a line to a synthesis request, and the parameters that its take records."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line
 from studio.project.takes import TakeParameters
 
-# Generations whose models were taught the phones of ``special_tokens.PHONES``.
+# Generations whose models were trained on the phones of ``special_tokens.PHONES``.
 GENERATIONS_WITH_PHONES = frozenset({"cosyvoice3"})
 _RECORDED_LIBRARIES = ("torch", "onnxruntime", "numpy", "soxr", "wetext")
 
 
 def request_text(line: Line, dictionary: PronunciationDictionary, generation: str) -> str:
-    """The words of ``line`` as a model of ``generation`` (``EngineDescription.generation``) is to be told them."""
+    """Return the text of ``line`` with the dictionary applied, for a model of ``EngineDescription.generation``."""
     return dictionary.compile(line.text, speaks_phones=generation in GENERATIONS_WITH_PHONES).strip()
 
 
@@ -32,7 +32,10 @@ def synthesis_request(
     is_played: bool = True,
     keeps_leading_silence: bool = False,
 ) -> SynthesisRequest:
-    """``seed`` is the line's own, or one drawn for this take; ``is_played``: while it is made."""
+    """Return the request for ``line``. ``seed`` is the line's or one drawn for this take.
+
+    ``is_played`` is whether the audio is played during synthesis.
+    """
     return SynthesisRequest(
         text=request_text(line, dictionary, generation),
         voice=voice,
@@ -55,9 +58,9 @@ def take_parameters(
     voice_key: str,
     engine: EngineDescription,
 ) -> TakeParameters:
-    """All that is needed to speak ``request`` again; ``line`` and ``dictionary`` are those it was made from.
+    """Return everything needed to repeat ``request``, which was made from ``line`` and ``dictionary``.
 
-    Of a recording said in another voice, the text is the name of its file.
+    The text of a voice conversion is the name of its source file.
     """
     return TakeParameters(
         text=request.source.name if isinstance(request, ConversionRequest) else request.text,
@@ -79,8 +82,8 @@ def take_parameters(
 
 @cache
 def library_versions() -> Mapping[str, str]:
-    """What decides, beside the model, how a take sounds; without loading any of it. Looked up once."""
-    from importlib import metadata  # noqa: PLC0415 - a fifth of what the window imports for its first picture
+    """Return the versions of the libraries that affect the audio, without importing them."""
+    from importlib import metadata  # noqa: PLC0415 - slow to import; not needed for the first paint
 
     found = {"timbre-studio": __version__}
     for name in _RECORDED_LIBRARIES:

@@ -1,4 +1,4 @@
-"""Saving a project: a new file is written beside the old one, checked, then renamed."""
+"""Saving a project: write a new file, verify it, then replace the old one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from studio.storage.atomic_file import atomic_path, sync
 
 
 class Snapshot:
-    """A project at one moment, on its way into a file: its script, and the sound in its working copy.
+    """The script and the audio of a working copy at one moment, to be saved.
 
-    Create it while nothing changes the working copy, which takes no longer than opening a file; later
-    changes are not in it. Then ``write`` or ``close``. Both raise ``DiskFull`` and ``CannotWrite``.
+    Create it while nothing changes the working copy, which takes as long as opening a file. Later changes are not
+    included. Then call ``write`` or ``close``. Raises ``DiskFull`` and ``CannotWrite``.
     """
 
     def __init__(self, working_copy: Path, script: Script) -> None:
@@ -46,9 +46,9 @@ class Snapshot:
         self._connection.close()
 
     def _copy(self, part: Path, save_id: str) -> bytes:
-        """Fill the new file; returns the digest of the sound that should be in it."""
+        """Fill the new file and return the digest of its audio."""
         with contextlib.closing(sqlite.connect(part)) as connection:
-            # The file counts for nothing until it is complete, so it needs no journal.
+            # An incomplete file is discarded, so it needs no journal.
             connection.execute("PRAGMA journal_mode = OFF")
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute("BEGIN")
@@ -60,26 +60,26 @@ class Snapshot:
         return sounds.digest
 
     def _verify(self, part: Path, save_id: str, digest: bytes, target: Path) -> None:
-        """Raise ``CannotWrite`` unless the file reads back as what was to be saved."""
+        """Raise ``CannotWrite`` unless the file reads back as it was written."""
         with contextlib.closing(database.connect_read_only(part)) as connection:
             sounds = _Sounds(connection, self._script)
             num_blocks = sum(1 for _ in sounds)
             (num_rows,) = connection.execute("SELECT COUNT(*) FROM sounds").fetchone()
-            is_whole = (
+            is_intact = (
                 contains_script(connection, self._script)
                 and database.saved_id(part) == save_id
                 and (sounds.digest, num_blocks) == (digest, num_rows)
             )
-        if not is_whole:
+        if not is_intact:
             raise CannotWrite(
-                "{path} was written, but does not read back as it should.",
-                remedy="The disk or its connection may be failing: save to another place.",
+                "{path} was written but does not read back correctly.",
+                remedy="The disk or its connection may be failing. Save to another location.",
                 path=target,
             )
 
 
 class _Sounds:
-    """Iterates over the sound of a script's takes as ``(take_id, number, samples)``; ``digest`` is of all of it."""
+    """Iterable of the audio of all takes as ``(take_id, number, samples)``; ``digest`` covers what was iterated."""
 
     def __init__(self, connection: sqlite3.Connection, script: Script) -> None:
         self._connection = connection

@@ -1,21 +1,21 @@
-"""The tables of a project file: how they are created, and the check that a file has these and no code of its own.
+"""The tables of a project file, their creation, and the check that a file has these tables and no code.
 
 A ``.timbre`` file is one SQLite database with the application id ``APPLICATION_ID``; ``user_version``
 is the number of migrations applied to it.
 
 ======================  ====================================================================================
-``project``             one row: ``name``, and ``save_id``, another one each time the file is written
+``project``             one row: ``name``, and ``save_id``, a new one for each save
 ``lines``               the script; ``rank`` gives the order; ``sampling`` is JSON
-``takes``               what was spoken; ``recipe`` is JSON (:class:`~studio.project.takes.TakeParameters`)
-``sounds``              the sound of takes in blocks: 32-bit floats, little-endian, in order of ``number``
+``takes``               finished takes; ``recipe`` is JSON (:class:`~studio.project.takes.TakeParameters`)
+``sounds``              the audio of takes in blocks: 32-bit floats, little-endian, in order of ``number``
 ``dictionary``          the project's pronunciation dictionary
-``recordings``          takes that are not yet in ``takes``: being made, or just finished (working copies only)
-``working_copy``        one row: the file it belongs to, and whether it holds more than that (working copies only)
+``recordings``          takes that are not yet in ``takes``, being recorded or finished (working copies only)
+``working_copy``        one row: the project file, and whether the copy differs from it (working copies only)
 ======================  ====================================================================================
 
-Decided: a file with views, triggers, indexes of its own or other definitions of these tables is refused.
-Because a view can run for ever, and a trigger can delete what is being saved. Other tables (statistics of
-``ANALYZE``, for example) are ignored and not saved.
+Decision: a file with views, triggers, additional indexes or other definitions of these tables is rejected. Reason: a
+view can run for ever, and a trigger can delete what is being saved. Other tables, such as the statistics of
+``ANALYZE``, are ignored and not saved.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _MIGRATIONS = (
         next_save_id TEXT NOT NULL,
         is_modified INTEGER NOT NULL
     ) STRICT;
-    """,  # noqa: S608 - our own words
+    """,  # noqa: S608 - constant text
 )
 VERSION = len(_MIGRATIONS)
 
@@ -103,26 +103,26 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def problem_of(connection: sqlite3.Connection) -> Message | None:
-    """What in the schema of an existing file does not belong there; None if it is a project's own."""
+    """Return what is wrong with the schema of an existing file, or None."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     own_tables = _tables_of(version)
     tables: dict[str, str] = {}
     for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"):
         if kind == "view":
-            return wording("the view {name} does not belong there", name=name)
+            return wording("unexpected view {name}", name=name)
         if kind == "trigger":
-            return wording("the trigger {name} does not belong there", name=name)
+            return wording("unexpected trigger {name}", name=name)
         if kind == "index" and sql is not None and table in own_tables:
-            return wording("the index {name} does not belong there", name=name)
+            return wording("unexpected index {name}", name=name)
         if kind == "table" and name in own_tables:
             tables[name] = _normalized(sql)
     missing = [name for name, sql in own_tables.items() if tables.get(name) != sql]
-    return wording("its table {name} is missing or not that of a project", name=missing[0]) if missing else None
+    return wording("table {name} is missing or different", name=missing[0]) if missing else None
 
 
 @cache
 def _tables_of(version: int) -> dict[str, str]:
-    """The definition of each table after so many migrations."""
+    """Return the definition of each table in schema ``version``."""
     with contextlib.closing(sqlite.connect(":memory:")) as model:
         for number in range(1, version + 1):
             migrate(model, number)

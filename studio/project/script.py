@@ -1,4 +1,4 @@
-"""The whole of what can be edited, as one value: every change makes a new one."""
+"""Everything that can be edited, as one immutable value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.project.takes import Take
 
 @dataclass(frozen=True)
 class Script:
-    """``takes`` holds, for the lines that have any, their takes in order of number."""
+    """Lines, takes and dictionary of a project. ``takes`` maps line ids to takes in order of number."""
 
     name: str = ""
     lines: tuple[Line, ...] = ()
@@ -22,12 +22,14 @@ class Script:
     dictionary: PronunciationDictionary = PronunciationDictionary()
 
     def line(self, line_id: str) -> Line:
-        """``KeyError`` for an id that is no line's: that is a bug of whoever asks."""
+        """Raise ``KeyError`` for an unknown id, which is a bug of the caller."""
         return self.lines[self.index_of[line_id]]
 
     def take(self, take_id: str) -> Take:
         if take_id not in self.line_of_take:
-            raise TakeNotFound("This take is no longer in the project.", remedy="Undo its removal, or speak again.")
+            raise TakeNotFound(
+                "This take is no longer in the project.", remedy="Undo its removal, or speak the line again."
+            )
         return next(take for take in self.takes[self.line_of_take[take_id]] if take.id == take_id)
 
     def takes_of(self, line_id: str) -> tuple[Take, ...]:
@@ -45,18 +47,18 @@ class Script:
         return self._with_same_takes(Script(self.name, tuple(lines), self.takes, self.dictionary))
 
     def with_edited(self, edited: Mapping[str, Line]) -> Script:
-        """Lines of ``edited`` in place of those with the same ids."""
+        """Return a script with ``edited`` in place of the lines with the same ids."""
         lines = list(self.lines)
         for line_id, line in edited.items():
             lines[self.index_of[line_id]] = line
         return self._with_same_order(self.with_lines(lines))
 
     def with_takes(self, changed: Mapping[str, tuple[Take, ...]]) -> Script:
-        """``changed`` in place of the takes of those lines; none at all forgets the line."""
+        """Return a script with ``changed`` in place of the takes of those lines."""
         takes = {line_id: found for line_id, found in (dict(self.takes) | dict(changed)).items() if found}
         return self._with_same_order(Script(self.name, self.lines, takes, self.dictionary))
 
-    # Every keystroke makes a script: what it has in common with the one before is not looked up anew.
+    # Every keystroke creates a script: it takes over the cached indexes that are still valid.
 
     def _with_same_order(self, script: Script) -> Script:
         if "index_of" in self.__dict__:

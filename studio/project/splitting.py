@@ -1,4 +1,4 @@
-"""Text that was pasted or opened, cut into lines: at the ends of paragraphs, or of sentences too."""
+"""Splitting of pasted or opened text into lines, at paragraphs or at sentences."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from studio.text.generation_tags import COSYVOICE3_TAGS
 from studio.text.layout import PHONE, Layout, blocks
 from studio.text.split import sentence_ends
 
-# What no line may tear apart, whatever model will speak it: all that any generation knows.
+# Tags are never split, and the model is not yet known: those of the generation with the most.
 _TAGS = COSYVOICE3_TAGS
-# Less than this is spoken badly when alone: "No." goes with its neighbour.
+# Very short texts are spoken badly alone, so "No." is joined to an adjacent sentence.
 _FEWEST_LETTERS = 5
 _LETTER = regex.compile(rf"[\p{{L}}\p{{N}}{PHONE}]")
 # “Really?” he asked.
@@ -25,17 +25,17 @@ _BLANKS = regex.compile(r"[^\S\n]+")
 
 
 class SplitMode(Enum):
-    """The values are those of ``settings.TEXT_SPLITTING``."""
+    """Values of ``settings.TEXT_SPLITTING``."""
 
     SENTENCE = "sentence"
     PARAGRAPH = "paragraph"
 
 
 def split_text(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
-    """Texts for lines, without blanks around them; what cannot be spoken (``* * *``) is left out.
+    """Return stripped texts for lines, without parts that cannot be spoken (``* * *``).
 
-    A line break ends a paragraph, unless an editor wrapped the lines. Very short sentences stay with
-    their neighbours.
+    A line break ends a paragraph, unless it comes from automatic wrapping. Very short sentences are joined to adjacent
+    ones.
     """
     layout = _layout(text)
     found: list[str] = []
@@ -51,7 +51,7 @@ def split_text(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
 
 
 def unwrap(text: str) -> str:
-    """``text`` on one line; no blank where characters of scripts without blanks meet."""
+    """Return ``text`` on one line, joined without spaces between Chinese or Japanese characters."""
 
     def joint(match: regex.Match[str]) -> str:
         before, after = match.string[: match.start()][-1:], match.string[match.end() : match.end() + 1]
@@ -63,12 +63,12 @@ def unwrap(text: str) -> str:
 def _layout(text: str) -> Layout:
     try:
         return Layout.of(text, _TAGS)
-    except StyleNotSupported:  # an endless pause is a matter of whoever speaks the line
+    except StyleNotSupported:  # an invalid pause is reported when the line is spoken
         return Layout(text, text, (), ())
 
 
 def _paragraphs(layout: Layout) -> Iterator[tuple[int, int]]:
-    """From where to where; a pause inside a paragraph does not end it."""
+    """Yield start and end of each paragraph. A pause does not end a paragraph."""
     start = 0
     for block in blocks(layout):
         if block.pause_seconds is None:
@@ -86,7 +86,7 @@ def _sentence_cuts(layout: Layout, start: int, end: int) -> list[int]:
 
 
 def _long_enough(layout: Layout, cuts: list[int]) -> list[tuple[int, int]]:
-    """Pieces with as many letters as can be spoken well: short ones go with the next, the last with the one before."""
+    """Return (start, end) of pieces long enough to be spoken well: short ones joined to the next, the last to the previous."""
     pieces: list[tuple[int, int]] = []
     start = cuts[0]
     for end in cuts[1:]:

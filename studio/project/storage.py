@@ -1,4 +1,4 @@
-"""A script in a working copy: read once, then every difference written in one transaction."""
+"""Reading and writing a script in a working copy. Each change is one transaction."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from studio.wording import wording
 
 _log = logging.getLogger(__name__)
 _SOUND_TYPE = np.dtype("<f4")
-# What reading raises where another program or a bad disk has changed the file.
-_NONSENSE = (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, AttributeError, RecursionError)
+# What reading a damaged file raises.
+_INVALID = (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 class Storage:
-    """One working copy, open. Safe from any thread. Everything raises ``DiskFull``, ``CannotWrite``, ``UnreadableProject``."""
+    """An open working copy. Thread-safe. Methods raise ``DiskFull``, ``CannotWrite`` and ``UnreadableProject``."""
 
     def __init__(self, path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> None:
-        """``copy_of``: the file it was just copied from, whose damage it shares."""
+        """``copy_of`` is the file it was just copied from, which errors name."""
         self.path = path
         self._read_as = copy_of or path
         self._lock = threading.RLock()
@@ -45,7 +45,7 @@ class Storage:
                 self.bind(None, is_modified=False)
         self._ranks: dict[str, int] = {}
         self._checkpoints = Checkpoints(path)
-        # Names of the values that made no sense when the script was read, and were replaced by defaults.
+        # Names of invalid values that were replaced by defaults when the script was read.
         self.replaced: tuple[str, ...] = ()
 
     def _has_working_copy(self) -> bool:
@@ -54,7 +54,7 @@ class Storage:
     # The script.
 
     def read(self) -> Script:
-        """Also sets ``replaced``."""
+        """Read the script, and set ``replaced``."""
         with self._lock, self._reading():
             replaced: list[str] = []
             script = read_script(self._connection, self._read_as, replaced)
@@ -70,11 +70,11 @@ class Storage:
         with database.translate_errors(self._read_as):
             try:
                 yield
-            except _NONSENSE as error:
+            except _INVALID as error:
                 raise database.corrupt_file(self._read_as, error) from error
 
     def write(self, before: Script, after: Script, *, is_modified: bool) -> None:
-        """Turns ``before``, which is what the file holds, into ``after``."""
+        """Update the working copy from ``before``, its present content, to ``after``."""
         with self._lock, database.translate_errors(self.path):
             ranks = self._ranks_of(before, after)
             with sqlite.transaction(self._connection):
@@ -119,10 +119,10 @@ class Storage:
         _put(self._connection, "takes", rows)
         self._connection.executemany("DELETE FROM recordings WHERE id = ?", [(row["id"],) for row in rows])
 
-    # Whose working copy it is.
+    # The project file it belongs to.
 
     def bind(self, project_path: Path | None, *, is_modified: bool) -> None:
-        """Remembers the file this copy belongs to, and whether it holds more than that."""
+        """Store the path of the project file, and whether the working copy differs from it."""
         with self._lock, database.translate_errors(self.path), sqlite.transaction(self._connection):
             self._connection.execute("DELETE FROM working_copy")
             self._connection.execute(
@@ -136,7 +136,7 @@ class Storage:
             return (Path(row["project_path"]) if row["project_path"] else None), bool(row["is_modified"])
 
     def save_ids(self) -> set[str]:
-        """Of the file as it was opened or last saved; and of a save of which we never learned the end."""
+        """Return the id of the last save, and that of a save whose end was not recorded."""
         with self._lock, database.translate_errors(self.path):
             row = self._connection.execute("SELECT save_id, next_save_id FROM project, working_copy").fetchone()
         return set(row) - {""}
@@ -153,14 +153,14 @@ class Storage:
                 (str(project_path), int(is_modified)),
             )
 
-    # Sound.
+    # Audio.
 
     def put_recording(self, take: Take) -> None:
         with self._lock, database.translate_errors(self.path):
             _put(self._connection, "recordings", [take_row(take)])
 
     def recordings(self) -> list[Take]:
-        """Takes that never came into the script, as far as they were recorded; their sound tells their length."""
+        """Return recorded takes that are not in the script. Their stored audio gives their length."""
         lengths = "SELECT take_id, SUM(LENGTH(samples)) AS num_bytes FROM sounds GROUP BY take_id"
         with self._lock, self._reading():
             rows = self._connection.execute(
@@ -171,7 +171,7 @@ class Storage:
             return [take_from(row, [], num_bytes.__getitem__) for row in values]
 
     def add_sound(self, take_id: str, blocks: list[tuple[int, Samples]]) -> None:
-        """Numbered blocks (n,) of a take, in one transaction."""
+        """Append numbered blocks (n,) to a take, in one transaction."""
         rows = [(take_id, number, samples.astype(_SOUND_TYPE, copy=False).tobytes()) for number, samples in blocks]
         with self._lock, database.translate_errors(self.path):
             with sqlite.transaction(self._connection):
@@ -184,19 +184,19 @@ class Storage:
             self._connection.execute("DELETE FROM sounds WHERE take_id = ?", (take_id,))
 
     def samples(self, take_id: str) -> Samples:
-        """(n,); none where there is no such sound."""
+        """Return the samples (n,) of a take, empty without audio."""
         with self._lock, self._reading():
             rows = self._connection.execute(
                 "SELECT samples FROM sounds WHERE take_id = ? ORDER BY number", (take_id,)
             ).fetchall()
             sound = b"".join(row["samples"] for row in rows)
         if len(sound) % _SOUND_TYPE.itemsize:
-            raise database.corrupt_file(self.path, wording("the sound of a take is not whole"))
+            raise database.corrupt_file(self.path, wording("the audio of a take is incomplete"))
         return np.frombuffer(sound, _SOUND_TYPE).astype(np.float32)
 
     @property
     def lock(self) -> threading.RLock:
-        """Held, nothing changes in the file."""
+        """While held, the working copy does not change."""
         return self._lock
 
     def close(self) -> None:
@@ -206,9 +206,9 @@ class Storage:
 
 
 def read_script(connection: sqlite3.Connection, path: Path, replaced: list[str] | None = None) -> Script:
-    """The script in a project file or working copy. Raises ``UnreadableProject`` about ``path``.
+    """Return the script in a project file or working copy. Raise ``UnreadableProject`` about ``path``.
 
-    Values that make no sense become defaults, and their names are appended to ``replaced``.
+    Invalid values are replaced by defaults, and their names appended to ``replaced``.
     """
     replaced = [] if replaced is None else replaced
     select = connection.execute
@@ -232,8 +232,8 @@ def read_script(connection: sqlite3.Connection, path: Path, replaced: list[str] 
             takes={line_id: found for line_id, found in takes.items() if found},
             dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall(), replaced),
         )
-    except _NONSENSE as error:
-        raise database.corrupt_file(path, error) from error  # written by another program, or a bad disk
+    except _INVALID as error:
+        raise database.corrupt_file(path, error) from error
 
 
 def _with_existing_take(line: Line, takes: tuple[Take, ...], replaced: list[str]) -> Line:
@@ -253,7 +253,7 @@ def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -
 
 
 def contains_script(connection: sqlite3.Connection, script: Script) -> bool:
-    """Whether the rows of a file are those of ``script``; unlike :func:`read_script`, whatever their values mean."""
+    """Whether the rows of a file are exactly those of ``script``, without the validation of :func:`read_script`."""
     select = connection.execute
     lines = [dict(row) | {"rank": 0} for row in select("SELECT * FROM lines ORDER BY rank, id")]
     takes = {row["id"]: dict(row) for row in select("SELECT * FROM takes")}
@@ -276,20 +276,20 @@ def _write_dictionary(connection: sqlite3.Connection, script: Script) -> None:
 
 
 def _put(connection: sqlite3.Connection, table: str, rows: list[dict[str, object]]) -> None:
-    """Insert rows or update those there are; deleting first would take what refers to them along."""
+    """Insert or update rows. Deleting first would violate foreign keys."""
     if not rows:
         return
     names = list(rows[0])
     updates = ", ".join(f"{name} = excluded.{name}" for name in names)
     statement = (
-        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"  # noqa: S608 - our own names
+        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"  # noqa: S608 - constant names
         f" ON CONFLICT (id) DO UPDATE SET {updates}"
     )
     connection.executemany(statement, rows)
 
 
 def _changed(script: Script, other: Script) -> Iterator[tuple[str, Take]]:
-    """Takes of those lines whose takes are not the same in ``other``."""
+    """Yield (id, take) of lines whose takes differ in ``other``."""
     for line_id, takes in script.takes.items():
         if other.takes.get(line_id) is not takes:
             yield from ((take.id, take) for take in takes)

@@ -1,4 +1,4 @@
-"""A take: one time a line was spoken, and all that is needed to speak it again."""
+"""A take: one recording of a line, with everything needed to repeat it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from studio.project.lines import LineStyle
 
 @dataclass(frozen=True, slots=True)
 class TakeParameters:
-    """What the take was made from. ``text`` is what was sent, ``spoken_text`` what the model read.
+    """What a take was made from. ``text`` is what was sent, ``spoken_text`` what the model read.
 
-    ``line_fingerprint`` is that of the line when it was spoken (``fingerprint.py``). ``model_key`` tells
-    weights apart (``EngineDescription.weights_key``), ``voice_key`` how voices sound (``voice_keys.py``);
-    both are empty where nobody knew. ``odd_length``: its speech is too short or too long for the text. ``engine``: stage to engine and precision, ``versions``: library to
-    version.
+    ``line_fingerprint`` is that of the line at the time (``fingerprint.py``). ``model_key`` identifies the weights
+    (``EngineDescription.weights_key``) and ``voice_key`` the voice (``voice_keys.py``); both may be empty.
+    ``odd_length`` is set if the speech is too short or too long for the text. ``engine`` maps stages to engine and
+    precision, ``versions`` libraries to versions.
     """
 
     text: str
@@ -41,11 +41,10 @@ class TakeParameters:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Its sound is in the project's file: ``Project.samples_of(take.id)``.
+    """One recording of a line. ``Project.samples_of`` returns its audio.
 
-    ``number`` counts the takes of a line from 1. ``created`` is in UTC. ``is_kept``: the person wants to
-    keep it, whatever else is cleared away. An incomplete take was stopped. The figures are None where
-    nobody measured them.
+    ``number`` counts the takes of a line from 1. ``created`` is in UTC. ``is_kept``: the user wants to keep it when
+    takes are cleaned up. An incomplete take was stopped. Measurements are None if unknown.
     """
 
     id: str

@@ -1,8 +1,8 @@
-"""Whether a line would still be spoken in the voice its take was spoken in.
+"""Comparison of the voice of a line with that of its take.
 
-Decided: a voice is known by its clip and its transcript, not by its name. Because a renamed voice sounds
-as before, and a mended transcript or a replaced clip does not. A voice that is not in the library here
-(a script from another computer) can only be judged by its name.
+Decision: a voice is identified by its clip and transcript, not its name. Reason: renaming a voice does not change its
+audio, but correcting the transcript or replacing the clip does. A voice that is not in the library, as in a script from
+another computer, is compared by name.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _KEY_LETTERS = 32
 
 
 def voice_key(voice: Voice) -> str:
-    """Everything of ``voice`` that decides what is heard, as 32 letters."""
-    # Voices that come with the program have no hash, and cannot be renamed.
+    """Return a hash of everything in ``voice`` that affects the audio, as 32 hexadecimal digits."""
+    # Bundled voices have no hash, and cannot be renamed.
     parts = [voice.sha256 or voice.name, bool(voice.sha256), voice.transcript or None]
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8")).hexdigest()[:_KEY_LETTERS]
 
 
 def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
-    """For ``voice_matches``: upper and lower case of names are the same, as in the library."""
+    """Return the keys of ``voices`` by case-insensitive name, as in the library."""
     return {name_key(voice.name): voice_key(voice) for voice in voices}
 
 
 def voice_matches(line: Line, recipe: TakeParameters, keys: VoiceKeys) -> bool:
-    """Whether ``line`` asks for the voice of ``recipe``, as far as the voices of ``keys`` are known."""
+    """Whether ``line`` has the voice of ``recipe``, given the ``keys`` of the library."""
     name = name_key(line.voice or "")
-    now = keys.get(name)
-    if now is None or not recipe.voice_key:
+    current = keys.get(name)
+    if current is None or not recipe.voice_key:
         return name == name_key(recipe.voice_name)
-    return now == recipe.voice_key
+    return current == recipe.voice_key

@@ -228,7 +228,7 @@ def test_a_script_with_impossible_values_is_shown_with_a_notice(bench: Bench, tm
         connection.execute('UPDATE lines SET sampling = \'{"top_k": "x"}\'')
         connection.commit()
     bench.run(window.documents.open_path(tmp_path / "harbour.timbre"))
-    bench.until(lambda: "3 unusable values" in window.notices.words)
+    bench.until(lambda: "3 invalid values" in window.notices.words)
     assert not window.grab().isNull()
     assert bench.texts == ["The harbour was quiet."]
     model = window.script._model

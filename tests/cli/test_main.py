@@ -77,7 +77,7 @@ def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: 
         (["say", "nothing"], 6, "nothing-to-speak", "There is nothing to speak. Write a word."),
         (["say", "--file", "no.txt"], 6, "unreadable-script", "There is no file no.txt."),
         (["say", "--file", "."], 6, "unreadable-script", "is a folder"),
-        (["say", "--file", "good.wav"], 6, "unreadable-script", "good.wav is not text."),
+        (["say", "--file", "good.wav"], 6, "unreadable-script", "good.wav is not a text file."),
         (["say", "x", "--model", "nowhere/at/all"], 3, "model-not-found", "There is no model nowhere/at/all."),
         (["say", "x", "--model", "noise-cosyvoice4"], 3, "model-not-found", "Did you mean noise-cosyvoice"),
         (["say", "x", "--model", "missing"], 3, "model-not-found", "There is no model folder"),

@@ -154,12 +154,12 @@ def test_several_changes_are_one_and_see_each_other() -> None:
     ],
 )
 def test_values_that_no_line_can_have_are_refused_with_a_sentence(values: dict[str, object]) -> None:
-    with pytest.raises(UnusableSetting, match="is not possible"):
+    with pytest.raises(UnusableSetting, match="is out of range"):
         EditLines({"a": values}).apply(script_of("a"))
 
 
 def test_a_line_has_one_style() -> None:
-    with pytest.raises(UnusableSetting, match="either a style from the list"):
+    with pytest.raises(UnusableSetting, match="cannot have both a style preset"):
         LineStyle(preset="dialect.sichuan", instruct="gently")
 
 

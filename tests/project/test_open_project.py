@@ -147,7 +147,7 @@ def test_a_file_that_another_program_wrote_is_not_overwritten(project: Project, 
         other.save()
         other.save()
     insert(project, "Mine too.")
-    with pytest.raises(ProjectChangedElsewhere, match=r"a\.timbre has been changed by another program"):
+    with pytest.raises(ProjectChangedElsewhere, match=r"a\.timbre was changed by another program"):
         project.save()
     assert project.is_modified
     project.save(tmp_path / "b.timbre")
@@ -325,7 +325,7 @@ def test_damaged_and_foreign_files_are_refused_with_a_sentence(project: Project,
         "empty": "is not a project",
         "text": "is not a project",
         "other": "is not a project",
-        "cut": "ends before it should",
+        "cut": "is truncated",
         "folder": "is a folder",
     }.items():
         with pytest.raises(UnreadableProject, match=words):
@@ -396,7 +396,7 @@ def test_sound_that_is_not_whole_is_a_sentence(project: Project, drafts: Path, t
     connection.execute("UPDATE sounds SET samples = x'010203' WHERE number = 0")
     connection.commit()
     connection.close()
-    with Project.open(tmp_path / "a.timbre", drafts) as again, pytest.raises(UnreadableProject, match="not whole"):
+    with Project.open(tmp_path / "a.timbre", drafts) as again, pytest.raises(UnreadableProject, match="is incomplete"):
         again.samples_of(take.id)
 
 

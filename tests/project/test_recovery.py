@@ -221,7 +221,7 @@ def test_a_damaged_draft_is_told_of_once_and_kept(drafts: Path) -> None:
     assert recoverable_drafts(drafts, on_damage=told.append) == []
     assert recoverable_drafts(drafts, on_damage=told.append) == []
     (error,) = told
-    assert str(error).startswith("Unsaved work from an earlier run is damaged")
+    assert str(error).startswith("Unsaved work is damaged")
     kept = project.draft_path.with_suffix(".damaged")
     assert str(kept) in error.remedy
     assert kept.read_bytes() == whole[:5000]

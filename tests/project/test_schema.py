@@ -31,12 +31,12 @@ _COLUMNS = (
         (
             "ALTER TABLE lines RENAME TO old; CREATE VIEW lines AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL"
             " SELECT i + 1 FROM n) SELECT 'x' || i AS id, i AS rank, 'text' AS text FROM n;",
-            "the view lines",
+            "unexpected view lines",
         ),
-        ("CREATE TRIGGER emptying AFTER INSERT ON lines BEGIN DELETE FROM lines; END", "the trigger emptying"),
-        ("CREATE INDEX slow ON lines (length(zeroblob(rank)))", "the index slow"),
-        (f"CREATE TABLE copy AS SELECT {_COLUMNS} FROM lines; DROP TABLE lines; ALTER TABLE copy RENAME TO lines", "its table lines"),
-        ("ALTER TABLE lines ADD COLUMN big BLOB AS (zeroblob(1000000000))", "its table lines"),
+        ("CREATE TRIGGER emptying AFTER INSERT ON lines BEGIN DELETE FROM lines; END", "unexpected trigger emptying"),
+        ("CREATE INDEX slow ON lines (length(zeroblob(rank)))", "unexpected index slow"),
+        (f"CREATE TABLE copy AS SELECT {_COLUMNS} FROM lines; DROP TABLE lines; ALTER TABLE copy RENAME TO lines", "table lines"),
+        ("ALTER TABLE lines ADD COLUMN big BLOB AS (zeroblob(1000000000))", "table lines"),
     ],
 )  # fmt: skip
 def test_a_file_that_runs_code_of_its_own_is_refused(
@@ -57,7 +57,7 @@ def test_a_draft_that_runs_code_of_its_own_is_refused(project: Project, drafts: 
     insert(project, "Hello.")
     project.close(keeps_draft=True)
     altered(project.draft_path, "CREATE TRIGGER emptying AFTER INSERT ON lines BEGIN DELETE FROM lines; END")
-    with pytest.raises(UnreadableProject, match="the trigger emptying"):
+    with pytest.raises(UnreadableProject, match="unexpected trigger emptying"):
         Project.recover(project.draft_path)
 
 

@@ -1,1 +1,1 @@
-"""Scripts that were written elsewhere: text, Markdown, subtitles, tables and Word documents become lines."""
+"""Import of scripts: plain text, Markdown, SubRip subtitles, tables (CSV, TSV) and Word documents."""

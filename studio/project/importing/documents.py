@@ -1,4 +1,4 @@
-"""Files of text as they come: in whatever encoding, of bearable size."""
+"""Reading of text files in any common encoding, with a size limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHARE_OF_HAN = 0.5
 
 
 def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
-    """Raises ``UnreadableScript``. A pipe is for commands whose user writes into it: reading it waits for that."""
+    """Return the content of ``path``. Raise ``UnreadableScript``. Reading a pipe waits for its writer."""
     try:
         if not allows_pipe:
             require_regular_file(path)
@@ -41,7 +41,7 @@ def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
     if len(content) > _MOST_BYTES:
         raise UnreadableScript(
             "{file} is larger than {most} MB.",
-            remedy="Import it in parts, chapter by chapter.",
+            remedy="Import it in parts, for example by chapter.",
             file=path.name,
             most=_MOST_BYTES >> 20,
         )
@@ -49,21 +49,21 @@ def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
 
 
 def read_text(path: Path, *, allows_pipe: bool = False) -> str:
-    """UTF-8, UTF-16 and UTF-32, else as older Chinese or Western programs write. Raises ``UnreadableScript``."""
+    """Return text in UTF-8, UTF-16, UTF-32, GB18030 or Windows-1252. Raise ``UnreadableScript``."""
     content = read_bytes(path, allows_pipe=allows_pipe)
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return _decoded(content, encoding, path)
     if b"\0" in content:
-        raise _no_text(path)
+        raise _not_text(path)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        return _in_older_encoding(content)
+        return _decode_legacy(content)
 
 
-def _in_older_encoding(content: bytes) -> str:
-    """GB18030 if that makes it mostly Chinese: nearly all bytes mean something in it, seldom that."""
+def _decode_legacy(content: bytes) -> str:
+    """Decode as GB18030 if the result is mostly Chinese, else as Windows-1252. Most byte sequences are valid GB18030."""
     try:
         text = content.decode("gb18030")
     except UnicodeDecodeError:
@@ -77,10 +77,10 @@ def _decoded(content: bytes, encoding: str, path: Path) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise _no_text(path) from error
+        raise _not_text(path) from error
 
 
-def _no_text(path: Path) -> UnreadableScript:
+def _not_text(path: Path) -> UnreadableScript:
     return UnreadableScript(
-        "{file} is not text.", remedy="Save it as text in UTF-8, or copy and paste its words.", file=path.name
+        "{file} is not a text file.", remedy="Save it as UTF-8 text, or copy and paste the text.", file=path.name
     )

@@ -1,7 +1,7 @@
-"""The words of a Markdown text, without its marks: what a narrator would read of the page.
+"""Text of a Markdown document without markup.
 
-Headings, list items and table rows become paragraphs of their own. Code blocks, pictures, footnote
-marks, comments and the addresses of links are left out. Tags and pronunciations of ours stay.
+Headings, list items and table rows become separate paragraphs. Code blocks, images, footnote marks, comments and link
+targets are omitted. Inline tags and pronunciations of this program are kept.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _STARRED = regex.compile(r"\*(?=\S)(?P<words>[^*]+?)(?<=\S)\*")
 _UNDERLINED = regex.compile(r"(?<![\p{L}\p{N}_])_(?=\S)(?P<words>[^_]+?)(?<=\S)_(?![\p{L}\p{N}_])")
 _STRUCK = regex.compile(r"~~(?=\S)(?P<words>.+?)~~")
 _ESCAPE = regex.compile(r"\\([!-/:-@\[-`{-~])")
-# Stands for an escaped mark while marks are looked for.
+# Escaped characters are shifted to this range while markup is removed.
 _ESCAPED_FROM = 0xF0000
 
 
 def words_of_markdown(text: str) -> str:
-    """Paragraphs on one line each, blank lines between."""
+    """Return the paragraphs of ``text``, one per line, separated by blank lines."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _COMMENT.sub("", _FRONT_MATTER.sub("", text))
     paragraphs = (_without_marks(unwrap("\n".join(lines))) for lines in _paragraphs(text.split("\n")))

@@ -1,4 +1,4 @@
-"""Any script of a kind we know, as lines."""
+"""Import of a script file of any supported format."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SCRIPT_SUFFIXES = (".txt", ".md", ".markdown", ".srt", ".csv", ".tsv", ".docx")
 
 
 def read_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[Line]:
-    """The lines of a script, by the suffix of its file. Rows and subtitles are lines; other text is split.
+    """Return the lines of a script. Rows and subtitles are lines; other text is split.
 
-    Raises ``UnreadableScript``, also where there is nothing to be spoken.
+    The suffix of ``path`` gives the format. Raise ``UnreadableScript``, also for a file without text.
     """
     lines = _lines(path, breaks)
     if not lines:
         raise UnreadableScript(
-            "{file} holds nothing that can be spoken.", remedy="Choose another file.", file=path.name
+            "{file} contains nothing that can be spoken.", remedy="Choose another file.", file=path.name
         )
     return lines
 
@@ -52,8 +52,8 @@ def _lines(path: Path, breaks: SplitMode) -> list[Line]:
                 for cue in cues(read_text(path))
             ]
     raise UnreadableScript(
-        "We cannot import {suffix} ({file}).",
-        remedy="Choose one of {known}, or copy and paste its words.",
+        "{suffix} cannot be imported ({file}).",
+        remedy="Choose one of {known}, or copy and paste the text.",
         suffix=path.suffix or wording("a file without a suffix"),
         file=path.name,
         known=", ".join(SCRIPT_SUFFIXES),

@@ -1,4 +1,4 @@
-"""SubRip subtitles: a line for each cue, the silence between two cues as its pause."""
+"""SubRip subtitles: one line per cue, with the gap to the next cue as pause."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMATTING = regex.compile(r"</?(?:i|b|u|s|font|c)\b[^<>]*>|\{\\[^{}]*\}", rege
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """``pause_after_seconds`` is None after the last one."""
+    """Text of a subtitle. ``pause_after_seconds`` is None for the last cue."""
 
     text: str
     pause_after_seconds: float | None
@@ -31,7 +31,7 @@ class _TimedText:
 
 
 def cues(text: str) -> list[Cue]:
-    """In the order of the file; none where it holds no times."""
+    """Return the cues of ``text`` in order, empty without time stamps."""
     timed: list[_TimedText] = []
     for line in text.splitlines():
         times = _TIMES.fullmatch(line)
@@ -51,9 +51,9 @@ def cues(text: str) -> list[Cue]:
 
 
 def _drop_number(timed: list[_TimedText]) -> None:
-    """The number of the next cue stands before its times, and is no words of the one before.
+    """Remove the number of the next cue from the end of the last one.
 
-    A number that is all a cue says stays: some files do without numbers.
+    Keep a number that is the only text of a cue, as some files have no cue numbers.
     """
     lines = timed[-1].lines if timed else []
     while lines and not lines[-1].strip():

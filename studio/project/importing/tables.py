@@ -1,4 +1,4 @@
-"""Tables as CSV: a line for each row, with its text, voice, style, file name, speed and pause."""
+"""CSV tables: one line per row, with text, voice, style, file name, speed and pause."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _GENERATIONS = ("cosyvoice3", "cosyvoice2")
 
 
 def read_table(text: str, name: str) -> list[Line]:
-    """Without a row of column names the first column is the text. ``name`` is the file's, for complaints.
+    """Return the lines of a table. Without column names, the first column is the text.
 
-    Raises ``UnreadableScript``.
+    ``name`` is that of the file, for errors. Raise ``UnreadableScript``.
     """
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)) if any(row)]
     except csv.Error as error:
         raise UnreadableScript(
-            "{name} is not a table we can read ({reason}).", remedy="Save it again as CSV.", name=name, reason=error
+            "{name} is not a readable table ({reason}).", remedy="Save it again as CSV.", name=name, reason=error
         ) from error
     if not rows:
         return []
@@ -55,7 +55,7 @@ def read_table(text: str, name: str) -> list[Line]:
         except (StudioError, ValueError) as error:
             raise UnreadableScript(
                 "Row {number} of {name}: {reason}",
-                remedy="Mend that row and import again.",
+                remedy="Correct that row and import again.",
                 number=number,
                 name=name,
                 reason=error,
@@ -64,7 +64,7 @@ def read_table(text: str, name: str) -> list[Line]:
 
 
 def style_named(words: str) -> LineStyle:
-    """The preset of that id or label, in English or Chinese, of any generation; else free words."""
+    """Return the style preset with that id, or English or Chinese label, else ``words`` as instruction."""
     wanted = words.strip().casefold()
     if not wanted:
         return LineStyle()

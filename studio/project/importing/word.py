@@ -1,8 +1,7 @@
-"""The words of a Word document (.docx): its paragraphs as a reader sees them.
+"""Visible text of a Word document (.docx).
 
-Deleted words of tracked changes, field codes, the doubles that Word keeps for older programs, and the
-small readings above ruby text are left out. The file comes from anywhere: it is read without resolving
-anything it refers to, and not beyond a bearable size.
+Deleted text of tracked changes, field codes, alternatives for older programs, and ruby annotations are omitted. The
+file is not trusted: external references are not resolved, and its size is limited.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from studio.errors import UnreadableScript
 _MOST_BYTES = 128 << 20
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _DOCUMENT = "word/document.xml"
-# Each library of compression has errors of its own, and names and places in the archive may be nonsense.
-_OF_DAMAGED_ARCHIVES = (
+# Each compression library has its own errors, and names and offsets in the archive may be invalid.
+_ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(LookupError, ValueError, RuntimeError),
 )
-# Local names: prefixes are the author's choice.
-_LEFT_OUT = frozenset({"del", "moveFrom", "Fallback", "rt", "instrText", "delText"})
+# Names without namespace.
+_OMITTED = frozenset({"del", "moveFrom", "Fallback", "rt", "instrText", "delText"})
 _BLOCK_BYTES = 1 << 16
 
 
 def paragraphs_of_word(content: bytes, name: str) -> list[str]:
-    """``name`` is the file's, for complaints. Raises ``UnreadableScript``."""
+    """Return the paragraphs of a document. ``name`` is that of the file, for errors. Raise ``UnreadableScript``."""
     if content.startswith(_OLD_OFFICE):
         raise UnreadableScript(
-            "{name} is protected by a password, or an old .doc.",
-            remedy="Save it as an ordinary .docx without password.",
+            "{name} is password-protected or an old .doc file.",
+            remedy="Save it as .docx without a password.",
             name=name,
         )
     reader = _Reader()
@@ -44,12 +43,12 @@ def paragraphs_of_word(content: bytes, name: str) -> list[str]:
             while block := document.read(_BLOCK_BYTES):
                 num_bytes += len(block)
                 if num_bytes > _MOST_BYTES:
-                    raise UnreadableScript("{name} is too large to be true.", remedy="Import it in parts.", name=name)
+                    raise UnreadableScript("{name} is too large.", remedy="Import it in parts.", name=name)
                 reader.feed(block)
             reader.feed(b"", is_last=True)
-    except (expat.ExpatError, *_OF_DAMAGED_ARCHIVES) as error:
+    except (expat.ExpatError, *_ARCHIVE_ERRORS) as error:
         raise UnreadableScript(
-            "{name} is not a Word document we can read.", remedy="Save it again as .docx, or as text.", name=name
+            "{name} is not a readable Word document.", remedy="Save it again as .docx, or as text.", name=name
         ) from error
     return reader.paragraphs
 
@@ -57,9 +56,9 @@ def paragraphs_of_word(content: bytes, name: str) -> list[str]:
 class _Reader:
     def __init__(self) -> None:
         self.paragraphs: list[str] = []
-        # A text box holds paragraphs inside a paragraph.
+        # A text box contains paragraphs inside a paragraph.
         self._open: list[list[str]] = []
-        self._depth_left_out = 0
+        self._omitted_depth = 0
         self._is_in_text = False
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
@@ -73,8 +72,8 @@ class _Reader:
 
     def _start(self, element: str, _attributes: dict[str, str]) -> None:
         name = _local(element)
-        if self._depth_left_out or name in _LEFT_OUT:
-            self._depth_left_out += 1
+        if self._omitted_depth or name in _OMITTED:
+            self._omitted_depth += 1
             return
         match name:
             case "p":
@@ -89,8 +88,8 @@ class _Reader:
                 self._add("-")
 
     def _end(self, element: str) -> None:
-        if self._depth_left_out:
-            self._depth_left_out -= 1
+        if self._omitted_depth:
+            self._omitted_depth -= 1
             return
         match _local(element):
             case "p" if self._open:
@@ -99,7 +98,7 @@ class _Reader:
                 self._is_in_text = False
 
     def _characters(self, text: str) -> None:
-        if self._is_in_text and not self._depth_left_out:
+        if self._is_in_text and not self._omitted_depth:
             self._add(text)
 
     def _add(self, text: str) -> None:
@@ -107,7 +106,7 @@ class _Reader:
             self._open[-1].append(text)
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise expat.ExpatError("a document type, which Word never writes")
+        raise expat.ExpatError("unexpected document type declaration")
 
 
 def _local(element: str) -> str:
