@@ -14,7 +14,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
 from studio.app.theme.icons import icon
-from studio.app.translation import QT_TRANSLATE_NOOP, language
+from studio.app.translation import QT_TRANSLATE_NOOP
 
 _CONTEXT = "Actions"
 NUM_VOICE_KEYS = 9
@@ -134,8 +134,8 @@ class Actions(QObject):
         self.specs = {spec.id: spec for spec in (*SPECS, *_voice_specs())}
         self._own_keys = {name: tuple(own) for name, own in (keys or {}).items() if name in self.specs}
         self._actions = {spec.id: self._make(spec) for spec in self.specs.values()}
-        self._say_tips()
-        language.changed.connect(self._say_tips)
+        for name in self._actions:
+            self._say_tip(name)
         parent.addActions(list(self._actions.values()))
 
     def __getitem__(self, action_id: str) -> QAction:
@@ -207,10 +207,6 @@ class Actions(QObject):
         if spec.icon:
             action.setIcon(icon(spec.icon))
         return action
-
-    def _say_tips(self) -> None:
-        for name in self._actions:
-            self._say_tip(name)
 
     def _say_tip(self, action_id: str) -> None:
         """The names of keys are in the language of the window too."""

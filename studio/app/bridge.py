@@ -72,6 +72,7 @@ class WorkerBridge(QObject):
         self._engine = Engine(folder)
         self._options = options
         self._client: WorkerClient | None = None
+        self._engine_status: EngineStatus | None = None
         self._lines_at_once = 1
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_closed = False
@@ -79,6 +80,11 @@ class WorkerBridge(QObject):
     @property
     def engine(self) -> Engine:
         return self._engine
+
+    @property
+    def engine_status(self) -> EngineStatus | None:
+        """The last one that ``engines_changed`` reported."""
+        return self._engine_status
 
     @property
     def max_concurrent_lines(self) -> int:
@@ -179,14 +185,18 @@ class WorkerBridge(QObject):
 
     def _on_engine_news(self, overview: EngineStatus) -> None:
         self._lines_at_once = overview.max_concurrent_lines
-        self.engines_changed.emit(overview)
+        self._show_engines(overview)
 
     def _show(self, engine: Engine) -> None:
         if engine != self._engine:
             if engine.state is not EngineState.READY:
-                self.engines_changed.emit(None)
+                self._show_engines(None)
             self._engine = engine
             self.engine_changed.emit(engine)
+
+    def _show_engines(self, status: EngineStatus | None) -> None:
+        self._engine_status = status
+        self.engines_changed.emit(status)
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)

@@ -25,9 +25,13 @@ class Closing(QObject):
         self._documents = documents
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def is_under_way(self) -> bool:
+        return self._task is not None and not self._task.done()
+
     def begin(self) -> None:
-        """Returns at once; does nothing while it is under way."""
-        if self._task is None or self._task.done():
+        """Start closing, unless it is under way; return at once."""
+        if not self.is_under_way:
             self._task = self._session.bridge.run(self._close())
 
     async def _close(self) -> None:

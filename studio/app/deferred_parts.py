@@ -67,6 +67,17 @@ class DeferredParts(QObject):
         self.pronunciation.failed.connect(notices.show_error)
         run_in_background(self, _import_for_first_use, done=lambda _: None, failed=lambda _: None)
 
+    def release(self) -> None:
+        """Stop the work that these parts do for themselves, because the window goes."""
+        self.models.first_run.stop()
+
+    def open_pages_of(self, old: DeferredParts) -> None:
+        """Open the pages that are open in ``old``."""
+        if old.models.page is not None and old.models.page.isVisible():
+            self.models.open_page()
+        if old.engines.page is not None and old.engines.page.isVisible():
+            self.engines.open_page()
+
     def _open_pronunciation(self) -> None:
         line, field = self._script.current_line, self._script.view.writing_field
         selected = field.textCursor().selectedText() if field is not None else ""

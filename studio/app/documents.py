@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from studio.app.default_folders import default_folder
 from studio.app.error_text import error_hint, error_message, words_of
 from studio.app.session import Session
-from studio.app.translation import language
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.health.log_file import note_shown
@@ -58,13 +57,13 @@ class Documents(QObject):
         self._session = session
         self._window = window
         self._opening: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
         self._autosave = QTimer(self)
         self._autosave.timeout.connect(self._on_autosave)
-        session.editor.modified_changed.connect(lambda _: self.title_changed.emit())
-        session.editor.script_changed.connect(lambda *_: self.title_changed.emit())
+        session.editor.modified_changed.connect(self.title_changed)
+        session.editor.script_changed.connect(self.title_changed)
         session.editor.project_replaced.connect(self.title_changed)
         session.editor.project_replaced.connect(self._tell_notice)
-        language.changed.connect(self.title_changed)
         self.apply_settings()
 
     def apply_settings(self) -> None:
@@ -153,8 +152,11 @@ class Documents(QObject):
             editor.apply(RenameProject(path.stem))  # what its exports are called
         self.lines_read.emit(lines)
 
-    async def offer_recovery(self) -> None:
-        """What a program that died left behind; it may be of the script that is being opened, which would take its place."""
+    def offer_recovery(self) -> None:
+        """Ask what to do with the drafts that a crash left behind, once the file named at the start is open."""
+        self._begin(self._offer_recovery())
+
+    async def _offer_recovery(self) -> None:
         if self._opening is not None:
             await asyncio.wait([self._opening])
         folder = self._session.services.drafts
@@ -234,7 +236,15 @@ class Documents(QObject):
             finally:
                 self.task_changed.emit(None)
 
-        return self._session.bridge.run(see_through())
+        task: asyncio.Task[None] = self._session.bridge.run(see_through())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def finished(self) -> None:
+        """Wait until nothing is being opened, imported or saved."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
     # Questions. None of them has an event loop of its own: the window goes on meanwhile.
 

@@ -9,7 +9,6 @@ from collections.abc import Container
 from pathlib import Path
 
 import qasync
-from PySide6.QtCore import QLocale
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -24,12 +23,12 @@ from studio.app.log_panel import LogHandler
 from studio.app.services import Services
 from studio.app.session import Session
 from studio.app.theme.application import Appearance, apply_theme
-from studio.app.translation import use_language
+from studio.app.translation import chosen_locale, use_language
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.window_manager import WindowManager
 from studio.errors import StudioError
 from studio.health.log_file import note_shown, write_log
-from studio.settings import COLOUR_SCHEME, LANGUAGE
+from studio.settings import COLOUR_SCHEME
 from studio.settings_store import Settings
 
 
@@ -53,8 +52,10 @@ def run_app(file: str | None = None, *, services: Services | None = None) -> int
             return error.exit_status
         session = Session(project, settings, services)
         windows = WindowManager(session, log)
-        follow_settings(application, settings)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: apply_appearance(application, settings))
+        follow_colour_scheme(application, settings)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(
+            lambda _: apply_theme(application, Appearance(settings[COLOUR_SCHEME]))
+        )
         closed = loop.create_future()
         windows.closed.connect(lambda: closed.done() or closed.set_result(None))
 
@@ -96,12 +97,10 @@ def make_application() -> QApplication:
     return application
 
 
-def follow_settings(application: QApplication, settings: Settings) -> None:
-    """Another language or other colours are seen at once."""
+def follow_colour_scheme(application: QApplication, settings: Settings) -> None:
+    """Apply another colour scheme as soon as it is chosen."""
 
     def follow(changed: Container[object]) -> None:
-        if LANGUAGE in changed:
-            apply_language(application, settings)
         if COLOUR_SCHEME in changed:
             apply_theme(application, Appearance(settings[COLOUR_SCHEME]))
 
@@ -109,11 +108,5 @@ def follow_settings(application: QApplication, settings: Settings) -> None:
 
 
 def apply_appearance(application: QApplication, settings: Settings) -> None:
-    """Colours and language as the settings say."""
-    apply_language(application, settings)
+    use_language(application, chosen_locale(settings))
     apply_theme(application, Appearance(settings[COLOUR_SCHEME]))
-
-
-def apply_language(application: QApplication, settings: Settings) -> None:
-    choice = settings[LANGUAGE]
-    use_language(application, QLocale.system() if choice == "system" else QLocale(choice))

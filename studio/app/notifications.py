@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from studio.app.error_text import format_error
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.translation import language
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.focus import holds_focus
 from studio.app.widgets.painting_guard import paints_safely
@@ -74,7 +73,6 @@ class NotificationBar(QFrame):
         self._timer.timeout.connect(self.hide)
         self._offer.clicked.connect(self._on_offer)
         self._close.clicked.connect(self.hide)
-        language.changed.connect(self._retranslate)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._offer.hide()
         self.hide()
@@ -91,6 +89,11 @@ class NotificationBar(QFrame):
         super().hideEvent(event)
 
     @property
+    def error(self) -> StudioError | None:
+        """The error that is shown, or None."""
+        return self._error if not self.isHidden() else None
+
+    @property
     def words(self) -> str:
         """What is shown; empty where nothing is."""
         return self._words.text() if not self.isHidden() else ""
@@ -99,12 +102,8 @@ class NotificationBar(QFrame):
         """``offer`` is a button that does ``call``."""
         note_shown(error)
         self._error = error
-        self._show_error(offer, call)
-
-    def _show_error(self, offer: str, call: Callable[[], object] | None) -> None:
-        assert self._error is not None, "there is one to be shown"
-        self._show(format_error(self._error), "warning", theme_colors(self.palette()).bad, offer=offer, call=call)
-        self._copy.offer_for(self._error)
+        self._show(format_error(error), "warning", theme_colors(self.palette()).bad, offer=offer, call=call)
+        self._copy.offer_for(error)
 
     def show_hint(self, words: str, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
         """``offer`` is a button that does ``call``; a hint with one stays."""
@@ -123,10 +122,6 @@ class NotificationBar(QFrame):
         self._mark.setPixmap(icon(icon_name, colour).pixmap(_ICON_SIDE, _ICON_SIDE))
         self.setAccessibleName(words)
         self.show()
-
-    def _retranslate(self) -> None:
-        if self._error is not None and not self.isHidden():
-            self._show_error(self._offer.text(), self._call)
 
     def _on_offer(self) -> None:
         call = self._call

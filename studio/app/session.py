@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState, WorkerBridge
+from studio.app.inspector.take_trash import TakeTrash
 from studio.app.inspector.waveform_thumbnails import WaveformThumbnails
 from studio.app.playback.playback_stats import PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
@@ -23,6 +24,7 @@ from studio.app.services import Services
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import ResolvedVoice, TakeSynthesis
 from studio.app.voices.clip_player import ClipPlayer
+from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImportServices
 from studio.audio.portaudio import device_names
 from studio.audio.streaming_audio import Samples, StreamingAudio
@@ -49,6 +51,7 @@ from studio.settings_store import Settings
 from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
+    from studio.app.dictionary.global_words import GlobalWords
     from studio.app.models.model_tasks import ModelTasks
     from studio.health.report import HealthReport
 
@@ -79,6 +82,8 @@ class Session(QObject):
         self.styles = StyleList(self)
         self.line_statuses = LineStatusStore(self)
         self.library: VoiceLibrary = services.open_library()
+        self.voice_edits = VoiceEdits(self.library, self.editor.undo_stack, self)
+        self.take_trash = TakeTrash(self.editor, self)
         self.bridge = WorkerBridge(services, self.model_folder(), self.engine_options(), self)
         self.queue = SynthesisQueue(
             self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
@@ -92,7 +97,7 @@ class Session(QObject):
         self._num_takes = 0
         self._meter_timer = QTimer(self)
         self._meter_timer.setInterval(_METER_MILLISECONDS)
-        self._meter_timer.timeout.connect(self._measure)
+        self._meter_timer.timeout.connect(self.update_meters)
         self.transport.use_device(settings[OUTPUT_DEVICE] or None)
         self._unwatch = settings.watch(self.settings_changed.emit)
         self._connect()
@@ -102,11 +107,11 @@ class Session(QObject):
         # lines being spoken
         self.queue.making_started.connect(self._on_synthesis_started)
         self.queue.job_finished.connect(self._on_job_finished)
-        self.queue.became_idle.connect(self._measure)
+        self.queue.became_idle.connect(self.update_meters)
         # sound being heard
         self.transport.started.connect(lambda heard: self.sound_shown.emit(heard.sound, heard.line_id))
         self.transport.started.connect(lambda _: self._meter_timer.start())
-        self.transport.ended.connect(lambda _: self._measure())
+        self.transport.ended.connect(self.update_meters)
         # what goes wrong without anybody waiting for it
         self.bridge.failed.connect(self.failed)
         self.script_player.failed.connect(self.failed)
@@ -120,6 +125,13 @@ class Session(QObject):
         from studio.app.models.model_tasks import ModelTasks  # noqa: PLC0415 - after the first paint
 
         return ModelTasks(self.settings, self.bridge.run, self)
+
+    @cached_property
+    def global_words(self) -> GlobalWords:
+        """The words of all projects; not read until ``load``."""
+        from studio.app.dictionary.global_words import GlobalWords  # noqa: PLC0415 - after the first paint
+
+        return GlobalWords(self.editor, self)
 
     def model_folder(self) -> Path:
         """The chosen one, or the one that comes with the program."""
@@ -307,7 +319,8 @@ class Session(QObject):
         if order.error is not None:
             self.failed.emit(order.error)
 
-    def _measure(self) -> None:
+    def update_meters(self) -> None:
+        """Emit ``meters_changed`` with the figures of now."""
         order = self.queue.current or self._last_order
         making = order.synthesis if order else None
         report = making.report if making else None

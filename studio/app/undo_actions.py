@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QUndoStack
-
-from studio.app.translation import language
-
-if TYPE_CHECKING:
-    from studio.app.retranslation import TextSources
 
 
 class UndoActions(QObject):
@@ -25,27 +18,19 @@ class UndoActions(QObject):
         redo.triggered.connect(self._on_redo)
         for changed in (stack.canUndoChanged, stack.canRedoChanged, stack.indexChanged):
             changed.connect(self._show)
-        language.changed.connect(self._retranslate)
         self._show()
 
     def _on_undo(self) -> None:
         if self._stack.canUndo():
-            words = self.tr("Undone: {step}").format(step=self._stack.undoText())
+            words = self._undo.text()
             self._stack.undo()
             self.status_message.emit(words)
 
     def _on_redo(self) -> None:
         if self._stack.canRedo():
-            words = self.tr("Done again: {step}").format(step=self._stack.redoText())
+            words = self._redo.text()
             self._stack.redo()
             self.status_message.emit(words)
-
-    def _retranslate(self, texts: TextSources) -> None:
-        """Steps are named when they are done, and taken back in another language."""
-        for number in range(self._stack.count()):
-            step = self._stack.command(number)
-            step.setText(texts.retranslated(step.text(), ()))
-        self._show()
 
     def _show(self) -> None:
         self._undo.setEnabled(self._stack.canUndo())

@@ -31,6 +31,8 @@ class UnwrittenBar(NotificationBar):
         self._retry.setInterval(_RETRY_MILLISECONDS)
         self._retry.timeout.connect(self._write_again)
         editor.unwritten_changed.connect(self._on_unwritten)
+        if editor.project.unwritten is not None:
+            self._on_unwritten(editor.project.unwritten)
 
     def _on_unwritten(self, unwritten: Unwritten | None) -> None:
         if unwritten is None:

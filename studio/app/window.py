@@ -58,7 +58,7 @@ class MainWindow(QMainWindow):
         self.desk = TakesController(session, self)
         self.tasks = TaskReporter(session, self)
         self.status = StatusBar()
-        self.voices = VoicesPanel(session.library, session.editor.undo_stack, session.voice_sources())
+        self.voices = VoicesPanel(session.voice_edits, session.voice_sources())
         self.actions_by_id.begin_with(self._commit_typing, FILE, EDIT, SPEAK)
         self._undo_actions = UndoActions(
             session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
@@ -82,8 +82,6 @@ class MainWindow(QMainWindow):
         self._column.insertWidget(self._column.indexOf(self.script), PanelStack(panels, self.script, centre))
         for panel in panels:
             panel.focus_left.connect(self.script.view.setFocus)
-
-    # Put together once.
 
     def _assemble(self, log: LogHandler) -> None:
         self.setWindowIcon(icon("timbre"))
@@ -147,10 +145,11 @@ class MainWindow(QMainWindow):
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=session.settings[TAKES_AT_ONCE]))
         actions["speak.stale"].triggered.connect(session.speak_changed_lines)
+        actions["speak.pause"].setChecked(session.queue.is_paused)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
-        session.queue.making_started.connect(lambda _: self.voices.set_busy(True))
-        session.queue.became_idle.connect(lambda: self.voices.set_busy(False))
+        session.queue.making_started.connect(self._on_speaking_started)
+        session.queue.became_idle.connect(self._on_queue_idle)
         # hearing
         actions["play.toggle"].triggered.connect(self._toggle_play)
         actions["play.from_here"].triggered.connect(self._play_from_here)
@@ -168,20 +167,20 @@ class MainWindow(QMainWindow):
         session.script_player.line_changed.connect(script.view.go_to)
         session.sound_shown.connect(self._show_sound)
         session.transport.moved.connect(self._on_moved)
-        session.transport.ended.connect(lambda _: self.waveform_panel.show_position(None))
+        session.transport.ended.connect(self._on_playback_ended)
         self.waveform_panel.seek_requested.connect(self.desk.play_from)
         # the chosen line
         script.current_line_changed.connect(lambda _: self._show_line())
         script.selection_changed.connect(self._show_form)
         script.own_words_wanted.connect(self.inspector.form.write_own_words)
-        session.editor.script_changed.connect(lambda *_: self._show_line())
+        session.editor.script_changed.connect(self._show_line)
         session.editor.project_replaced.connect(self._on_project_replaced)
         self.inspector.field_changed.connect(script.edit_lines)
         self.inspector.take_chosen.connect(self.desk.choose)
         self.inspector.play_requested.connect(session.play_take)
         self.inspector.take_menu_requested.connect(lambda place: self.pages.open_take_menu(self.desk, place))
         self.normalized_text.ready.connect(self.inspector.show_spoken)
-        session.pictures.ready.connect(lambda _: self.inspector.picture_ready())
+        session.pictures.ready.connect(self.inspector.picture_ready)
         # voices
         actions["voices.new"].triggered.connect(self.voices.voice_importer.choose_files)
         actions["voices.record"].triggered.connect(self.voices.voice_importer.record)
@@ -234,6 +233,15 @@ class MainWindow(QMainWindow):
         line = self.script.current_line
         if line is not None:
             self.session.script_player.start(line.id)
+
+    def _on_speaking_started(self) -> None:
+        self.voices.set_busy(True)
+
+    def _on_queue_idle(self) -> None:
+        self.voices.set_busy(False)
+
+    def _on_playback_ended(self) -> None:
+        self.waveform_panel.show_position(None)
 
     def _stop(self) -> None:
         """The first Esc is for the sound, the second for what waits."""
@@ -301,12 +309,8 @@ class MainWindow(QMainWindow):
             self.script.view.go_to(lines[0].id)
         self._show_line()
 
-    # Editing.
-
     def _split_text(self, text: str) -> list[str]:
         return split_text(text, SplitMode(self.session.settings[TEXT_SPLITTING]))
-
-    # Voices.
 
     def _assign_voice(self, number: int) -> None:
         voice = self.voices.voice_at(number)
@@ -332,8 +336,6 @@ class MainWindow(QMainWindow):
         self.voices.use_model(None)
         self.session.use_model(choice)
 
-    # Pages and dialogs.
-
     def _keep_keys(self) -> None:
         self.session.settings[SHORTCUTS] = self.actions_by_id.own_keys
 
@@ -358,11 +360,34 @@ class MainWindow(QMainWindow):
         self._commit_typing()
         self._closing.begin()
 
-    def _leave(self) -> None:
+    @property
+    def is_closing(self) -> bool:
+        return self._closing.is_under_way
+
+    def release(self) -> None:
+        """Save the layout and what is being typed, and stop the work that this window does for itself."""
+        self._commit_typing()
         save_layout(self, self.session.settings)
-        self.hide()
-        self.voices.use_model(None)
+        self.voices.stop()
         self.normalized_text.stop()
+
+    def take_over(self, old: MainWindow) -> None:
+        """Show what ``old`` shows of the session: selected lines, tab, error, pause, meters."""
+        current = old.script.current_line
+        if current is not None:
+            self.script.view.go_to(current.id)
+            if len(old.script.selected_line_ids) > 1:
+                self.script.view.select_lines(old.script.selected_line_ids)
+        self.docks.tabs.setCurrentIndex(old.docks.tabs.currentIndex())
+        if old.notices.error is not None:
+            self.notices.show_error(old.notices.error)
+        self.voices.set_busy(self.session.queue.current is not None)
+        self.session.update_meters()
+        self.tasks.show()
+
+    def _leave(self) -> None:
+        self.release()
+        self.hide()
 
     def _end(self) -> None:
         self._may_close = True

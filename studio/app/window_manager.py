@@ -1,15 +1,24 @@
-"""Composition root of the window: builds it in two stages around one session."""
+"""Composition root of the window: builds it in two stages around one session, and again for another language.
+
+Decision: when the language changes, the window is replaced; queue, worker, playback, project and undo stack belong to
+the session and go on. Reason: widgets set their texts once, where they are made; a second method for each of them would
+be forgotten in some. Alternative: restarting the program, which interrupts synthesis and playback.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
 
 from studio.app.log_panel import LogHandler
 from studio.app.session import Session
+from studio.app.translation import chosen_locale, use_language
 from studio.app.window import MainWindow
+from studio.settings import LANGUAGE
 
 if TYPE_CHECKING:
     from studio.app.deferred_parts import DeferredParts
@@ -29,25 +38,25 @@ class WindowManager(QObject):
         self._log = log
         self.window = self._build_window()
         self.parts: DeferredParts | None = None  # until the first paint
+        session.settings_changed.connect(self._on_settings_changed)
 
     def start_working(self, path: Path | None) -> None:
         """After the first paint: build the deferred parts, load the model, open ``path``, offer recovery."""
-        self.build_parts()
+        parts = self.build_parts()
         self._session.wake()
+        parts.pronunciation.load()
         self._session.bridge.load()
-        assert self.parts is not None, "they have just been built"
-        self.parts.pronunciation.load()
-        self.parts.models.begin()
+        parts.models.begin()
         if path is not None:
             self.open_file(path)
-        self._session.bridge.run(self.window.documents.offer_recovery())
+        self.window.documents.offer_recovery()
 
     def open_file(self, path: Path) -> None:
         """Open a file that was double-clicked or named on the command line. Call after ``start_working``."""
         assert self.parts is not None, "work has started"
         self.parts.drops.open(path)
 
-    def build_parts(self) -> None:
+    def build_parts(self) -> DeferredParts:
         from studio.app.deferred_parts import DeferredParts  # noqa: PLC0415 - see its module docstring
 
         window = self.window
@@ -66,8 +75,42 @@ class WindowManager(QObject):
         window.status.engine_clicked.connect(lambda: parts.models.open_engine_menu(window.status))
         parts.models.model_chosen.connect(window.use_model)
         self.parts = parts
+        return parts
 
     def _build_window(self) -> MainWindow:
         window = MainWindow(self._session, self._log)
         window.closed.connect(self.closed)
         return window
+
+    def _on_settings_changed(self, changed: Container[object]) -> None:
+        if LANGUAGE in changed:
+            self._session.bridge.run(self._follow_language())
+
+    async def _follow_language(self) -> None:
+        """Replace the window as soon as it is not opening or saving a file."""
+        await self.window.documents.finished()
+        application = cast("QApplication", QApplication.instance())
+        if not self.window.is_closing and use_language(application, chosen_locale(self._session.settings)):
+            self._replace_window()
+
+    def _replace_window(self) -> None:
+        old, old_parts = self.window, self.parts
+        assert old_parts is not None, "settings are changed after the first paint"
+        old.release()
+        old_parts.release()
+        self._clear_step_names()
+        self.window = self._build_window()
+        self._session.wake()
+        self.window.take_over(old)
+        parts = self.build_parts()
+        parts.models.begin()
+        self.window.show()
+        parts.open_pages_of(old_parts)
+        old.hide()
+        old.deleteLater()
+
+    def _clear_step_names(self) -> None:
+        """Undo steps are named in the language in which they were done; unnamed, they are just "Undo"."""
+        stack = self._session.editor.undo_stack
+        for number in range(stack.count()):
+            stack.command(number).setText("")

@@ -35,9 +35,10 @@ def test_no_two_actions_share_a_key(window: MainWindow) -> None:
 
 
 @pytest.mark.parametrize("name", ["en_US", "zh_CN"])
-def test_every_menu_has_a_letter_that_opens_it(window: MainWindow, qapp: QApplication, name: str) -> None:
+def test_every_menu_has_a_letter_that_opens_it(bench: Bench, qapp: QApplication, name: str) -> None:
     try:
         use_language(qapp, QLocale(name))
+        window = bench.open_window()
         keys = [QKeySequence.mnemonic(menu.text()).toString() for menu in window.menuBar().actions()]
         assert sorted(keys) == sorted(f"Alt+{letter}" for letter in "FESPOVH")
         assert not any(window.actions_by_id.users_of((key,)) for key in keys)
@@ -147,9 +148,9 @@ def test_what_was_taken_back_and_done_again_is_told(bench: Bench, window: MainWi
     bench.until(lambda: bench.session.is_ready)  # a task would be told instead
     window.script.set_field("text", "Words.", "Edit")
     bench.trigger("edit.undo")
-    assert window.status.task_text == "Undone: Edit"
+    assert window.status.task_text == "Undo Edit"
     bench.trigger("edit.redo")
-    assert window.status.task_text == "Done again: Edit"
+    assert window.status.task_text == "Redo Edit"
 
 
 def test_takes_are_compared_kept_and_removed(bench: Bench, window: MainWindow) -> None:

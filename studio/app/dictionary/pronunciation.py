@@ -6,7 +6,6 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.app.dictionary.dialog import DictionaryDialog
-from studio.app.dictionary.global_words import GlobalWords
 from studio.app.dictionary.word_preview import WordPreview
 from studio.app.session import Session
 from studio.errors import VoiceNotFound
@@ -22,7 +21,7 @@ class Pronunciation(QObject):
         super().__init__(window)
         self._session = session
         self._window = window
-        self._words = GlobalWords(session.editor, self)
+        self._words = session.global_words
         self._hearing = WordPreview(session.bridge, session.transport, session.find_voice, self)
         self._words.failed.connect(self.failed)
         self._hearing.failed.connect(self.failed)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.bridge import WorkerBridge
 from studio.app.engines.tuning_panel import EngineTuningPanel
-from studio.app.translation import language
 from studio.engines.overview import EngineAction, EngineStatus
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class EnginesController(QObject):
         self.panel.details_wanted.connect(self.open_page)
         self.panel.action_wanted.connect(lambda action: self._manage(action, ()))
         bridge.engines_changed.connect(self.show)
-        language.changed.connect(self._retranslate)
+        self.show(bridge.engine_status)
 
     @property
     def page(self) -> EnginesPage | None:
@@ -56,9 +55,6 @@ class EnginesController(QObject):
             self.panel.show_overview(overview)
         if self._page is not None:
             self._page.show_overview(overview)
-
-    def _retranslate(self) -> None:
-        self.show(self._overview)
 
     def _manage(self, action: EngineAction, keys: tuple[str, ...]) -> None:
         self._bridge.run(self._bridge.manage_engines(action, keys))

@@ -20,7 +20,6 @@ from studio.app.engines.engine_text import device_text, disk_text, note_text
 from studio.app.engines.stage_card import StageCard
 from studio.app.engines.stage_chart import StageChart
 from studio.app.engines.tuning_panel import EngineTuningPanel
-from studio.app.translation import language
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Stage
@@ -92,7 +91,6 @@ class EnginesPage(QDialog):
         self._prove.clicked.connect(lambda: self.action_wanted.emit(EngineAction.IMPROVE, self._proven_keys()))
         self._rebuild.clicked.connect(self._ask_to_rebuild)
         self.work.action_wanted.connect(lambda action: self.action_wanted.emit(action, ()))
-        language.changed.connect(self._show_text)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)

@@ -6,7 +6,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from studio.app.export_dialog.pending_lines import PendingLines
-from studio.app.translation import mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.export.progress import ExportProgress
 
@@ -25,7 +24,7 @@ class ProgressPage(QWidget):
         self.bar = QProgressBar()
         self.bar.setRange(0, _STEPS)
         self.bar.setAccessibleName(self.tr("Progress of the export"))
-        self.line = mark_user_text(ElidedLabel())
+        self.line = ElidedLabel()
         self.figures = QLabel()
         self.figures.setProperty("role", "quiet")
         self.cancel = QPushButton(self.tr("Cancel"))

@@ -10,7 +10,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QVBoxLayout, QWidget
 
 from studio.app.error_text import error_hint, error_message, format_error
-from studio.app.translation import mark_user_text
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.errors import StudioError
@@ -36,7 +35,7 @@ class ResultPage(QWidget):
         self.title.setWordWrap(True)
         self.details = QLabel()
         self.details.setWordWrap(True)
-        self.place = mark_user_text(ElidedLabel())
+        self.place = ElidedLabel()
         self.failures = QListWidget()
         self.failures.setAccessibleName(self.tr("Lines without sound"))
         self.failures.setWordWrap(True)

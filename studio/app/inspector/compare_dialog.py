@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
 
 from studio.app.playback.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
-from studio.app.translation import mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -58,7 +57,7 @@ class CompareDialog(QDialog):
         self._has_decided = False
         self._letters: list[QPushButton] = []
         self._details: list[QLabel] = []
-        self._text = mark_user_text(ElidedLabel(text))
+        self._text = ElidedLabel(text)
         self._count = _quiet("")
         self._place = QProgressBar(maximum=_STEPS, textVisible=False)
         self._play = QPushButton()

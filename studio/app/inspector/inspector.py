@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 from studio.app.inspector.line_settings_form import LineSettingsForm
 from studio.app.inspector.takes_list import TakesList
 from studio.app.script.style_list import StyleList
-from studio.app.translation import mark_user_text
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.errors import StudioError
@@ -42,7 +41,7 @@ class Inspector(QWidget):
         super().__init__(parent)
         self.form = LineSettingsForm(styles)
         self._takes = TakesList(outline_of)
-        self._spoken = mark_user_text(QLabel(wordWrap=True))
+        self._spoken = QLabel(wordWrap=True)
         self._spoken.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from studio.app.inspector.sampling_box import SamplingOptionsBox
 from studio.app.script.delegates import OWN_WORDS, fill_style_box, show_style
 from studio.app.script.style_list import StyleList
-from studio.app.translation import language, mark_user_text
 from studio.app.widgets.number_field import NumberField
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.project.lines import LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
@@ -46,7 +45,7 @@ class LineSettingsForm(QWidget):
         self._is_showing = False
         self._scope = QLabel(wordWrap=True)
         self._scope.setProperty("role", "quiet")
-        self._voice = mark_user_text(QComboBox())
+        self._voice = QComboBox()
         self._mode = QLabel(wordWrap=True)
         self._mode.setProperty("role", "quiet")
         self._style = QComboBox()
@@ -181,7 +180,6 @@ class LineSettingsForm(QWidget):
             lambda options: self._tell("sampling", options, self.tr("Change sampling"), merges=True)
         )
         self._styles.changed.connect(self.restyle)
-        language.changed.connect(self._show_again)
 
     def _tell(self, field: str, value: object, title: str, *, merges: bool = False) -> None:
         if not self._is_showing and any(getattr(line, field) != value for line in self._lines):

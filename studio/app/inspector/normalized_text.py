@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import Engine, EngineState, WorkerBridge
 from studio.app.inspector.script_support import unsupported_script_hint
-from studio.app.translation import language
 from studio.errors import StudioError
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line
@@ -28,13 +27,11 @@ class NormalizedTextPreview(QObject):
         self._line: Line | None = None
         self._dictionary = PronunciationDictionary()
         self._working: asyncio.Task[None] | None = None
-        self._answer: str | StudioError = ""
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MILLISECONDS)
         self._patience.timeout.connect(self._begin)
         bridge.engine_changed.connect(self._on_engine_changed)
-        language.changed.connect(self._retranslate)
 
     def show(self, line: Line | None, dictionary: PronunciationDictionary) -> None:
         """Answers a moment after the last key."""
@@ -44,6 +41,8 @@ class NormalizedTextPreview(QObject):
     def stop(self) -> None:
         """Nothing is asked for any more: the window closes."""
         self._patience.stop()
+        if self._working is not None:
+            self._working.cancel()
 
     def _on_engine_changed(self, engine: Engine) -> None:
         """Another model may be told otherwise; for one that goes to sleep no process is woken."""
@@ -73,12 +72,11 @@ class NormalizedTextPreview(QObject):
             except StudioError as error:
                 answer = error
             if text == self._wanted:
-                self._answer = answer
-                self._retranslate()
+                self._show(answer)
                 return
 
-    def _retranslate(self) -> None:
-        engine, answer = self._bridge.engine.description, self._answer
+    def _show(self, answer: str | StudioError) -> None:
+        engine = self._bridge.engine.description
         doubt = (
             unsupported_script_hint(engine.model_name, answer) if engine is not None and isinstance(answer, str) else ""
         )

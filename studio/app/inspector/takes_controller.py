@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.inspector.take_trash import TakeTrash
 from studio.app.playback.comparison import MOST_TAKES
 from studio.app.playback.transport import NowPlaying
 from studio.app.session import Session
@@ -27,10 +26,10 @@ class TakesController(QObject):
         self._shown_take: str | None = None
         self._last_shown: tuple[StreamingAudio | None, str] = (None, "")
         self._chosen_before: dict[str, str] = {}
-        self._removed = TakeTrash(session.editor, self)
+        self._removed = session.take_trash
         session.sound_shown.connect(self._on_shown)
         session.transport.started.connect(self._on_started)
-        session.transport.ended.connect(lambda _: self._on_ended())
+        session.transport.ended.connect(self._on_ended)
 
     @property
     def takes(self) -> tuple[Take, ...]:

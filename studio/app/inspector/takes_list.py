@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.translation import language, mark_user_text
 from studio.app.widgets.colours import Colours
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import WaveformPeaks
@@ -49,8 +48,6 @@ class TakesList(QListWidget):
         self.itemSelectionChanged.connect(self._on_selection_changed)
         self.itemDoubleClicked.connect(lambda item: self.play_requested.emit(item.data(_TAKE_ROLE).id))
         self.customContextMenuRequested.connect(self._on_menu)
-        mark_user_text(self)  # tips have names of voices
-        language.changed.connect(self._retranslate)
         self._is_showing = False
         self._chosen: str | None = None
 
@@ -110,13 +107,6 @@ class TakesList(QListWidget):
         if item is not None and not item.isSelected():
             self.setCurrentItem(item)
         self.menu_requested.emit(self.viewport().mapToGlobal(position))
-
-    def _retranslate(self) -> None:
-        for row in range(self.count()):
-            item = self.item(row)
-            take: Take = item.data(_TAKE_ROLE)
-            item.setText(self._words(take))
-            item.setToolTip(self._details(take))
 
     def _words(self, take: Take) -> str:
         words = self.tr("Take {number}").format(number=take.number)

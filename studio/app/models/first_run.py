@@ -19,7 +19,6 @@ from studio.app.models.model_preview import ModelPreview, Trials, compare
 from studio.app.models.model_tasks import ModelTaskKind, ModelTasks
 from studio.app.models.model_text import ability_text, download_text, memory_text, progress_text, size_text
 from studio.app.session import Session
-from studio.app.translation import language
 from studio.audio.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.catalog.advice import Advice, Reason, recommend_model
@@ -59,6 +58,7 @@ class FirstRun(QObject):
         self._before: ModelPreview | None = None
         self._after: ModelPreview | None = None
         self._is_on = False
+        self._beginning: asyncio.Task[None] | None = None
         self._make_page: Callable[[], PanelPage] | None = None  # what is shown, to be said anew
         # the panel
         panel.closed.connect(self._end)
@@ -67,7 +67,6 @@ class FirstRun(QObject):
         self._work.statuses_changed.connect(self._on_statuses_changed)
         self._work.installed.connect(self._on_installed)
         self._work.failed.connect(self._on_failed)
-        language.changed.connect(self._retranslate)
         # what it made better
         self._trials.made.connect(self._on_trial)
         self._trials.failed.connect(lambda _: self._show_loaded())
@@ -75,7 +74,7 @@ class FirstRun(QObject):
     def begin(self) -> None:
         """Where nothing but what ships is here, or what was downloaded was never loaded; else it is not needed."""
         if not self._session.settings[FIRST_RUN_IS_OVER]:
-            self._session.bridge.run(self._begin())
+            self._beginning = self._session.bridge.run(self._begin())
 
     async def _begin(self) -> None:
         facts, _ = await asyncio.gather(asyncio.to_thread(self._look), self._work.refreshed())
@@ -87,6 +86,7 @@ class FirstRun(QObject):
         if not installed:
             self._is_on = True
             self._show_advice()
+            self._on_task_changed()  # a download that an earlier window began
         elif self._name in installed and self._session.model_folder().name not in installed:
             self._is_on = True
             self._on_installed(self._name)
@@ -95,6 +95,14 @@ class FirstRun(QObject):
     def _name(self) -> str:
         assert self._advice is not None, "nothing is shown without advice"
         return self._advice.model.name
+
+    def stop(self) -> None:
+        """Stop what speaks or plays, because the window goes. The settings keep what was reached."""
+        self._is_on = False
+        if self._beginning is not None:
+            self._beginning.cancel()
+        self._trials.stop()
+        self._player.stop()
 
     # Steps.
 
@@ -308,10 +316,6 @@ class FirstRun(QObject):
     def _present(self, make_page: Callable[[], PanelPage]) -> None:
         self._make_page = make_page
         self.panel.show_page(make_page())
-
-    def _retranslate(self) -> None:
-        if self._is_on and self._make_page is not None:
-            self._present(self._make_page)
 
     def _trial_page(self, name: str) -> PanelPage:
         words = self.tr("Speaking a sentence with {name}…").format(name=name)

@@ -42,6 +42,7 @@ class ModelsController(QObject):
         work.task_changed.connect(self._tell_task)
         work.installed.connect(self._on_installed)
         work.failed.connect(self._on_failed)
+        self._tell_task()
 
     def begin(self) -> None:
         """Once the window stands."""

@@ -226,7 +226,7 @@ class ModelsPage(QDialog):
         box.open()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.LanguageChange) and self.cards:
+        if event.type() == QEvent.Type.PaletteChange and self.cards:
             self._show_source()
             self._show_statuses()
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():

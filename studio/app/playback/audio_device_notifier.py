@@ -20,7 +20,7 @@ class AudioDeviceNotifier(QObject):
         self._notices = notices
         self._is_lost = False
         self._told = ""  # not again with every take that is heard on another device
-        transport.started.connect(lambda _: self._on_started())
+        transport.started.connect(self._on_started)
         transport.device_lost.connect(self._on_device_lost)
         transport.ended.connect(self._on_ended)
         transport.buffer_grown.connect(self._on_buffer_grown)

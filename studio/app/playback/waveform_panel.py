@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from studio.app.theme.icons import icon
-from studio.app.translation import language, mark_user_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.waveform import Waveform
@@ -31,7 +30,7 @@ class WaveformPanel(QWidget):
         self._num_shown = 0
         self._number: int | None = None
         self._text = ""  # of the line
-        self._title = mark_user_text(ElidedLabel())
+        self._title = ElidedLabel()
         self._time = QLabel()
         self._time.setProperty("role", "quiet")
         self._time.setAccessibleName(self.tr("Place in the take"))
@@ -61,7 +60,6 @@ class WaveformPanel(QWidget):
         layout.addLayout(head)
         layout.addWidget(self.waveform, 1)
         self.waveform.seek_requested.connect(self.seek_requested)
-        language.changed.connect(self._show_title)
 
     @property
     def sound(self) -> StreamingAudio | None:

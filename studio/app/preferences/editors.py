@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.preferences.ignore_wheel import ignore_wheel
-from studio.app.translation import language, mark_user_text
 from studio.setting_kinds import BoolSetting, Choice, Device, Folder, IntSetting, Number, Setting, StringSetting
 
 _CONTEXT = "Settings"
@@ -177,13 +176,12 @@ class DeviceEditor(SettingEditor):
     """The devices there are, and the chosen one even while it is unplugged."""
 
     def __init__(self, setting: Device) -> None:
-        self._box = mark_user_text(ignore_wheel(QComboBox()))
+        self._box = ignore_wheel(QComboBox())
         self._names: tuple[str, ...] = ()
         self._are_names_known = False
         super().__init__(setting, self._box)
         self._fill("")
         self._box.currentIndexChanged.connect(self._tell)
-        language.changed.connect(self._retranslate)
 
     def value(self) -> str:
         return str(self._box.currentData() or "")
@@ -191,9 +189,6 @@ class DeviceEditor(SettingEditor):
     def set_names(self, names: Sequence[str]) -> None:
         """The devices that are connected now."""
         self._names, self._are_names_known = tuple(names), True
-        self.set_value(self.value())
-
-    def _retranslate(self) -> None:
         self.set_value(self.value())
 
     def _show(self, value: str) -> None:

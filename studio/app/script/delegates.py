@@ -35,7 +35,6 @@ from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
-from studio.app.translation import mark_user_text
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line, LineState, LineStyle
 from studio.voices.voice import name_key
@@ -156,7 +155,7 @@ class VoiceDelegate(CellDelegate):
         return line.voice is not None and self._keys is not None and name_key(line.voice) not in self._keys
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
-        box = mark_user_text(QComboBox(parent))
+        box = QComboBox(parent)
         box.setAccessibleName(self.tr("Voice of the line"))
         box.addItems(list(self._voices))
         box.activated.connect(lambda _: self._finish(box))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 
-from studio.app.translation import QT_TRANSLATE_NOOP, language
+from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
 from studio.text.tags import TagSupport
@@ -60,8 +60,6 @@ class StyleList(QObject):
         super().__init__(parent)
         self._styles: tuple[LocalizedStyle, ...] = ()
         self._tags: tuple[NamedTag, ...] = ()
-        self._folder: Path | None = None
-        language.changed.connect(self._name_anew)
 
     @property
     def styles(self) -> tuple[LocalizedStyle, ...]:
@@ -74,7 +72,6 @@ class StyleList(QObject):
 
     def use_model(self, folder: Path) -> None:
         """Reads the lists of the model's generation; a folder that cannot be read has none."""
-        self._folder = folder
         from studio.model.detection import detect_generation  # noqa: PLC0415 - after the first paint
         from studio.text.styles import load_styles  # noqa: PLC0415
 
@@ -106,10 +103,6 @@ class StyleList(QObject):
             tags.append(NamedTag(tag.tag + closing, name, tag.grade is TagSupport.EXPERIMENTAL, len(closing)))
         self._tags = tuple(tags)
         self.changed.emit()
-
-    def _name_anew(self) -> None:
-        if self._folder is not None:
-            self.use_model(self._folder)
 
     def category_name(self, category: str) -> str:
         return QCoreApplication.translate(_CONTEXT, _CATEGORIES.get(category, _OTHER))

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from studio.app.error_text import format_error
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
-from studio.app.translation import language, mark_user_text
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.screen_fit import LEAST_LIST_PIXELS
 
@@ -35,7 +34,7 @@ class QueuePanel(QWidget):
         super().__init__(parent)
         self._queue = queue
         self._items: dict[SynthesisJob, QTreeWidgetItem] = {}
-        self._list = mark_user_text(QTreeWidget())
+        self._list = QTreeWidget()
         self._list.setAccessibleName(self.tr("Queue"))
         self._list.setMinimumHeight(LEAST_LIST_PIXELS)
         self._list.setHeaderLabels([self.tr("State"), self.tr("Progress"), self.tr("Text")])
@@ -72,7 +71,6 @@ class QueuePanel(QWidget):
         queue.job_changed.connect(self._on_changed)
         queue.orders_removed.connect(self._on_removed)
         queue.became_idle.connect(self._soon.start)
-        language.changed.connect(self._retranslate)
         self._retry.clicked.connect(self._retry_chosen)
         self._cancel.clicked.connect(self._cancel_chosen)
         self._clear.clicked.connect(queue.clear_finished)
@@ -120,10 +118,6 @@ class QueuePanel(QWidget):
                 self._list.scrollToItem(item)
         bar.setMaximum(100 if job.share else 0)
         bar.setValue(round(100 * job.share))
-
-    def _retranslate(self) -> None:
-        for job in self._items:
-            self._on_changed(job)
 
     def _on_removed(self, jobs: list[SynthesisJob]) -> None:
         for job in jobs:

@@ -7,7 +7,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio.app.bridge import EngineState
 from studio.app.session import Session
 from studio.app.synthesis.queue import SynthesisJob
-from studio.app.translation import language
 
 _MESSAGE_MILLISECONDS = 6_000
 _COUNTDOWN_MILLISECONDS = 250
@@ -34,11 +33,12 @@ class TaskReporter(QObject):
         self._soon = QTimer(self)  # once, however many orders change at the same time
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.show)
-        session.queue.job_changed.connect(lambda _: self._soon.start())
+        session.queue.job_changed.connect(self._on_job_changed)
         session.queue.became_idle.connect(self.show)
-        session.transport.ended.connect(lambda _: self.show())
-        language.changed.connect(self.clear_message)  # it was said in the other language
-        language.changed.connect(self.show)
+        session.transport.ended.connect(self.show)
+
+    def _on_job_changed(self) -> None:
+        self._soon.start()
 
     def show_message(self, words: str) -> None:
         """A short word about what was done; it goes by itself, and makes way for a task."""

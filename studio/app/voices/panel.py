@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from studio.app.first_paint import after_first_paint
@@ -17,7 +16,7 @@ from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImporter, VoiceImportServices
 from studio.app.voices.voice_model import VoiceFilter, VoiceModel
 from studio.app.voices.voice_thumbnails import VoiceThumbnails
-from studio.voices.library import TrashedVoice, Voice, VoiceLibrary
+from studio.voices.library import TrashedVoice, Voice
 
 
 class VoicesPanel(QWidget):
@@ -32,15 +31,14 @@ class VoicesPanel(QWidget):
 
     def __init__(
         self,
-        library: VoiceLibrary,
-        undo_stack: QUndoStack,
+        edits: VoiceEdits,
         sources: VoiceImportServices | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         sources = sources or VoiceImportServices()
-        self._reader = LibraryReader(library, self)
-        self._edits = VoiceEdits(library, undo_stack, self)
+        self._edits = edits
+        self._reader = LibraryReader(edits.library, self)
         self.preparation = VoicePreloadQueue(self)
         self.voice_importer = VoiceImporter(self._edits, sources, self)
         self._thumbnails = VoiceThumbnails(self)
@@ -96,6 +94,11 @@ class VoicesPanel(QWidget):
         self.preparation.use(preparer, generation)
         for voice in self.voices:
             self.preparation.request(voice, is_urgent=False)
+
+    def stop(self) -> None:
+        """Stop preparing and playing, because the window goes."""
+        self.use_model(None)
+        self._actions.stop()
 
     def set_busy(self, is_busy: bool) -> None:
         """Pause preparation while lines are being spoken."""

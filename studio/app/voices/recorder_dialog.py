@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.theme.icons import icon
-from studio.app.translation import mark_user_text
 from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.widgets.error_line import ErrorLine
@@ -52,7 +51,7 @@ class RecorderDialog(QDialog):
         self._device_names = device_names
         self.setWindowTitle(self.tr("Record a voice"))
         self.resize(fit_to_screen(640, 520))
-        self._devices = mark_user_text(QComboBox(self))
+        self._devices = QComboBox(self)
         self._devices.setAccessibleName(self.tr("Microphone"))
         self._refresh = QToolButton(self)
         self._refresh.setIcon(icon("retry"))

@@ -44,6 +44,10 @@ class VoiceActions(QObject):
         self._player.failed.connect(self.failed)
         self.update_enabled()
 
+    def stop(self) -> None:
+        """Stop playing a clip."""
+        self._player.stop()
+
     @property
     def current_voice(self) -> Voice | None:
         card = self._current_card()

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from studio.app.error_text import format_error
-from studio.app.translation import language
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
@@ -26,7 +25,6 @@ class ErrorLine(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._words, 1)
         row.addWidget(self.copy_report, 0, Qt.AlignmentFlag.AlignTop)
-        language.changed.connect(self._retranslate)
         self.clear()
 
     @property
@@ -43,13 +41,10 @@ class ErrorLine(QWidget):
         if error is not None and str(error) != str(before):
             self.copy_report.offer_for(error)
         self._error = error
-        self._retranslate()
+        words = "" if error is None else format_error(error)
+        self._words.setText(words)
+        self.setAccessibleName(words)
         self.setVisible(error is not None)
 
     def clear(self) -> None:
         self.show_error(None)
-
-    def _retranslate(self) -> None:
-        words = "" if self._error is None else format_error(self._error)
-        self._words.setText(words)
-        self.setAccessibleName(words)

@@ -23,7 +23,7 @@ from studio.catalog.installed import installed_models
 from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import Gpu, MachineFacts, parse_gpus, probe_machine
 from studio.catalog.source_factory import open_source
-from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
+from studio.settings import FIRST_RUN_IS_OVER, LANGUAGE, MODEL_SOURCE
 from studio.settings import MODEL as MODEL_IN_USE
 
 GIB = 1 << 30
@@ -67,19 +67,20 @@ def test_the_panel_says_what_is_here_and_what_suits_it(bench: Bench, hub: HubSer
     assert bench.window.script.isEnabled()
 
 
-def test_in_another_language_all_of_it_is_said_anew(bench: Bench, qapp: QApplication) -> None:
-    panel = begin(bench).panel
-    english = panel.page
-    use_language(qapp, QLocale("zh_CN"))
+def test_another_language_shows_the_advice_again(bench: Bench, qapp: QApplication) -> None:
+    first_run = begin(bench)
+    bench.settings[LANGUAGE] = "zh_CN"
     try:
+        bench.until(lambda: bench.parts.models.first_run is not first_run)
+        panel = bench.parts.models.panel
+        bench.until(lambda: not panel.isHidden())
         assert panel.page.title == panel._title.text() == "更好的声音"
-        assert "本机：A processor · 2 个核心" in panel.page.words
+        assert "本机：" in panel.page.words
         assert panel._words.text() == panel.page.words
         assert "This" not in panel.page.words
         assert "Download" not in "".join(words_of(panel))
     finally:
         use_language(qapp, QLocale("en_US"))
-    assert (panel.page.title, panel.page.words) == (english.title, english.words)
 
 
 def test_not_now_is_for_good(bench: Bench, make_bench: Any) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.app.voices.panel import VoicesPanel
+from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.recording_session import SessionState
 from studio.voices.library import VoiceLibrary
@@ -29,7 +30,7 @@ def until(is_so):
         application.processEvents()
         time.sleep(0.005)
 
-panel = VoicesPanel(VoiceLibrary(Path(sys.argv[1]), built_in=Path(sys.argv[1])), QUndoStack())
+panel = VoicesPanel(VoiceEdits(VoiceLibrary(Path(sys.argv[1]), built_in=Path(sys.argv[1])), QUndoStack()))
 panel.show()
 panel.voice_importer.record()
 (recorder,) = panel.findChildren(RecorderDialog)

@@ -25,6 +25,7 @@ from studio.app.voices.edit_dialog import EditDialog
 from studio.app.voices.panel import VoicesPanel
 from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.app.voices.recorder_dialog import RecorderDialog
+from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImportServices
 from studio.errors import OutOfMemory, StudioError
 from studio.voices.grades import Grade
@@ -49,7 +50,9 @@ def panel(
     make_player: Callable[[QObject], ClipPlayer],
     qtbot: QtBot,
 ) -> VoicesPanel:
-    panel = VoicesPanel(library, stack, VoiceImportServices(make_player, microphone.open, start_worker=ThreadWorker))
+    panel = VoicesPanel(
+        VoiceEdits(library, stack), VoiceImportServices(make_player, microphone.open, start_worker=ThreadWorker)
+    )
     qtbot.addWidget(panel)
     panel.resize(300, 600)
     panel.show()
@@ -465,7 +468,7 @@ def test_no_hint_is_shown_before_the_library_is_read(
     library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
-    panel = VoicesPanel(library, stack)
+    panel = VoicesPanel(VoiceEdits(library, stack))
     qtbot.addWidget(panel)
     assert not panel.is_loaded
     assert panel._placeholder.text() == ""
@@ -477,7 +480,7 @@ def test_voices_are_prepared_when_the_model_is_loaded_first(
     library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.add(clip, "Anna")
-    panel = VoicesPanel(library, stack)
+    panel = VoicesPanel(VoiceEdits(library, stack))
     qtbot.addWidget(panel)
     requested: list[str] = []
     monkeypatch.setattr(panel.preparation, "request", lambda voice, *, is_urgent=True: requested.append(voice.name))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QLocale
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.app.translation import use_language
 from studio.app.widgets import error_line
 from studio.app.widgets.error_line import ErrorLine
 from studio.errors import ClipTooShort, SilentClip, StudioError
@@ -67,17 +65,3 @@ def test_one_that_changes_as_a_person_drags_is_noted_once_and_reported_as_it_is(
     line.clear()
     line.show_error(SilentClip("Nothing is heard."))
     assert noted == ["clip-too-short", "silent-clip", "silent-clip"]
-
-
-def test_it_follows_the_language(qapp: QApplication, line: ErrorLine) -> None:
-    use_language(qapp, QLocale("en_US"))
-    sentence = "{file} contains no audio."
-    line.show_error(SilentClip(sentence, file="film.mp4"))
-    try:
-        use_language(qapp, QLocale("zh_CN"))
-        assert "film.mp4" in line.words
-        assert "contains" not in line.words
-        assert line.copy_report.text() == "复制报告"
-    finally:
-        use_language(qapp, QLocale("en_US"))
-    assert line.words == "film.mp4 contains no audio."
