@@ -1323,10 +1323,6 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>Errors</name>
     <message>
-        <source>{sentence} {remedy}</source>
-        <translation>{sentence}{remedy}</translation>
-    </message>
-    <message>
         <source> Did you mean {names}?</source>
         <translation>您是不是想用 {names}？</translation>
     </message>
@@ -4425,6 +4421,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>“{written}” contains a tag. The dictionary does not change tags.</source>
         <translation>“{written}”含有标签，词典不会改动标签。</translation>
+    </message>
+<message>
+        <source>{problem} {hint}</source>
+        <translation>{problem}{hint}</translation>
     </message>
 </context>
 <context>

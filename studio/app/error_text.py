@@ -10,7 +10,7 @@ from studio.wording import Message
 
 _CONTEXT = "Errors"
 # Some languages leave no space between sentences.
-_BOTH = QT_TRANSLATE_NOOP("Errors", "{sentence} {remedy}")
+_BOTH = QT_TRANSLATE_NOOP("Errors", "{problem} {hint}")
 
 
 def words_of(wording: Message) -> str:
