@@ -37,6 +37,7 @@ def switch(bench: Bench, language: str) -> None:
     bench.until(lambda: bench.window is not old)
     bench.until(lambda: bench.window.voices.is_loaded)
     bench.live(0.1)
+    gc.collect()  # on this thread: see Bench.close
 
 
 def texts_of(window: QWidget) -> list[str]:

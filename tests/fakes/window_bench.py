@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,7 @@ class Bench:
         if self.window is not None:
             self.window.hide()
             self.live(0.01)
+        gc.collect()  # a closing model collects garbage too, on the thread that stands in for the worker's process
         self.run(self.session.close(keeps_draft=False))
         if self.window is not None:
             self.window._may_close = True
