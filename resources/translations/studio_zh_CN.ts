@@ -1335,7 +1335,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>现有：{names}。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid}.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid}.</source>
         <translation>有一块会超出流模型的网格（{grid}）{beyond} 个 token。</translation>
     </message>
     <message>
@@ -1535,7 +1535,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
     </message>
     <message>
@@ -1955,7 +1955,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>另一个导出正在写入该文件夹。</translation>
     </message>
     <message>
-        <source>Another program changed the project's file meanwhile.</source>
+        <source>Another program changed the project&apos;s file meanwhile.</source>
         <translation>期间另一个程序改动了项目文件。</translation>
     </message>
     <message>
@@ -2051,7 +2051,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请把同一版本的全部文件放进文件夹，或重新安装模型。</translation>
     </message>
     <message>
-        <source>Put the library's file back from a backup, or add the recordings again.</source>
+        <source>Put the library&apos;s file back from a backup, or add the recordings again.</source>
         <translation>请从备份恢复列表文件，或重新添加录音。</translation>
     </message>
     <message>
@@ -2091,7 +2091,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新安装 CUDA 版 PyTorch（其中自带该编译器），或选择 bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
+        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
         <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
@@ -2147,7 +2147,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>程序内部出错（{kind}：{reason}）。</translation>
     </message>
     <message>
-        <source>Speak again, it starts anew; if it happens again, send the report and the worker's log.</source>
+        <source>Speak again, it starts anew; if it happens again, send the report and the worker&apos;s log.</source>
         <translation>再说一次会重新启动；若反复出现，请发送报告和该进程的日志。</translation>
     </message>
     <message>
@@ -2347,7 +2347,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有安装这个名称的模型，或者文件夹不存在。</translation>
     </message>
     <message>
-        <source>The model's yaml file lacks a value or holds one that cannot be.</source>
+        <source>The model&apos;s yaml file lacks a value or holds one that cannot be.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有不可能的值。</translation>
     </message>
     <message>
@@ -2699,7 +2699,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请校验模型或重新安装；改动过的 yaml 要恢复原样。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is 300.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is 300.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 300 秒。</translation>
     </message>
     <message>
@@ -3247,8 +3247,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
-        <translation>未安装 vLLM（pip install 'timbre-studio[vllm]'）</translation>
+        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
+        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -3819,8 +3819,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
-        <translation>{program} 也可以运行 pip install "timbre-studio[media]"。</translation>
+        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
+        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -4127,7 +4127,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
         <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -4422,7 +4422,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>“{written}” contains a tag. The dictionary does not change tags.</source>
         <translation>“{written}”含有标签，词典不会改动标签。</translation>
     </message>
-<message>
+    <message>
         <source>{problem} {hint}</source>
         <translation>{problem}{hint}</translation>
     </message>
@@ -5197,7 +5197,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
     </message>
     <message>
-        <source>Instruct mode: the model follows your words, and takes the voice's sound as it is.</source>
+        <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
         <translation>指令模式：模型按你的描述朗读，音色取自声音本身。</translation>
     </message>
     <message>
@@ -6349,7 +6349,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>播放设备</translation>
     </message>
     <message>
-        <source>Where takes are heard. If it is unplugged, the system's own device is used.</source>
+        <source>Where takes are heard. If it is unplugged, the system&apos;s own device is used.</source>
         <translation>在哪里试听。如果设备被拔掉，则使用系统默认设备。</translation>
     </message>
     <message>
@@ -6417,7 +6417,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行模型的设备</translation>
     </message>
     <message>
-        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card's name.</source>
+        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card&apos;s name.</source>
         <translation>auto 表示显存最大的显卡；没有显卡时用处理器。也可以填 cpu、cuda、cuda:1，或显卡名称的一部分。</translation>
     </message>
     <message>
@@ -6501,7 +6501,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>今后模型保存的位置；每个模型占 3 到 7 GB。其他位置的模型不会移动。</translation>
     </message>
     <message>
-        <source>With the program's data</source>
+        <source>With the program&apos;s data</source>
         <translation>与程序数据在一起</translation>
     </message>
     <message>
@@ -6585,7 +6585,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>每行之后停顿相同</translation>
     </message>
     <message>
-        <source>Between the lines of a joined file; otherwise each line's own pause.</source>
+        <source>Between the lines of a joined file; otherwise each line&apos;s own pause.</source>
         <translation>用于合并文件的各行之间；否则使用每行自己的停顿。</translation>
     </message>
     <message>
