@@ -1347,10 +1347,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>响度不能是 {lufs:g} LUFS。</translation>
     </message>
     <message>
-        <source>A model cannot be called “{name}”.</source>
-        <translation>模型不能叫做“{name}”。</translation>
-    </message>
-    <message>
         <source>A part of the program cannot be loaded: {reason}.</source>
         <translation>程序的一部分无法加载：{reason}。</translation>
     </message>
@@ -1559,10 +1555,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择一个已安装的模型。</translation>
     </message>
     <message>
-        <source>Choose one that was installed.</source>
-        <translation>请选择已安装的模型。</translation>
-    </message>
-    <message>
         <source>Choose one, or drop a recording of a voice on the window.</source>
         <translation>请选择一个声音，或把一段录音拖到窗口上。</translation>
     </message>
@@ -1635,10 +1627,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新复制或下载。</translation>
     </message>
     <message>
-        <source>Copy or export it again; a zip or tar archive is needed.</source>
-        <translation>请重新复制或导出；需要 zip 或 tar 压缩包。</translation>
-    </message>
-    <message>
         <source>Cut the recording into shorter ones.</source>
         <translation>请把录音切成较短的几段。</translation>
     </message>
@@ -1671,16 +1659,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请把一段录音拖到窗口上。</translation>
     </message>
     <message>
-        <source>Export the model again there.</source>
-        <translation>请在原来的电脑上重新导出模型。</translation>
-    </message>
-    <message>
         <source>Free some space and export again: what is done stays.</source>
         <translation>请腾出一些空间后重新导出：已完成的会保留。</translation>
-    </message>
-    <message>
-        <source>Free some space and start it again: what is there stays.</source>
-        <translation>请腾出一些空间后重新开始：已有的会保留。</translation>
     </message>
     <message>
         <source>Free some space and try again.</source>
@@ -1699,10 +1679,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请腾出空间：磁盘几乎已满。</translation>
     </message>
     <message>
-        <source>Give a folder or an archive.</source>
-        <translation>请给出文件夹或压缩包。</translation>
-    </message>
-    <message>
         <source>Give a folder, or one of: {known}.</source>
         <translation>请给出一个文件夹，或以下之一：{known}。</translation>
     </message>
@@ -1711,20 +1687,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请用 --voice 给出声音的录音或名称。</translation>
     </message>
     <message>
-        <source>Give the folder that holds llm.pt, flow.pt and hift.pt, or an archive of it.</source>
-        <translation>请给出包含 llm.pt、flow.pt 和 hift.pt 的文件夹，或它的压缩包。</translation>
-    </message>
-    <message>
         <source>Give the folder that holds llm.pt, flow.pt and hift.pt.</source>
         <translation>请给出包含 llm.pt、flow.pt 和 hift.pt 的文件夹。</translation>
-    </message>
-    <message>
-        <source>Give the model another name if it is meant to differ, else download it again.</source>
-        <translation>如果它本来就不同，请换一个名称；否则请重新下载。</translation>
-    </message>
-    <message>
-        <source>Give this one another name, or remove that one first.</source>
-        <translation>请给它换一个名称，或先移除原有的模型。</translation>
     </message>
     <message>
         <source>If it is damaged, install the program again.</source>
@@ -1777,10 +1741,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.</source>
         <translation>请安装 onnxruntime-gpu 及其对应版本的 CUDA 和 cuDNN，或选择其他引擎。</translation>
-    </message>
-    <message>
-        <source>Install the model again, or import it from where it is whole.</source>
-        <translation>请重新安装模型，或从完整的位置导入。</translation>
     </message>
     <message>
         <source>Install the program again.</source>
@@ -1841,10 +1801,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Prompt, text and speech together are {tokens} tokens; the model holds {most}.</source>
         <translation>提示、文本与语音共 {tokens} 个 token；模型最多容纳 {most} 个。</translation>
-    </message>
-    <message>
-        <source>Put name and password into the proxy settings of the system, then try again.</source>
-        <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
         <source>PyTorch does not start.</source>
@@ -2099,10 +2055,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>ONNX Runtime 无法使用 {device}：缺少它的 CUDA 库，或版本不符。</translation>
     </message>
     <message>
-        <source>Remove the model, and import it again from where it is whole.</source>
-        <translation>请移除该模型，再从完整的来源重新导入。</translation>
-    </message>
-    <message>
         <source>Run the benchmark from a clone, or measure an installed model with --model.</source>
         <translation>请在源代码的克隆中运行基准测试，或用 --model 测量已安装的模型。</translation>
     </message>
@@ -2129,10 +2081,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Say with --model which model it was stored with.</source>
         <translation>请用 --model 指明它是用哪个模型保存的。</translation>
-    </message>
-    <message>
-        <source>Set HTTPS_PROXY to an address like http://127.0.0.1:7890, or import the model from a folder.</source>
-        <translation>请把 HTTPS_PROXY 设为 http://127.0.0.1:7890 这样的地址，或从文件夹导入模型。</translation>
     </message>
     <message>
         <source>Set it back to automatic (Settings, Speaking and playing).</source>
@@ -2271,14 +2219,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文件里有不是声音的数值。</translation>
     </message>
     <message>
-        <source>Correct the environment variable SSL_CERT_FILE, or remove it.</source>
-        <translation>请更正环境变量 SSL_CERT_FILE，或将其删除。</translation>
-    </message>
-    <message>
-        <source>The file of trusted certificates that this computer names cannot be used ({reason}).</source>
-        <translation>这台计算机指定的受信任证书文件无法使用（{reason}）。</translation>
-    </message>
-    <message>
         <source>The flow cannot run in {name}.</source>
         <translation>流模型无法以 {name} 运行。</translation>
     </message>
@@ -2403,14 +2343,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>发音词典 {path} 已损坏。</translation>
     </message>
     <message>
-        <source>The proxy of this computer is of a kind this program does not speak, or its address is wrong.</source>
-        <translation>这台电脑的代理是本程序不支持的类型，或者地址有误。</translation>
-    </message>
-    <message>
-        <source>The proxy of this computer wants to know who asks (status {status}).</source>
-        <translation>本机的代理要求登录（状态 {status}）。</translation>
-    </message>
-    <message>
         <source>The recording and the text together are longer than the model can hold.</source>
         <translation>录音和文本加起来超过模型的容量。</translation>
     </message>
@@ -2495,10 +2427,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有可导出的行。</translation>
     </message>
     <message>
-        <source>There is a model {name} already.</source>
-        <translation>已经有名为 {name} 的模型。</translation>
-    </message>
-    <message>
         <source>There is no engine {names} for that.</source>
         <translation>没有适用于此的引擎 {names}。</translation>
     </message>
@@ -2527,20 +2455,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有模型文件夹 {folder}。</translation>
     </message>
     <message>
-        <source>There is no model in {path}: no cosyvoice*.yaml.</source>
-        <translation>{path} 中没有模型：没有 cosyvoice*.yaml。</translation>
-    </message>
-    <message>
         <source>There is no model {choice}.</source>
         <translation>没有模型 {choice}。</translation>
     </message>
     <message>
         <source>There is no model {choice}.{did_you_mean}</source>
         <translation>没有模型 {choice}。{did_you_mean}</translation>
-    </message>
-    <message>
-        <source>There is no model {name} here.</source>
-        <translation>这里没有模型 {name}。</translation>
     </message>
     <message>
         <source>There is no precision “{name}”.</source>
@@ -2565,10 +2485,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is no voice yet to say it.</source>
         <translation>还没有可以朗读它的声音。</translation>
-    </message>
-    <message>
-        <source>There is no {path}.</source>
-        <translation>{path} 不存在。</translation>
     </message>
     <message>
         <source>There is not enough memory for this sentence.</source>
@@ -2627,10 +2543,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>此版本已不在项目中。</translation>
     </message>
     <message>
-        <source>Try again in some minutes, or choose another source (Settings, Models).</source>
-        <translation>请过几分钟再试，或选择其他来源（设置，模型）。</translation>
-    </message>
-    <message>
         <source>Try again later, or choose another source (Settings, Models).</source>
         <translation>请稍后再试，或另选来源（设置，模型）。</translation>
     </message>
@@ -2673,10 +2585,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Use letters, digits and spaces.</source>
         <translation>请使用字母、数字和空格。</translation>
-    </message>
-    <message>
-        <source>Use letters, digits, spaces, dots, dashes and underscores.</source>
-        <translation>请使用字母、数字、空格、点、短横线和下划线。</translation>
     </message>
     <message>
         <source>Use the commands (`timbre --help`), or start it on a desktop.</source>
@@ -2727,16 +2635,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法为这块显卡编译 8 位权重所需的程序（{reason}）。</translation>
     </message>
     <message>
-        <source>What arrived for {file} is not what was published: {why}.</source>
-        <translation>收到的 {file} 与发布的不一致：{why}。</translation>
-    </message>
-    <message>
         <source>What arrived is not the published file: a login page, a changed mirror, or damage on the way.</source>
         <translation>收到的不是发布的文件：登录页、被改动的镜像，或传输损坏。</translation>
-    </message>
-    <message>
-        <source>What has arrived is kept: start it again to go on, or choose another source (Settings, Models).</source>
-        <translation>已收到的会保留：请重新开始以继续，或另选来源（设置，模型）。</translation>
     </message>
     <message>
         <source>What is spoken for this export cannot be kept in {folder}: the disk is full, or not to be written.</source>
@@ -2779,10 +2679,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请用拼音或词典提供的音写。</translation>
     </message>
     <message>
-        <source>Write it like https://hf-mirror.com, or leave it empty.</source>
-        <translation>请写成 https://hf-mirror.com 这样，或留空。</translation>
-    </message>
-    <message>
         <source>Write names with lists of words.</source>
         <translation>请写名称及其词语列表。</translation>
     </message>
@@ -2809,10 +2705,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>`timbre engines why` says what happened, `timbre engines rebuild` tries again.</source>
         <translation>`timbre engines why` 会说明原因，`timbre engines rebuild` 会重试。</translation>
-    </message>
-    <message>
-        <source>`timbre models list` names them.</source>
-        <translation>`timbre models list` 会列出它们。</translation>
     </message>
     <message>
         <source>`timbre models list` names those there are; install it, or correct the name or folder.</source>
@@ -2867,16 +2759,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>程序的另一个窗口正在试用它</translation>
     </message>
     <message>
-        <source>broke off the connection</source>
-        <translation>中断了连接</translation>
-    </message>
-    <message>
         <source>cache</source>
         <translation>缓存</translation>
-    </message>
-    <message>
-        <source>cannot be reached through the proxy of this computer</source>
-        <translation>无法通过这台电脑的代理访问</translation>
     </message>
     <message>
         <source>cannot be used ({reason})</source>
@@ -2885,10 +2769,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>data</source>
         <translation>数据</translation>
-    </message>
-    <message>
-        <source>does not answer any more</source>
-        <translation>不再响应</translation>
     </message>
     <message>
         <source>engine</source>
@@ -2963,10 +2843,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>它是文件夹</translation>
     </message>
     <message>
-        <source>it is damaged, or none</source>
-        <translation>文件已损坏，或不是归档文件</translation>
-    </message>
-    <message>
         <source>it is in use</source>
         <translation>正在使用</translation>
     </message>
@@ -3009,14 +2885,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>its results differ by {error:.2%} from plain float32, more than {limit:.2%}</source>
         <translation>其结果与普通 float32 相差 {error:.2%}，超过 {limit:.2%}</translation>
-    </message>
-    <message>
-        <source>its size is another one</source>
-        <translation>大小不同</translation>
-    </message>
-    <message>
-        <source>its size or checksum is another one</source>
-        <translation>大小或校验和不同</translation>
     </message>
     <message>
         <source>its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB</source>
@@ -3115,10 +2983,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音</translation>
     </message>
     <message>
-        <source>shows a certificate this computer does not trust ({reason})</source>
-        <translation>出示了这台电脑不信任的证书（{reason}）</translation>
-    </message>
-    <message>
         <source>signal {number}</source>
         <translation>信号 {number}</translation>
     </message>
@@ -3185,10 +3049,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>the server has a shorter file</source>
         <translation>服务器上的文件更短</translation>
-    </message>
-    <message>
-        <source>the server went on with another file</source>
-        <translation>服务器接着发送的是另一个文件</translation>
     </message>
     <message>
         <source>the system does not permit it</source>
@@ -3367,10 +3227,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 是一个网络，但与其名称不符。</translation>
     </message>
     <message>
-        <source>{file} is another one at {place} than in the release of {model} that this program knows.</source>
-        <translation>{place} 上的 {file} 与本程序所知的 {model} 发布版不同。</translation>
-    </message>
-    <message>
         <source>{file} is damaged: {what}.</source>
         <translation>{file} 已损坏：{what}。</translation>
     </message>
@@ -3419,10 +3275,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法读取 {file}。</translation>
     </message>
     <message>
-        <source>{file} is not the one of the release {name}.</source>
-        <translation>{file} 不是发布版 {name} 的文件。</translation>
-    </message>
-    <message>
         <source>{file} lacks the value {key}.</source>
         <translation>{file} 缺少值 {key}。</translation>
     </message>
@@ -3437,10 +3289,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} of {name} is damaged.</source>
         <translation>{name} 的 {file} 已损坏。</translation>
-    </message>
-    <message>
-        <source>{file} was damaged on its way here.</source>
-        <translation>{file} 在传输中损坏。</translation>
     </message>
     <message>
         <source>{file} was made by another version of the program.</source>
@@ -3463,20 +3311,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{good} 个已验证，{refused} 个被拒绝，{resting} 个已放弃；占用 {used}，上限 {limit}</translation>
     </message>
     <message>
-        <source>{host} does not hand out the model (it answers with status {status}).</source>
-        <translation>{host} 没有提供模型（状态 {status}）。</translation>
-    </message>
-    <message>
         <source>{host} does not have the model (status {status}).</source>
         <translation>{host} 没有这个模型（状态 {status}）。</translation>
-    </message>
-    <message>
-        <source>{host} does not let everybody have this model (status {status}).</source>
-        <translation>{host} 不允许所有人获取这个模型（状态 {status}）。</translation>
-    </message>
-    <message>
-        <source>{host} has been asked too often from here (status {status}).</source>
-        <translation>从这里向 {host} 请求得太频繁（状态 {status}）。</translation>
     </message>
     <message>
         <source>{library} is installed, but its libraries cannot be loaded</source>
@@ -3495,16 +3331,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{name} 随程序附带，无需下载。</translation>
     </message>
     <message>
-        <source>{name} comes with the program and stays.</source>
-        <translation>{name} 随程序提供，不会移除。</translation>
-    </message>
-    <message>
         <source>{name} is not a model that can be downloaded.{did_you_mean}</source>
         <translation>{name} 不是可以下载的模型。{did_you_mean}</translation>
-    </message>
-    <message>
-        <source>{name} is not complete: {files} must be mended.</source>
-        <translation>{name} 不完整：需要修复 {files}。</translation>
     </message>
     <message>
         <source>{name} is not installed.</source>
@@ -3517,10 +3345,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{name}, {cores} cores ({logical} logical)</source>
         <translation>{name}，{cores} 个核心（{logical} 个逻辑核心）</translation>
-    </message>
-    <message>
-        <source>{place} does not have {file} of {model}.</source>
-        <translation>{place} 上没有 {model} 的 {file}。</translation>
     </message>
     <message>
         <source>{folder} cannot be written to ({reason}).</source>
@@ -3555,14 +3379,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>Timbre Studio {version}，{origin}，{system}</translation>
     </message>
     <message>
-        <source>`timbre models install {name}` downloads it, as does the page of models (Ctrl+M).</source>
-        <translation>可用 `timbre models install {name}` 或在模型页面（Ctrl+M）下载。</translation>
-    </message>
-    <message>
-        <source>`timbre models install {name}` mends it, as does the page of models (Ctrl+M).</source>
-        <translation>可用 `timbre models install {name}` 或在模型页面（Ctrl+M）修复。</translation>
-    </message>
-    <message>
         <source>`timbre models list` names them; a folder or an archive comes in by `timbre models import`.</source>
         <translation>`timbre models list` 会列出它们；文件夹或压缩包请用 `timbre models import`。</translation>
     </message>
@@ -3573,10 +3389,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.</source>
         <translation>{folder} 不是 CosyVoice 模型文件夹：其中没有 cosyvoice*.yaml。</translation>
-    </message>
-    <message>
-        <source>{folder} is not a whole model: {missing} is missing.</source>
-        <translation>{folder} 不是完整的模型：缺少 {missing}。</translation>
     </message>
     <message>
         <source>{folder}/{file} is missing.</source>
@@ -3595,16 +3407,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{names} 或 {last}</translation>
     </message>
     <message>
-        <source>{name} cannot be used yet: this version of the program does not speak with its generation.</source>
-        <translation>{name} 还不能使用：本版程序不支持这一代模型。</translation>
-    </message>
-    <message>
         <source>{name} has no recording, only what a {own} model stored of it; {model} is a {generation} model.</source>
         <translation>{name} 没有录音，只有 {own} 模型为它保存的内容；而 {model} 是 {generation} 模型。</translation>
-    </message>
-    <message>
-        <source>{name} is being worked on by another program, or in another window.</source>
-        <translation>另一个程序或窗口正在处理 {name}。</translation>
     </message>
     <message>
         <source>{path} cannot be opened ({reason}).</source>
@@ -3659,16 +3463,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{version}，位于 {folder}</translation>
     </message>
     <message>
-        <source>{what} wants {needed} of disk space; {free} are free in {folder}.</source>
-        <translation>{what} 需要 {needed} 磁盘空间；{folder} 只剩 {free}。</translation>
-    </message>
-    <message>
         <source>{{field}:{spec}} is not understood.</source>
         <translation>无法理解 {{field}:{spec}}。</translation>
-    </message>
-    <message>
-        <source>“{endpoint}” is not the address of a server.</source>
-        <translation>“{endpoint}”不是服务器地址。</translation>
     </message>
     <message>
         <source>“{final}” has no vowel.</source>
@@ -3695,20 +3491,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>“{written}”既没有替代读法也没有发音。</translation>
     </message>
     <message>
-        <source>Check that this network does not ask for a login first, or choose another source (Settings, Models).</source>
-        <translation>请检查当前网络是否需要先登录，或选择其他来源（设置，模型）。</translation>
-    </message>
-    <message>
         <source>Repair {path}, or remove it.</source>
         <translation>请修复或删除 {path}。</translation>
     </message>
     <message>
         <source>The default is used.</source>
         <translation>已改用默认值。</translation>
-    </message>
-    <message>
-        <source>The list of models that comes with the program is damaged ({file}).</source>
-        <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
         <source>The old file is kept as {path}.</source>
@@ -3721,10 +3509,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The settings were damaged; the defaults are used.</source>
         <translation>设置文件已损坏，已改用默认设置。</translation>
-    </message>
-    <message>
-        <source>What {place} sent is not a list of files.</source>
-        <translation>{place} 返回的内容不是文件列表。</translation>
     </message>
     <message>
         <source>the server sent something else</source>
@@ -4425,6 +4209,226 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{problem} {hint}</source>
         <translation>{problem}{hint}</translation>
+    </message>
+    <message>
+        <source>Check whether this network requires a login, or choose another source (Settings, Models).</source>
+        <translation>请检查当前网络是否需要登录认证，或更换下载源（设置 › 模型）。</translation>
+    </message>
+    <message>
+        <source>Choose a folder or an archive.</source>
+        <translation>请选择文件夹或压缩包。</translation>
+    </message>
+    <message>
+        <source>Choose an installed model.</source>
+        <translation>请选择已安装的模型。</translation>
+    </message>
+    <message>
+        <source>Choose another name if this is intended; otherwise download the model again.</source>
+        <translation>如果这是有意修改的模型，请换一个名称；否则请重新下载。</translation>
+    </message>
+    <message>
+        <source>Choose another name, or remove the existing model first.</source>
+        <translation>请换一个名称，或先删除已有的模型。</translation>
+    </message>
+    <message>
+        <source>{name} is being changed by another program or another window.</source>
+        <translation>{name} 正被其他程序或窗口修改。</translation>
+    </message>
+    <message>
+        <source>{name} is damaged: {files} must be repaired.</source>
+        <translation>{name} 已损坏：需要修复 {files}。</translation>
+    </message>
+    <message>
+        <source>{what} needs {needed} of disk space, but only {free} are free in {folder}.</source>
+        <translation>{what} 需要 {needed} 磁盘空间，但 {folder} 仅剩 {free}。</translation>
+    </message>
+    <message>
+        <source>“{endpoint}” is not a server address.</source>
+        <translation>“{endpoint}”不是有效的服务器地址。</translation>
+    </message>
+    <message>
+        <source>A model named {name} already exists.</source>
+        <translation>已有名为 {name} 的模型。</translation>
+    </message>
+    <message>
+        <source>Choose the folder that contains llm.pt, flow.pt and hift.pt, or an archive of it.</source>
+        <translation>请选择包含 llm.pt、flow.pt 和 hift.pt 的文件夹，或其压缩包。</translation>
+    </message>
+    <message>
+        <source>Copy or export it again as a zip or tar archive.</source>
+        <translation>请重新复制，或重新导出为 zip 或 tar 压缩包。</translation>
+    </message>
+    <message>
+        <source>Correct or remove the environment variable SSL_CERT_FILE.</source>
+        <translation>请更正或删除环境变量 SSL_CERT_FILE。</translation>
+    </message>
+    <message>
+        <source>Download it on the Models page (Ctrl+M) or with `timbre models install {name}`.</source>
+        <translation>请在“模型”页面（Ctrl+M）下载，或运行 `timbre models install {name}`。</translation>
+    </message>
+    <message>
+        <source>Downloaded data is kept. Start again to resume, or choose another source (Settings, Models).</source>
+        <translation>已下载的内容会保留。重新开始即可继续下载，也可以更换下载源（设置 › 模型）。</translation>
+    </message>
+    <message>
+        <source>Enter an address such as https://hf-mirror.com, or leave it empty.</source>
+        <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
+    </message>
+    <message>
+        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
+        <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
+    </message>
+    <message>
+        <source>Export the model again.</source>
+        <translation>请重新导出该模型。</translation>
+    </message>
+    <message>
+        <source>Free some space and start again; downloaded data is kept.</source>
+        <translation>请释放一些空间后重新开始，已下载的内容会保留。</translation>
+    </message>
+    <message>
+        <source>Install the model again, or import a complete copy.</source>
+        <translation>请重新安装该模型，或导入完整的副本。</translation>
+    </message>
+    <message>
+        <source>Remove the model, then import a complete copy.</source>
+        <translation>请删除该模型，然后导入完整的副本。</translation>
+    </message>
+    <message>
+        <source>Repair it on the Models page (Ctrl+M) or with `timbre models install {name}`.</source>
+        <translation>请在“模型”页面（Ctrl+M）修复，或运行 `timbre models install {name}`。</translation>
+    </message>
+    <message>
+        <source>Set HTTPS_PROXY to an address such as http://127.0.0.1:7890, or import the model from a folder.</source>
+        <translation>请将 HTTPS_PROXY 设为类似 http://127.0.0.1:7890 的地址，或从文件夹导入模型。</translation>
+    </message>
+    <message>
+        <source>The download of {file} differs from the published file: {why}.</source>
+        <translation>下载的 {file} 与发布的文件不一致：{why}。</translation>
+    </message>
+    <message>
+        <source>The model in {folder} is incomplete: {missing} is missing.</source>
+        <translation>{folder} 中的模型不完整：缺少 {missing}。</translation>
+    </message>
+    <message>
+        <source>The model {name} is not installed.</source>
+        <translation>模型 {name} 未安装。</translation>
+    </message>
+    <message>
+        <source>The program&apos;s list of models is damaged ({file}).</source>
+        <translation>程序自带的模型列表已损坏（{file}）。</translation>
+    </message>
+    <message>
+        <source>The trusted certificate file set on this computer cannot be used ({reason}).</source>
+        <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
+    </message>
+    <message>
+        <source>This computer&apos;s proxy requires a login (status {status}).</source>
+        <translation>本机的代理需要登录（状态码 {status}）。</translation>
+    </message>
+    <message>
+        <source>Try again in a few minutes, or choose another source (Settings, Models).</source>
+        <translation>请几分钟后重试，或更换下载源（设置 › 模型）。</translation>
+    </message>
+    <message>
+        <source>Use letters, digits, spaces, dots, hyphens and underscores.</source>
+        <translation>请使用字母、数字、空格、点、连字符和下划线。</translation>
+    </message>
+    <message>
+        <source>Wait until it has finished, or cancel it there.</source>
+        <translation>请等待其完成，或在那里取消。</translation>
+    </message>
+    <message>
+        <source>`timbre models list` lists all models.</source>
+        <translation>运行 `timbre models list` 可列出所有模型。</translation>
+    </message>
+    <message>
+        <source>cannot be reached through this computer&apos;s proxy</source>
+        <translation>无法通过本机的代理连接</translation>
+    </message>
+    <message>
+        <source>closed the connection</source>
+        <translation>中断了连接</translation>
+    </message>
+    <message>
+        <source>it is damaged or not an archive</source>
+        <translation>已损坏或不是压缩包</translation>
+    </message>
+    <message>
+        <source>its size is wrong</source>
+        <translation>大小不符</translation>
+    </message>
+    <message>
+        <source>its size or checksum is wrong</source>
+        <translation>大小或校验和不符</translation>
+    </message>
+    <message>
+        <source>presented a certificate that this computer does not trust ({reason})</source>
+        <translation>提供的证书不受本机信任（{reason}）</translation>
+    </message>
+    <message>
+        <source>stopped responding</source>
+        <translation>没有响应</translation>
+    </message>
+    <message>
+        <source>the server sent another part or another version</source>
+        <translation>服务器返回了其他位置或其他版本的内容</translation>
+    </message>
+    <message>
+        <source>{file} at {place} differs from the release of {model} that this version supports.</source>
+        <translation>{place} 上的 {file} 与本版本支持的 {model} 不一致。</translation>
+    </message>
+    <message>
+        <source>{file} differs from the release {name}.</source>
+        <translation>{file} 与发布的 {name} 不一致。</translation>
+    </message>
+    <message>
+        <source>{file} of {model} is missing at {place}.</source>
+        <translation>{place} 上缺少 {model} 的 {file}。</translation>
+    </message>
+    <message>
+        <source>{file} was damaged after the export.</source>
+        <translation>{file} 在导出后损坏。</translation>
+    </message>
+    <message>
+        <source>{host} received too many requests from this computer (status {status}).</source>
+        <translation>本机向 {host} 发出的请求过多（状态码 {status}）。</translation>
+    </message>
+    <message>
+        <source>{host} refused the download (status {status}).</source>
+        <translation>{host} 拒绝了下载请求（状态码 {status}）。</translation>
+    </message>
+    <message>
+        <source>{host} restricts access to this model (status {status}).</source>
+        <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
+    </message>
+    <message>
+        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
+        <translation>不支持本机的代理类型，或代理地址有误。</translation>
+    </message>
+    <message>
+        <source>{name} is not supported by this version of the program.</source>
+        <translation>当前版本暂不支持 {name}。</translation>
+    </message>
+    <message>
+        <source>{name} is part of the program and cannot be removed.</source>
+        <translation>{name} 是程序自带的模型，不能删除。</translation>
+    </message>
+    <message>
+        <source>{path} does not contain a model: cosyvoice*.yaml is missing.</source>
+        <translation>{path} 中没有模型：缺少 cosyvoice*.yaml。</translation>
+    </message>
+    <message>
+        <source>{path} does not exist.</source>
+        <translation>{path} 不存在。</translation>
+    </message>
+    <message>
+        <source>{place} returned something other than a list of files.</source>
+        <translation>{place} 返回的不是文件列表。</translation>
+    </message>
+    <message>
+        <source>“{name}” cannot be used as a model name.</source>
+        <translation>“{name}”不能用作模型名称。</translation>
     </message>
 </context>
 <context>

@@ -1,1 +1,1 @@
-"""Models that exist: what is known of them, where they lie, and how they come, are checked and go. No torch, no Qt."""
+"""Model catalog: known releases, downloads, imports, exports, verification and removal. No torch, no Qt."""

@@ -1,4 +1,4 @@
-"""Which model suits a computer, and why."""
+"""Recommendation of a model for this computer."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from enum import Enum
 from studio.catalog.known import Ability, KnownModel
 from studio.catalog.machine import MachineFacts
 
-# Fun-CosyVoice3 in float32 with one voice takes 2.9 GB (README, Performance); a desktop wants some, too.
-_COMFORTABLE_CARD_BYTES = 6 << 30
-_LEAST_MEMORY_BYTES = 5 << 30
+# Fun-CosyVoice3 in float32 with one voice takes 2.9 GB (README, Performance), and the desktop needs some as well.
+_COMFORTABLE_GPU_BYTES = 6 << 30
+_MIN_MEMORY_BYTES = 5 << 30
 
 
 class Reason(Enum):
-    HAS_GPU = "has-card"  # the newest, on a card with room for it
-    LIGHTEST = "lightest"  # without such a card, the one with least to compute
+    HAS_GPU = "has-gpu"  # the newest model; it fits into GPU memory
+    LIGHTEST = "lightest"  # no such GPU: the model with the least computation
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """``lacks_memory``, ``lacks_disk``: it would not go well here as it is."""
+    """The recommended model. ``lacks_memory``, ``lacks_disk``: this computer has too little for it."""
 
     model: KnownModel
     reason: Reason
@@ -30,18 +30,17 @@ class Advice:
 
 
 def recommend_model(machine: MachineFacts, models: Iterable[KnownModel]) -> Advice | None:
-    """Among those that clone voices, can be used and are to be had; None where there is none."""
+    """Return the best of ``models`` that can be downloaded, run and clone voices, or None."""
     usable = [
         model for model in models if model.is_supported and model.can_be_downloaded and Ability.CLONE in model.abilities
     ]
     if not usable:
         return None
-    has_card = machine.gpu is not None and machine.gpu.memory_bytes >= _COMFORTABLE_CARD_BYTES
-    by_weight = sorted(usable, key=lambda model: model.size_bytes())
-    model = min(usable, key=lambda model: model.rank) if has_card else by_weight[0]
+    has_gpu = machine.gpu is not None and machine.gpu.memory_bytes >= _COMFORTABLE_GPU_BYTES
+    model = min(usable, key=lambda model: model.rank if has_gpu else model.size_bytes())
     return Advice(
         model,
-        Reason.HAS_GPU if has_card else Reason.LIGHTEST,
-        lacks_memory=machine.memory_bytes < _LEAST_MEMORY_BYTES,
+        Reason.HAS_GPU if has_gpu else Reason.LIGHTEST,
+        lacks_memory=machine.memory_bytes < _MIN_MEMORY_BYTES,
         lacks_disk=machine.free_disk_bytes < model.size_bytes(),
     )

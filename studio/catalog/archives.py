@@ -1,7 +1,7 @@
-"""Where a model may lie on this computer: a folder, a zip or a tar archive. Each is a box of named files.
+"""Read-only file containers that a model can be imported from: folder, zip or tar.
 
-Nothing is ever unpacked by the names that an archive gives its members: whoever reads a box asks for those it
-wants and writes them under names of its own. Links, devices and names that lead out of a folder do not exist here.
+Members are never extracted by their own names: the caller reads those it wants and chooses the names to write. Links,
+devices and names that lead out of the folder are left out.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from studio.catalog.file_names import is_safe_path
 from studio.errors import BadModelArchive, ModelNotFound
 from studio.wording import Message, wording
 
-_MOST_MEMBERS = 10_000
-_OF_DAMAGED_ARCHIVES = (
+_MAX_MEMBERS = 10_000
+# Raised by the libraries for damaged archives.
+_ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError),
-    *(ValueError, IndexError),  # names that are no text, or none at all
-    *(RuntimeError, MemoryError),  # encrypted, of an unusual compression; of absurd sizes
-    OSError,  # gzip's and the disk's
+    *(ValueError, IndexError),  # undecodable or empty names
+    *(RuntimeError, MemoryError),  # encrypted or unsupported compression; absurd sizes
+    OSError,  # gzip and the disk
 )
 
 
 class ArchiveReader(Protocol):
-    """``sizes``: the files in it by path with slashes, in the order in which they are quick to read."""
+    """A container of files. ``sizes``: bytes by path (with slashes), in the order that is fastest to read."""
 
     @property
     def sizes(self) -> Mapping[str, int]: ...
@@ -45,15 +46,15 @@ class ArchiveReader(Protocol):
 
 
 class OpenArchive:
-    """Closes a box, and turns what its library says into ``BadModelArchive``."""
+    """An open container whose library errors become ``BadModelArchive``. Close it with ``with``."""
 
     def __init__(self, path: Path, stop: CancelToken) -> None:
-        """Raises ``Stopped``, ``ModelNotFound``, ``BadModelArchive``."""
+        """Open ``path``. Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``."""
         self._path = path
         if not os.path.exists(path):
-            raise ModelNotFound("There is no {path}.", remedy="Give a folder or an archive.", path=path)
+            raise ModelNotFound("{path} does not exist.", remedy="Choose a folder or an archive.", path=path)
         with _unpacking(path):
-            self._box = _open(path, stop)
+            self._reader = _open(path, stop)
 
     def __enter__(self) -> Self:
         return self
@@ -61,19 +62,19 @@ class OpenArchive:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._box.close()
+        self._reader.close()
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        return self._box.sizes
+        return self._reader.sizes
 
     def open(self, path: str) -> IO[bytes]:
         with _unpacking(self._path):
-            return self._box.open(path)
+            return self._reader.open(path)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Around reads: archives are checked while they are read."""
+        """Turn library errors into ``BadModelArchive``; archives are checked while they are read."""
         with _unpacking(self._path):
             yield
 
@@ -82,15 +83,15 @@ class OpenArchive:
 def _unpacking(path: Path) -> Iterator[None]:
     try:
         yield
-    except _OF_DAMAGED_ARCHIVES as error:
-        says_something = isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno)
-        raise _no_archive(path, error if says_something else wording("it is damaged, or none")) from error
+    except _ARCHIVE_ERRORS as error:
+        is_readable = isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno)
+        raise _bad_archive(path, error if is_readable else wording("it is damaged or not an archive")) from error
 
 
-def _no_archive(path: Path, reason: Exception | Message) -> BadModelArchive:
+def _bad_archive(path: Path, reason: Exception | Message) -> BadModelArchive:
     return BadModelArchive(
         "{file} cannot be read as an archive ({reason}).",
-        remedy="Copy or export it again; a zip or tar archive is needed.",
+        remedy="Copy or export it again as a zip or tar archive.",
         file=path.name,
         reason=reason,
     )
@@ -99,9 +100,9 @@ def _no_archive(path: Path, reason: Exception | Message) -> BadModelArchive:
 def _open(path: Path, stop: CancelToken) -> ArchiveReader:
     if os.path.isdir(path):
         return _Folder(path)
-    if not os.path.isfile(path):  # a pipe waits for a writer, some devices never end
-        raise _no_archive(path, wording("it is not an ordinary file"))
-    # A tar archive may end with weights, which are zip archives themselves, and zip is recognised by its end.
+    if not os.path.isfile(path):  # a pipe would block, and some devices never end
+        raise _bad_archive(path, wording("it is not an ordinary file"))
+    # zipfile recognises a zip by its end, and a tar may end with weights, which are zip archives themselves.
     if zipfile.is_zipfile(path) and not tarfile.is_tarfile(path):
         return _Zip(path)
     return _Tar(path, stop)
@@ -110,21 +111,21 @@ def _open(path: Path, stop: CancelToken) -> ArchiveReader:
 class _Folder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        # A hub's cache holds links to files elsewhere: in a folder of one's own they are fine.
+        # Links are allowed in a folder: the Hugging Face cache consists of them.
         found = [file for depth in ("*", "*/*", "*/*/*") for file in sorted(folder.glob(depth)) if file.is_file()]
-        self.sizes = {file.relative_to(folder).as_posix(): file.stat().st_size for file in found[:_MOST_MEMBERS]}
+        self.sizes = {file.relative_to(folder).as_posix(): file.stat().st_size for file in found[:_MAX_MEMBERS]}
 
     def open(self, path: str) -> IO[bytes]:
         return (self._folder / path).open("rb")
 
     def close(self) -> None:
-        """A folder needs none."""
+        """Do nothing."""
 
 
 class _Zip:
     def __init__(self, path: Path) -> None:
         self._zip = zipfile.ZipFile(path)
-        members = [info for info in self._zip.infolist()[:_MOST_MEMBERS] if not info.is_dir()]
+        members = [info for info in self._zip.infolist()[:_MAX_MEMBERS] if not info.is_dir()]
         self._members = {info.filename: info for info in members if is_safe_path(info.filename)}
         self.sizes = {name: info.file_size for name, info in self._members.items()}
 
@@ -136,7 +137,7 @@ class _Zip:
 
 
 class _StoppableFile(io.FileIO):
-    """A compressed tar archive is unpacked once from end to end to learn what is in it: for minutes, with gigabytes."""
+    """A file whose reads check ``stop``: listing a compressed tar unpacks all of it, which takes minutes."""
 
     def __init__(self, path: Path, stop: CancelToken) -> None:
         super().__init__(path)
@@ -151,7 +152,7 @@ class _Tar:
     def __init__(self, path: Path, stop: CancelToken) -> None:
         self._file = _StoppableFile(path, stop)
         try:
-            self._tar = tarfile.open(fileobj=self._file)  # noqa: SIM115 - closed with the box
+            self._tar = tarfile.open(fileobj=self._file)  # noqa: SIM115 - closed in close()
             self._members = self._read_members()
         except BaseException:
             self._file.close()
@@ -164,7 +165,7 @@ class _Tar:
             name = member.name.removeprefix("./")
             if member.isreg() and is_safe_path(name):
                 members[name] = member
-            if len(members) > _MOST_MEMBERS:
+            if len(members) > _MAX_MEMBERS:
                 break
         return members
 

@@ -1,4 +1,4 @@
-"""Ending work that another thread does: at once, even while it waits for a server that is silent."""
+"""Cancellation of work on another thread, effective even while it waits for a silent server."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Protocol
 
 
 class DownloadCancelled(Exception):
-    """The work ended because it was asked to; what it had done is kept."""
+    """The user cancelled the work. Completed parts are kept."""
 
 
 class HasStream(Protocol):
-    """An answer from a server, with the connection it comes through."""
+    """An HTTP response with access to its connection."""
 
     @property
     def extensions(self) -> dict[str, object]: ...
 
 
 class CancelToken:
-    """Thrown once, from any thread."""
+    """A cancellation flag. ``cancel`` may be called once, from any thread."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._lock = threading.Lock()
-        self._waiting_for: socket.socket | None = None
+        self._connection: socket.socket | None = None
 
     @property
     def is_cancelled(self) -> bool:
@@ -35,35 +35,35 @@ class CancelToken:
     def cancel(self) -> None:
         with self._lock:
             self._event.set()
-            if self._waiting_for is not None:
-                _hang_up(self._waiting_for)
+            if self._connection is not None:
+                _shut_down(self._connection)
 
     def check(self) -> None:
-        """Raises ``DownloadCancelled`` if it was thrown."""
+        """Raise ``DownloadCancelled`` if cancelled."""
         if self.is_cancelled:
             raise DownloadCancelled
 
     def sleep(self, seconds: float) -> None:
-        """Raises ``DownloadCancelled`` as soon as it is thrown."""
+        """Wait. Raise ``DownloadCancelled`` as soon as it is cancelled."""
         if self._event.wait(seconds):
             raise DownloadCancelled
 
     @contextlib.contextmanager
-    def watching(self, answer: HasStream) -> Iterator[None]:
-        """While ``answer`` is being read, a throw hangs up: no waiting for a server's patience to end."""
-        stream = answer.extensions.get("network_stream")
+    def watching(self, response: HasStream) -> Iterator[None]:
+        """While ``response`` is being read, ``cancel`` also closes its connection, which wakes the reader."""
+        stream = response.extensions.get("network_stream")
         connection = stream.get_extra_info("socket") if hasattr(stream, "get_extra_info") else None
         with self._lock:
-            self._waiting_for = connection if isinstance(connection, socket.socket) else None
+            self._connection = connection if isinstance(connection, socket.socket) else None
         try:
             self.check()
             yield
         finally:
             with self._lock:
-                self._waiting_for = None
+                self._connection = None
 
 
-def _hang_up(connection: socket.socket) -> None:
-    """Wakes whoever reads from it. Below TLS: its own shutdown is not meant for another thread."""
+def _shut_down(connection: socket.socket) -> None:
+    """Wake the thread that reads from ``connection``. Bypasses TLS, whose shutdown is not thread-safe."""
     with contextlib.suppress(OSError):
         socket.socket.shutdown(connection, socket.SHUT_RDWR)

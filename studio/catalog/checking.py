@@ -1,4 +1,4 @@
-"""Whether every byte of a model is what it should be; and forgetting a model."""
+"""Verification of installed models against their checksums, and removal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """``damaged``: files that are missing or not what they should be. ``is_learned``: there was nothing to compare with."""
+    """Result of a verification.
+
+    ``damaged``: files that are missing or differ. ``is_learned``: no checksums were known, so they were recorded.
+    """
 
     name: str
     num_files: int
@@ -36,66 +39,66 @@ class CheckResult:
 def check_model(
     name: str, *, stop: CancelToken | None = None, on_progress: OnProgress = ignore_progress
 ) -> CheckResult:
-    """Reads all of it, and remembers what is broken: such a model is not loaded any more.
+    """Hash all files of a model and record the damaged ones; a damaged model is not loaded.
 
-    A folder that somebody put there is compared with the release of its name, if there is one; else its sums are
-    learned, so that the next check can tell. Raises ``Stopped``, ``ModelNotFound``, ``ModelBusy``, ``MissingModelFile``.
+    A folder without a record is compared with the release of the same name. Without such a release, its checksums are
+    recorded for the next check. Raise ``DownloadCancelled``, ``ModelNotFound``, ``ModelBusy``, ``MissingModelFile``.
     """
     stop = stop or CancelToken()
-    own = models_folder() / name
-    if not own.is_dir() and (bundled_folder() / name).is_dir():
-        require_complete(bundled_folder() / name)
-        files = _sums(bundled_folder() / name, _files_of(bundled_folder() / name), stop, on_progress)
+    folder, bundled = models_folder() / name, bundled_folder() / name
+    if not folder.is_dir() and bundled.is_dir():
+        require_complete(bundled)
+        files = _hash_files(bundled, _files_of(bundled), stop, on_progress)
         return CheckResult(name, len(files), (), is_learned=True)
-    if not own.is_dir():
+    if not folder.is_dir():
         raise model_not_found(name)
     with lock_model(name):
-        record = read_record(own)
-        expected = _expected(name, own, record)
-        sums = _sums(own, tuple(expected), stop, on_progress)
+        record = read_record(folder)
+        expected = _expected_checksums(name, folder, record)
+        found = _hash_files(folder, tuple(expected), stop, on_progress)
         damaged = tuple(
-            path for path, wanted in expected.items() if path not in sums or wanted not in (None, sums[path].sha256)
+            path for path, sha256 in expected.items() if path not in found or sha256 not in (None, found[path].sha256)
         )
         if record is None:
-            require_complete(own)
-            record = InstallRecord(name, str(own), "", tuple(sums.values()))
-        write_record(own, record.with_damaged(damaged))
+            require_complete(folder)
+            record = InstallRecord(name, str(folder), "", tuple(found.values()))
+        write_record(folder, record.with_damaged(damaged))
         is_learned = not any(expected.values())
         return CheckResult(name, len(expected), tuple(sorted(damaged)), is_learned)
 
 
 def remove_model(name: str) -> bool:
-    """Forgets it, and what has arrived of it; whether there was anything.
+    """Delete a model and its unfinished download. Return whether there was either.
 
-    Raises ``ModelBusy``, ``CannotWrite``, and ``ModelNotFound`` for one that ships with the program.
+    Raise ``ModelBusy``, ``CannotWrite``, and ``ModelNotFound`` for a bundled model.
     """
-    own = models_folder() / name
-    if not own.is_dir() and (bundled_folder() / name).is_dir():
+    installed = models_folder() / name
+    if not installed.is_dir() and (bundled_folder() / name).is_dir():
         raise ModelNotFound(
-            "{name} comes with the program and stays.", remedy="Choose one that was installed.", name=name
+            "{name} is part of the program and cannot be removed.", remedy="Choose an installed model.", name=name
         )
     with lock_model(name):
-        found = [folder for folder in (own, staging_folder(name)) if folder.is_dir()]
+        found = [folder for folder in (installed, staging_folder(name)) if folder.is_dir()]
         for folder in found:
             delete_model(folder)
     return bool(found)
 
 
 def discard_download(name: str) -> None:
-    """What has arrived of it, and is not complete. Raises ``ModelBusy``, ``CannotWrite``."""
+    """Delete an unfinished download. Raise ``ModelBusy``, ``CannotWrite``."""
     with lock_model(name):
         delete_model(staging_folder(name))
 
 
-def _expected(name: str, folder: Path, record: InstallRecord | None) -> dict[str, str | None]:
-    """The SHA-256 of each file, as far as it is known."""
+def _expected_checksums(name: str, folder: Path, record: InstallRecord | None) -> dict[str, str | None]:
+    """Return the SHA-256 of each file, or None where it is unknown."""
     if record is not None:
         return {file.path: file.sha256 for file in record.files}
     release = known_models().get(name)
     expected: dict[str, str | None] = dict.fromkeys(_files_of(folder))
     if release is not None:
-        here = [file for file in release.files if file.variant is None or file.path in expected]
-        expected.update({file.path: file.sha256 for file in here})
+        released = [file for file in release.files if file.variant is None or file.path in expected]
+        expected.update({file.path: file.sha256 for file in released})
     return expected
 
 
@@ -103,18 +106,20 @@ def _files_of(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
 
 
-def _sums(folder: Path, paths: tuple[str, ...], stop: CancelToken, on_progress: OnProgress) -> dict[str, RecordedFile]:
-    """Of those that can be read."""
+def _hash_files(
+    folder: Path, paths: tuple[str, ...], stop: CancelToken, on_progress: OnProgress
+) -> dict[str, RecordedFile]:
+    """Return size and SHA-256 of each readable file, by path."""
     sizes = {path: (folder / path).stat().st_size for path in paths if (folder / path).is_file()}
     counter = ProgressCounter(Phase.CHECKING, sum(sizes.values()), stop, on_progress)
-    sums: dict[str, RecordedFile] = {}
+    files: dict[str, RecordedFile] = {}
     for path, size in sizes.items():
         counter.begin(path, size)
         try:
-            sums[path] = RecordedFile(path, size, _sha256_of(folder / path, counter))
-        except OSError:  # a disk that cannot read it back: as good as damaged
+            files[path] = RecordedFile(path, size, _sha256_of(folder / path, counter))
+        except OSError:  # unreadable counts as damaged
             continue
-    return sums
+    return files
 
 
 def _sha256_of(path: Path, counter: ProgressCounter) -> str:

@@ -1,4 +1,4 @@
-"""Connections to the places models come from: through the system's proxy, trusting the system's certificates."""
+"""HTTP client for model hubs, using the system's proxy and trusted certificates."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import studio
 from studio.errors import SourceUnreachable
 
 _CONNECT_SECONDS = 15.0
-_SILENCE_SECONDS = 30.0  # a server that says nothing for so long is asked again
+_SILENCE_SECONDS = 30.0  # without data from the server, before the request is retried
 
 
 def open_client() -> httpx2.Client:
-    """Proxies are those of the environment or the system, certificates those the system trusts (both httpx2's doing).
+    """Return a client. httpx2 takes proxies from the environment or the system, and the system's certificates.
 
-    Raises ``SourceUnreachable`` where a proxy or the file of certificates is none that can be used.
+    Raise ``SourceUnreachable`` if a proxy or the certificate file cannot be used.
     """
     _forget_unneeded_proxy()
     try:
@@ -29,15 +29,15 @@ def open_client() -> httpx2.Client:
             timeout=httpx2.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS),
             headers={"User-Agent": f"timbre-studio/{studio.__version__}"},
         )
-    except (ImportError, ValueError, httpx2.InvalidURL) as error:  # SOCKS; another kind; no address
+    except (ImportError, ValueError, httpx2.InvalidURL) as error:  # SOCKS; unknown kind; not an address
         raise SourceUnreachable(
-            "The proxy of this computer is of a kind this program does not speak, or its address is wrong.",
-            remedy="Set HTTPS_PROXY to an address like http://127.0.0.1:7890, or import the model from a folder.",
+            "This computer's proxy type is not supported, or its address is wrong.",
+            remedy="Set HTTPS_PROXY to an address such as http://127.0.0.1:7890, or import the model from a folder.",
         ) from error
 
 
 def _forget_unneeded_proxy() -> None:
-    """Programs for proxies ask for ``ALL_PROXY=socks5://…`` beside the two that are used here, and httpx2 stumbles over it."""
+    """Remove ``ALL_PROXY=socks5://…``, which httpx2 rejects, if the two variables used here are set as well."""
     if {"http", "https"} <= getproxies().keys():
         for name in ("all_proxy", "ALL_PROXY"):
             os.environ.pop(name, None)
@@ -45,12 +45,12 @@ def _forget_unneeded_proxy() -> None:
 
 @cache
 def _trusted_certificates() -> ssl.SSLContext:
-    """Read once: it takes longer than asking a server."""
+    """Return the trusted certificates, read once: reading takes longer than a request."""
     try:
         return httpx2.create_ssl_context()
     except OSError as error:  # ssl.SSLError is one too
         raise SourceUnreachable(
-            "The file of trusted certificates that this computer names cannot be used ({reason}).",
-            remedy="Correct the environment variable SSL_CERT_FILE, or remove it.",
+            "The trusted certificate file set on this computer cannot be used ({reason}).",
+            remedy="Correct or remove the environment variable SSL_CERT_FILE.",
             reason=error,
         ) from error

@@ -1,4 +1,4 @@
-"""Which files make a model folder complete, and which may come along."""
+"""Required and allowed files of a model folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from studio.errors import MissingModelFile
 from studio.model.detection import detect_generation
 
 _TEXT_FOLDER = "CosyVoice-BlankEN"
-_NEEDED = ("llm.pt", "flow.pt", "hift.pt", "campplus.onnx")
-_NEEDED_TEXT = tuple(
+_REQUIRED = ("llm.pt", "flow.pt", "hift.pt", "campplus.onnx")
+_REQUIRED_TEXT = tuple(
     f"{_TEXT_FOLDER}/{name}" for name in ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
 )
-# Of a folder or an archive from elsewhere nothing else is taken over.
-_WELCOME = (
+# Patterns of the files that an import copies; other files are ignored.
+_ALLOWED = (
     "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "campplus.onnx", "speech_tokenizer_v?.onnx",
     "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", "random.json", "*.md", "LICENSE*", "NOTICE*",
     f"{_TEXT_FOLDER}/*.json", f"{_TEXT_FOLDER}/*.txt",
@@ -22,19 +22,19 @@ _WELCOME = (
 
 
 def is_allowed_file(path: str) -> bool:
-    """``path`` within the model, with slashes."""
-    return any(fnmatchcase(path, pattern) and path.count("/") == pattern.count("/") for pattern in _WELCOME)
+    """Return whether ``path``, relative to the model with slashes, may be part of a model."""
+    return any(fnmatchcase(path, pattern) and path.count("/") == pattern.count("/") for pattern in _ALLOWED)
 
 
 def require_complete(folder: Path) -> str:
-    """The name of its generation. Raises ``MissingModelFile``, and what ``detect_generation`` raises."""
+    """Return the name of the model's generation. Raise ``MissingModelFile``, and as ``detect_generation`` does."""
     generation, _ = detect_generation(folder)
-    needed = (*_NEEDED, generation.speech_tokenizer_file, *_NEEDED_TEXT)
-    missing = [path for path in needed if not (folder / path).is_file()]
+    required = (*_REQUIRED, generation.speech_tokenizer_file, *_REQUIRED_TEXT)
+    missing = [path for path in required if not (folder / path).is_file()]
     if missing:
         raise MissingModelFile(
-            "{folder} is not a whole model: {missing} is missing.",
-            remedy="Install the model again, or import it from where it is whole.",
+            "The model in {folder} is incomplete: {missing} is missing.",
+            remedy="Install the model again, or import a complete copy.",
             folder=folder.name,
             missing=", ".join(missing),
         )

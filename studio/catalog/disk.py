@@ -1,4 +1,4 @@
-"""Room for gigabytes, asked for before the first byte; disks that refuse: sentences instead of numbers."""
+"""Disk space for models: sizes as text, free space, and errors that name the file."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from studio.errors import DiskFull
 from studio.storage import disk
 from studio.wording import Message, wording
 
-_SPARE_BYTES = 256 << 20  # the rest of the system wants to go on, too
-_MEGABYTE, _GIGABYTE = 1e6, 1e9  # as hubs and shops count
-_LEAST_IN_GIGABYTES = 0.1 * _GIGABYTE
+_SPARE_BYTES = 256 << 20  # left free for the rest of the system
+_MEGABYTE, _GIGABYTE = 1e6, 1e9  # decimal, as model hubs and disk vendors count
+_MIN_IN_GIGABYTES = 0.1 * _GIGABYTE
 _KEEP_ELSEWHERE = wording("Free some space, or keep models on a larger disk (Settings, Models).")
 
 
 def in_gigabytes(num_bytes: int) -> str:
-    """Or megabytes, where those say more."""
-    if num_bytes < _LEAST_IN_GIGABYTES:
+    """Return a size such as ``3.09 GB``, or in MB below 0.1 GB."""
+    if num_bytes < _MIN_IN_GIGABYTES:
         return f"{num_bytes / _MEGABYTE:.0f} MB"
     return f"{num_bytes / _GIGABYTE:.2f} GB"
 
 
 def free_bytes(folder: Path) -> int:
-    """On the disk where ``folder`` is, or will be; none where that disk is gone (Windows, a stick pulled out)."""
+    """Return the free space on the disk of ``folder``, which need not exist; 0 for a disk that was removed."""
     place = next((place for place in (folder, *folder.absolute().parents) if os.path.exists(place)), None)
     return shutil.disk_usage(place).free if place else 0
 
 
 def require_free_space(folder: Path, num_bytes: int, *, what: str, remedy: Message = _KEEP_ELSEWHERE) -> None:
-    """Raises ``DiskFull`` now rather than after hours of downloading."""
+    """Raise ``DiskFull`` now rather than after hours of downloading."""
     free = free_bytes(folder)
     if num_bytes and num_bytes + _SPARE_BYTES > free:
         raise DiskFull(
-            "{what} wants {needed} of disk space; {free} are free in {folder}.",
+            "{what} needs {needed} of disk space, but only {free} are free in {folder}.",
             remedy=remedy,
             what=what,
             needed=in_gigabytes(num_bytes + _SPARE_BYTES),
@@ -48,6 +48,6 @@ def writing(path: Path) -> AbstractContextManager[None]:
     """Translate ``OSError`` in the block into ``DiskFull`` or ``CannotWrite`` about ``path``."""
     return disk.disk_errors(
         path,
-        if_full=wording("Free some space and start it again: what is there stays."),
+        if_full=wording("Free some space and start again; downloaded data is kept."),
         if_refused=wording("Check the permissions of its folder."),
     )

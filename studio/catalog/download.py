@@ -1,8 +1,7 @@
-"""One file from a server to the disk: whatever happens on the way, it goes on from where it was.
+"""Resumable, verified download of one file.
 
-A request names the byte it wants to go on from, and the version (ETag) that byte belongs to; a server that
-has another version by now sends the whole file, and it is begun anew. What arrived counts only if its size
-and its sum are the published ones.
+A request names the byte to resume from and the version (ETag) it belongs to. A server that has another version by now
+sends the whole file, and the download restarts. The file is accepted only with the published size and checksum.
 """
 
 from __future__ import annotations
@@ -26,14 +25,18 @@ from studio.errors import StudioError, WrongDownload
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
-# A connection that brought this much was worth its while: patience is new.
-_WORTHWHILE_BYTES = 1 << 20
-_MOST_WRONG_COPIES = 2
+# The retry delay is reset after this much progress in one connection.
+_PROGRESS_BYTES = 1 << 20
+_MAX_WRONG_COPIES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadCallbacks:
-    """Who is told how it goes: bytes that were here and have been read; bytes that are here; waiting, how long and why."""
+    """Progress callbacks.
+
+    ``on_checked``: bytes of the part file hashed so far. ``on_bytes``: bytes downloaded so far, including those of
+    earlier attempts. ``on_waiting``: seconds until the next attempt, and the reason.
+    """
 
     on_checked: Callable[[int], None]
     on_bytes: Callable[[int], None]
@@ -41,7 +44,7 @@ class DownloadCallbacks:
 
 
 class _Interrupted(Exception):
-    """Worth another attempt. ``error`` is what to say if there is none left."""
+    """A failure that is worth another attempt. ``error`` is raised if no attempt is left."""
 
     def __init__(self, error: StudioError, wait_seconds: float | None = None) -> None:
         super().__init__(str(error))
@@ -50,65 +53,65 @@ class _Interrupted(Exception):
 
 
 class FileDownload:
-    """``get_address`` is asked before every attempt: addresses expire."""
+    """Download of one file. ``get_address`` is called before every attempt, because addresses expire."""
 
     def __init__(
-        self, client: httpx2.Client, get_address: Callable[[], Address], wanted: RemoteFile, patience: RetryPolicy
+        self, client: httpx2.Client, get_address: Callable[[], Address], wanted: RemoteFile, retry: RetryPolicy
     ) -> None:
         self._client = client
         self._get_address = get_address
         self._wanted = wanted
-        self._patience = patience
+        self._retry = retry
         self._num_wrong_copies = 0
         self._has_expired = False
 
-    def run(self, target: Path, stop: CancelToken, ear: DownloadCallbacks) -> str:
-        """Leaves the complete file under ``target`` and returns its SHA-256.
+    def run(self, target: Path, stop: CancelToken, callbacks: DownloadCallbacks) -> str:
+        """Download to ``target`` and return its SHA-256. Received bytes are kept after a failure, unless wrong.
 
-        Raises ``DownloadCancelled``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``, ``DiskFull``, ``CannotWrite``;
-        what had arrived is kept, unless it was wrong.
+        Raise ``DownloadCancelled``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``, ``DiskFull``,
+        ``CannotWrite``.
         """
         with PartialFile(target) as part:
-            part.hash_existing(stop, ear.on_checked)
+            part.hash_existing(stop, callbacks.on_checked)
             while True:
                 stop.check()
                 try:
                     if part.num_bytes != self._wanted.size_bytes:
-                        self._receive(part, stop, ear)
+                        self._receive(part, stop, callbacks)
                     return self._finish(part)
-                except _Interrupted as trouble:
-                    _log.info("%s: %s", self._wanted.path, trouble)
-                    self._wait(trouble, stop, ear)
+                except _Interrupted as interruption:
+                    _log.info("%s: %s", self._wanted.path, interruption)
+                    self._wait(interruption, stop, callbacks)
 
-    def _wait(self, trouble: _Interrupted, stop: CancelToken, ear: DownloadCallbacks) -> None:
-        seconds = self._patience.next_delay_seconds(trouble.wait_seconds)
+    def _wait(self, interruption: _Interrupted, stop: CancelToken, callbacks: DownloadCallbacks) -> None:
+        seconds = self._retry.next_delay_seconds(interruption.wait_seconds)
         if seconds is None:
-            raise trouble.error from trouble
-        ear.on_waiting(seconds, trouble.error)
+            raise interruption.error from interruption
+        callbacks.on_waiting(seconds, interruption.error)
         stop.sleep(seconds)
 
-    def _receive(self, part: PartialFile, stop: CancelToken, ear: DownloadCallbacks) -> None:
+    def _receive(self, part: PartialFile, stop: CancelToken, callbacks: DownloadCallbacks) -> None:
         address = self._get_address()
-        # Compressed on the way, a range would be one of other bytes.
+        # No compression: the range would count compressed bytes.
         headers = {**address.headers, "Accept-Encoding": "identity", "Range": f"bytes={part.num_bytes}-"}
         if part.num_bytes and part.etag:
             headers["If-Range"] = part.etag
         if not part.num_bytes:
             del headers["Range"]
         host = urlsplit(address.url).hostname or address.url
-        begun_at = part.num_bytes
+        initial_bytes = part.num_bytes
         try:
-            with self._client.stream("GET", address.url, headers=headers) as answer, stop.watching(answer):
-                self._accept(answer, part)
-                ear.on_bytes(part.num_bytes)
-                for block in answer.iter_raw():  # of no chosen size: it would keep back what is less
+            with self._client.stream("GET", address.url, headers=headers) as response, stop.watching(response):
+                self._accept(response, part)
+                callbacks.on_bytes(part.num_bytes)
+                for block in response.iter_raw():  # without a block size, which would hold back smaller blocks
                     stop.check()
                     part.append(block)
-                    ear.on_bytes(part.num_bytes)
+                    callbacks.on_bytes(part.num_bytes)
                     if part.num_bytes > self._wanted.size_bytes:
                         return
-                    if part.num_bytes - begun_at > _WORTHWHILE_BYTES:
-                        self._patience.renew()
+                    if part.num_bytes - initial_bytes > _PROGRESS_BYTES:
+                        self._retry.reset()
                         self._has_expired = False
         except httpx2.HTTPError as error:
             if stop.is_cancelled:
@@ -119,33 +122,33 @@ class FileDownload:
         if part.num_bytes < self._wanted.size_bytes:
             raise _Interrupted(unreachable(host, None))
 
-    def _accept(self, answer: httpx2.Response, part: PartialFile) -> None:
-        """Makes ``part`` ready for what is about to come; raises where nothing usable is."""
-        etag = _strong_etag(answer)
-        if answer.is_success and (is_html(answer.headers) or not _is_plain(answer)):
+    def _accept(self, response: httpx2.Response, part: PartialFile) -> None:
+        """Prepare ``part`` for the body of ``response``; raise if the body is not usable."""
+        etag = _strong_etag(response)
+        if response.is_success and (is_html(response.headers) or not _is_uncompressed(response)):
             part.restart()
             raise self._wrong_copy(wording("the server sent something else"))
-        match answer.status_code:
+        match response.status_code:
             case http.HTTPStatus.PARTIAL_CONTENT if part.num_bytes:
-                begin, size = _range_of(answer)
+                begin, size = _range_of(response)
                 is_same = begin == part.num_bytes and (not etag or not part.etag or etag == part.etag)
                 if not is_same or size not in (None, self._wanted.size_bytes):
                     part.restart()
-                    raise _Interrupted(self._wrong(wording("the server went on with another file")))
+                    raise _Interrupted(self._wrong(wording("the server sent another part or another version")))
             case http.HTTPStatus.OK:
                 part.restart(etag)
-                announced = answer.headers.get("Content-Length", "")
+                announced = response.headers.get("Content-Length", "")
                 if announced.isdigit() and int(announced) != self._wanted.size_bytes:
-                    # Most often a page of some network that wants a login, which is never told by a status.
-                    raise self._wrong_copy(wording("its size is another one"))
+                    # Usually the login page of a network, sent with status 200.
+                    raise self._wrong_copy(wording("its size is wrong"))
             case http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 part.restart()
                 raise _Interrupted(self._wrong(wording("the server has a shorter file")))
             case status:
-                error = RefusedError(status, answer.headers)
-                host = answer.url.host
-                if status == http.HTTPStatus.FORBIDDEN and answer.history and not self._has_expired:
-                    # The signed address behind a redirect is valid for a while only; a new one is refused for good.
+                error = RefusedError(status, response.headers)
+                host = response.url.host
+                if status == http.HTTPStatus.FORBIDDEN and response.history and not self._has_expired:
+                    # The signed address behind a redirect expires. If a new one is refused as well, give up.
                     self._has_expired = True
                     raise _Interrupted(refused(host, error))
                 if is_transient(error):
@@ -164,37 +167,36 @@ class FileDownload:
             part.complete()
             return sha256
         part.restart()
-        raise self._wrong_copy(wording("its size or checksum is another one"))
+        raise self._wrong_copy(wording("its size or checksum is wrong"))
 
     def _wrong_copy(self, why: Message) -> WrongDownload | _Interrupted:
-        """Return what to raise: a wrong copy may be an accident, a second one is not."""
+        """Return the exception to raise: the first wrong copy is worth another attempt, the second is final."""
         self._num_wrong_copies += 1
         error = self._wrong(why)
-        return error if self._num_wrong_copies >= _MOST_WRONG_COPIES else _Interrupted(error)
+        return error if self._num_wrong_copies >= _MAX_WRONG_COPIES else _Interrupted(error)
 
     def _wrong(self, why: Message) -> WrongDownload:
         return WrongDownload(
-            "What arrived for {file} is not what was published: {why}.",
+            "The download of {file} differs from the published file: {why}.",
             remedy="Try again later, or choose another source (Settings, Models).",
             file=self._wanted.path,
             why=why,
         )
 
 
-def _strong_etag(answer: httpx2.Response) -> str:
-    """Empty where there is none that vouches for every byte."""
-    etag = answer.headers.get("ETag", "")
+def _strong_etag(response: httpx2.Response) -> str:
+    """Return the ETag, or an empty string if it is missing or weak (not byte-exact)."""
+    etag = response.headers.get("ETag", "")
     return "" if etag.startswith("W/") else etag
 
 
-def _is_plain(answer: httpx2.Response) -> bool:
-    """Whether the bytes on the way are those of the file, as was asked for, and not compressed."""
-    return answer.headers.get("Content-Encoding", "identity").strip().lower() in ("", "identity")
+def _is_uncompressed(response: httpx2.Response) -> bool:
+    return response.headers.get("Content-Encoding", "identity").strip().lower() in ("", "identity")
 
 
-def _range_of(answer: httpx2.Response) -> tuple[int | None, int | None]:
-    """Where the answer begins, and the size of the whole."""
-    found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", answer.headers.get("Content-Range", "").strip())
+def _range_of(response: httpx2.Response) -> tuple[int | None, int | None]:
+    """Return the first byte in the response and the size of the whole file, None where unknown."""
+    found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", "").strip())
     if not found:
         return None, None
     return int(found[1]), None if found[2] == "*" else int(found[2])

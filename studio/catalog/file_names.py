@@ -1,4 +1,4 @@
-"""Names that come from elsewhere: those of models, and of files in archives and repositories."""
+"""Validation of untrusted names: models, and files in archives and repositories."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from pathlib import PurePosixPath
 
 from studio.errors import BadModelName
 
-_LONGEST_NAME = 80
-# What no system forbids in a folder's name; a letter or digit first and last.
+_MAX_NAME_LENGTH = 80
+# Allowed in folder names on every system. Begins with a letter or digit, does not end with a dot or space.
 _MODEL_NAME = re.compile(r"[^\W_](?:[\w.+ -]*[\w+-])?")
-_RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[\d¹²³]) *(\..*)?", re.IGNORECASE)  # devices of Windows
+_RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[\d¹²³]) *(\..*)?", re.IGNORECASE)  # Windows devices
 
 
 def check_model_name(name: str) -> str:
-    """``name``. Raises ``BadModelName`` where it could not be that of a folder everywhere."""
-    if len(name) > _LONGEST_NAME or not _MODEL_NAME.fullmatch(name) or _RESERVED.fullmatch(name):
+    """Return ``name``. Raise ``BadModelName`` if some system forbids it as a folder name."""
+    if len(name) > _MAX_NAME_LENGTH or not _MODEL_NAME.fullmatch(name) or _RESERVED.fullmatch(name):
         raise BadModelName(
-            "A model cannot be called “{name}”.",
-            remedy="Use letters, digits, spaces, dots, dashes and underscores.",
+            "“{name}” cannot be used as a model name.",
+            remedy="Use letters, digits, spaces, dots, hyphens and underscores.",
             name=name,
         )
     return name
 
 
 def is_safe_path(path: str) -> bool:
-    """Whether a file of that name stays below the folder it is put into, on every system."""
+    """Return whether ``path`` stays inside the folder it is joined to, on every system."""
     parts = PurePosixPath(path).parts
     is_plain = path == "/".join(parts) and not re.search(r'[\\:*?"<>|\x00-\x1f]', path)
     return is_plain and bool(parts) and all(map(_is_safe_name, parts))

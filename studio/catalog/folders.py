@@ -1,7 +1,7 @@
-"""Where models lie: those that ship with the program, the user's own, and those on their way here.
+"""Model folders: bundled models, the user's models, and downloads in progress.
 
-``<models>/NAME`` is complete, or was; what is being downloaded or copied lies in ``<models>/.incoming/NAME``
-and gets its place when it is whole. A lock beside it keeps two programs from working on the same model.
+``<models>/NAME`` is an installed model. Downloads and copies go to ``<models>/.incoming/NAME`` and are moved when
+complete. A lock file keeps two programs from changing the same model.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ def bundled_folder() -> Path:
 
 
 def models_folder() -> Path:
-    """Of the user's own: where the settings say, a larger disk for instance."""
+    """Return the folder of the user's models, which the settings may put on another disk."""
     chosen = Settings()[MODELS_FOLDER]
     return Path(chosen) if chosen else paths.data_folder() / "models"
 
 
 def staging_folder(name: str) -> Path:
-    """What has arrived of ``name`` so far."""
+    """Return the folder of the unfinished download or copy of ``name``."""
     return models_folder() / _INCOMING / name
 
 
 @contextlib.contextmanager
 def lock_model(name: str) -> Iterator[None]:
-    """Nobody else installs, repairs or removes ``name`` meanwhile. Raises ``ModelBusy``, ``CannotWrite``, ``BadModelName``."""
+    """Keep other programs from changing ``name``. Raise ``ModelBusy``, ``CannotWrite``, ``BadModelName``."""
     check_model_name(name)
-    place = models_folder() / _INCOMING / ".locks"
-    with writing(place):
-        place.mkdir(parents=True, exist_ok=True)
+    locks = models_folder() / _INCOMING / ".locks"
+    with writing(locks):
+        locks.mkdir(parents=True, exist_ok=True)
     try:
-        lock = FileLock(place / f"{name}.lock")
+        lock = FileLock(locks / f"{name}.lock")
     except BlockingIOError as error:
         raise ModelBusy(
-            "{name} is being worked on by another program, or in another window.",
-            remedy="Wait until that is done, or end it there.",
+            "{name} is being changed by another program or another window.",
+            remedy="Wait until it has finished, or cancel it there.",
             name=name,
         ) from error
     try:
@@ -61,31 +61,31 @@ def lock_model(name: str) -> Iterator[None]:
 
 
 def install_files(name: str, paths_in_order: Sequence[str]) -> Path:
-    """What arrived becomes the model, or mends it: whole files only, each by renaming. Held under ``lock_model``."""
-    incoming, place = staging_folder(name), models_folder() / name
-    with writing(place):
+    """Move staged files into the model folder, replacing damaged ones, each atomically. Call under ``lock_model``."""
+    staging, target = staging_folder(name), models_folder() / name
+    with writing(target):
         for path in paths_in_order:
-            if (incoming / path).is_file():
-                sync_folder((incoming / path).parent)
-        if not place.exists():
-            incoming.replace(place)
+            if (staging / path).is_file():
+                sync_folder((staging / path).parent)
+        if not target.exists():
+            staging.replace(target)
         else:
             for path in paths_in_order:
-                if (incoming / path).is_file():
-                    (place / path).parent.mkdir(parents=True, exist_ok=True)
-                    (incoming / path).replace(place / path)
-                    sync_folder((place / path).parent)
-            shutil.rmtree(incoming)
-        sync_folder(place.parent)
-    return place
+                if (staging / path).is_file():
+                    (target / path).parent.mkdir(parents=True, exist_ok=True)
+                    (staging / path).replace(target / path)
+                    sync_folder((target / path).parent)
+            shutil.rmtree(staging)
+        sync_folder(target.parent)
+    return target
 
 
 def delete_model(folder: Path) -> None:
-    """All of it, in one step as others see it. Raises ``CannotWrite``."""
+    """Remove ``folder`` in one step as seen by other programs. Raise ``CannotWrite``."""
     if not folder.exists():
         return
-    doomed = models_folder() / _INCOMING / f".removed-{secrets.token_hex(4)}"
+    trash = models_folder() / _INCOMING / f".removed-{secrets.token_hex(4)}"
     with writing(folder):
-        doomed.parent.mkdir(parents=True, exist_ok=True)
-        folder.replace(doomed)
-        shutil.rmtree(doomed)
+        trash.parent.mkdir(parents=True, exist_ok=True)
+        folder.replace(trash)
+        shutil.rmtree(trash)

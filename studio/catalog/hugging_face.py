@@ -1,7 +1,7 @@
-"""Hugging Face, or a mirror that speaks like it, through its own client library.
+"""Client of Hugging Face and compatible mirrors, built on its own library.
 
-The library is kept from contacting anybody by itself: it is told that it is offline, whatever the
-environment says, and gets a client for the calls made here, which a person asked for.
+The library may make no requests by itself: it is set to offline mode, and gets an HTTP client only for the calls
+made here, which the user asked for.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from studio.catalog.known import SourceKind
 from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile, is_default_endpoint, not_a_listing
 
 _MAIN = "main"
-# What the library raises for an answer of another form.
+# Raised by the library for a response of another form.
 _NOT_A_LISTING = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-# The library has one client for the whole process, and closes it when it is given another.
+# The library has one HTTP client for the whole process and closes it when it gets another one.
 _one_call_at_a_time = threading.Lock()
 
 
@@ -29,9 +29,9 @@ class HuggingFace:
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
-        # Before the first header is built: the library asks the hub for a list of programs while it does that.
+        # Set before the first headers are built: building them requests a list of agent programs from the hub.
         constants.HF_HUB_OFFLINE = True
-        # A mirror is none of the token's business.
+        # Never send the token to a mirror.
         self._token = None if is_default_endpoint(self.kind, endpoint) else False
         self._api = HfApi(endpoint=endpoint, token=self._token, library_name="timbre-studio")
 
@@ -43,7 +43,7 @@ class HuggingFace:
                 files = dict(_read(sibling) for sibling in info.siblings or [] if sibling.size is not None)
             except HfHubHTTPError as error:
                 raise RefusedError(error.response.status_code, error.response.headers) from error
-            except _NOT_A_LISTING as error:  # most often the login page of some network
+            except _NOT_A_LISTING as error:  # usually the login page of a network
                 raise not_a_listing(self.endpoint) from error
             finally:
                 huggingface_hub.close_session()
@@ -60,7 +60,7 @@ def _read(sibling: RepoSibling) -> tuple[str, RemoteFile]:
     path, lfs = str(sibling.rfilename), sibling.lfs
     size_bytes = sibling.size if lfs is None else lfs.size
     if type(size_bytes) is not int or size_bytes < 0:
-        raise ValueError("a file of the listing has no size")
+        raise ValueError("a listed file has no size")
     if lfs is None:
         return path, RemoteFile(path, size_bytes, git_sha1=sibling.blob_id)
     return path, RemoteFile(path, size_bytes, sha256=str(lfs.sha256))

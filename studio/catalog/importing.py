@@ -1,4 +1,4 @@
-"""A model from a folder, an archive, or another computer's export."""
+"""Import of a model from a folder, an archive, or an export of another computer."""
 
 from __future__ import annotations
 
@@ -26,68 +26,66 @@ from studio.catalog.record import RECORD_NAME, InstallRecord, RecordedFile, pars
 from studio.errors import BadModelArchive, BadModelName, DamagedModelFile
 
 _BLOCK_BYTES = 1 << 20
-_LARGEST_RECORD_BYTES = 1 << 20
+_MAX_RECORD_BYTES = 1 << 20
 
 
 def import_model(
     path: Path, *, name: str | None = None, stop: CancelToken | None = None, on_progress: OnProgress = ignore_progress
 ) -> Path:
-    """Copies the model in ``path`` to the user's own and returns its folder; ``path`` stays as it is.
+    """Copy the model in ``path`` to the user's models and return its folder. Nothing is left after a failure.
 
-    ``name`` is by default the one in the export, that of the release whose sizes it has, or the folder's. Raises
-    ``Stopped``, ``ModelNotFound``, ``BadModelArchive``, ``BadModelName``, ``MissingModelFile``, ``DamagedModelFile``,
-    ``UnknownGeneration``, ``BadModelSettings``, ``ModelBusy``, ``DiskFull``, ``CannotWrite``. Only a whole, sound model
-    comes into being.
+    The default ``name`` is that of the export's record, of the release with the same file sizes, or of the folder.
+    Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``, ``BadModelName``, ``MissingModelFile``,
+    ``DamagedModelFile``, ``UnknownGeneration``, ``BadModelSettings``, ``ModelBusy``, ``DiskFull``, ``CannotWrite``.
     """
     stop = stop or CancelToken()
-    with OpenArchive(path, stop) as box:
-        root = _root_of(box.sizes, path)
-        inside = {name_in: name_in.removeprefix(root) for name_in in box.sizes if name_in.startswith(root)}
-        taken = {name_in: short for name_in, short in inside.items() if is_allowed_file(short)}
-        record = _record_in(box, root)
-        chosen = check_model_name(name or _name_of(record, {taken[n]: box.sizes[n] for n in taken}, root, path))
-        _require_free(chosen)
+    with OpenArchive(path, stop) as archive:
+        root = _root_of(archive.sizes, path)
+        members = {member: member.removeprefix(root) for member in archive.sizes if member.startswith(root)}
+        members = {member: target for member, target in members.items() if is_allowed_file(target)}
+        record = _record_in(archive, root)
+        sizes = {target: archive.sizes[member] for member, target in members.items()}
+        chosen = check_model_name(name or _default_name(record, sizes, root, path))
+        _require_unused_name(chosen)
+        staging, size = staging_folder(chosen), sum(sizes.values())
         with lock_model(chosen):
-            delete_model(staging_folder(chosen))
-            size = sum(box.sizes[name_in] for name_in in taken)
+            delete_model(staging)
             require_free_space(models_folder(), size, what=chosen)
             try:
-                sums = _copy(
-                    box, taken, staging_folder(chosen), ProgressCounter(Phase.COPYING, size, stop, on_progress)
-                )
-                require_complete(staging_folder(chosen))
-                _compare(sums, record, known_models().get(chosen))
+                files = _copy(archive, members, staging, ProgressCounter(Phase.COPYING, size, stop, on_progress))
+                require_complete(staging)
+                _compare(files, record, known_models().get(chosen))
                 origin = record.origin if record else str(path)
                 revision = record.revision if record else ""
-                write_record(staging_folder(chosen), InstallRecord(chosen, origin, revision, tuple(sums.values())))
-                return install_files(chosen, [*sums, RECORD_NAME])
+                write_record(staging, InstallRecord(chosen, origin, revision, tuple(files.values())))
+                return install_files(chosen, [*files, RECORD_NAME])
             except BaseException:
-                delete_model(staging_folder(chosen))
+                delete_model(staging)
                 raise
 
 
 def _root_of(sizes: Mapping[str, int], path: Path) -> str:
-    """The folder in the box that holds the yaml, with its slash; the shallowest."""
+    """Return the shallowest folder in the archive with a ``cosyvoice*.yaml``, with a slash at its end."""
     found = [name for name in sizes if PurePosixPath(name).match("cosyvoice*.yaml")]
     if not found:
         raise BadModelArchive(
-            "There is no model in {path}: no cosyvoice*.yaml.",
-            remedy="Give the folder that holds llm.pt, flow.pt and hift.pt, or an archive of it.",
+            "{path} does not contain a model: cosyvoice*.yaml is missing.",
+            remedy="Choose the folder that contains llm.pt, flow.pt and hift.pt, or an archive of it.",
             path=path,
         )
     shallowest = min(found, key=lambda name: (name.count("/"), name))
     return shallowest[: shallowest.rfind("/") + 1]
 
 
-def _record_in(box: OpenArchive, root: str) -> InstallRecord | None:
+def _record_in(archive: OpenArchive, root: str) -> InstallRecord | None:
     name = root + RECORD_NAME
-    if box.sizes.get(name, _LARGEST_RECORD_BYTES + 1) > _LARGEST_RECORD_BYTES:
+    if archive.sizes.get(name, _MAX_RECORD_BYTES + 1) > _MAX_RECORD_BYTES:
         return None
-    with box.reading(), box.open(name) as file:
-        return parse_record(file.read(_LARGEST_RECORD_BYTES))
+    with archive.reading(), archive.open(name) as file:
+        return parse_record(file.read(_MAX_RECORD_BYTES))
 
 
-def _name_of(record: InstallRecord | None, sizes: Mapping[str, int], root: str, path: Path) -> str:
+def _default_name(record: InstallRecord | None, sizes: Mapping[str, int], root: str, path: Path) -> str:
     if record is not None:
         return record.name
     for model in known_models().values():
@@ -97,57 +95,58 @@ def _name_of(record: InstallRecord | None, sizes: Mapping[str, int], root: str, 
     return folder or (path.resolve().name if path.is_dir() else path.name.split(".")[0])
 
 
-def _require_free(name: str) -> None:
+def _require_unused_name(name: str) -> None:
     if (models_folder() / name).exists() or (bundled_folder() / name).exists():
         raise BadModelName(
-            "There is a model {name} already.",
-            remedy="Give this one another name, or remove that one first.",
+            "A model named {name} already exists.",
+            remedy="Choose another name, or remove the existing model first.",
             name=name,
         )
 
 
 def _copy(
-    box: OpenArchive, taken: Mapping[str, str], folder: Path, counter: ProgressCounter
+    archive: OpenArchive, members: Mapping[str, str], folder: Path, counter: ProgressCounter
 ) -> dict[str, RecordedFile]:
-    sums: dict[str, RecordedFile] = {}
-    for name_in, short in taken.items():
-        counter.begin(short, box.sizes[name_in])
-        sums[short] = _copy_file(box, name_in, short, folder, counter)
-    return sums
+    files: dict[str, RecordedFile] = {}
+    for member, target in members.items():
+        counter.begin(target, archive.sizes[member])
+        files[target] = _copy_file(archive, member, target, folder, counter)
+    return files
 
 
-def _copy_file(box: OpenArchive, name_in: str, short: str, folder: Path, counter: ProgressCounter) -> RecordedFile:
-    digest, copied, size = hashlib.sha256(), 0, box.sizes[name_in]
-    with writing(folder / short):
-        (folder / short).parent.mkdir(parents=True, exist_ok=True)
-        target = (folder / short).open("wb")
-    with target, box.open(name_in) as source:
-        # No more than was announced: room was asked for that much.
+def _copy_file(archive: OpenArchive, member: str, target: str, folder: Path, counter: ProgressCounter) -> RecordedFile:
+    path = folder / target
+    digest, copied, size = hashlib.sha256(), 0, archive.sizes[member]
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("wb")
+    with file, archive.open(member) as source:
+        # At most the announced size: the check for free space relied on it.
         while copied < size:
-            with box.reading():
+            with archive.reading():
                 block = source.read(min(_BLOCK_BYTES, size - copied))
             if not block:
                 break
-            with writing(folder / short):
-                target.write(block)
+            with writing(path):
+                file.write(block)
             digest.update(block)
             copied += len(block)
             counter.add(len(block))
-    return RecordedFile(short, copied, digest.hexdigest())
+    return RecordedFile(target, copied, digest.hexdigest())
 
 
-def _compare(sums: Mapping[str, RecordedFile], record: InstallRecord | None, release: KnownModel | None) -> None:
-    """With what an export says of itself, and with the release whose name it takes."""
+def _compare(files: Mapping[str, RecordedFile], record: InstallRecord | None, release: KnownModel | None) -> None:
+    """Compare the copied files with the record of the export, and with the release of the same name."""
     for file in record.files if record else ():
-        if is_allowed_file(file.path) and (file.path not in sums or sums[file.path].sha256 != file.sha256):
+        if is_allowed_file(file.path) and (file.path not in files or files[file.path].sha256 != file.sha256):
             raise DamagedModelFile(
-                "{file} was damaged on its way here.", remedy="Export the model again there.", file=file.path
+                "{file} was damaged after the export.", remedy="Export the model again.", file=file.path
             )
     for published in release.files if release else ():
-        if published.sha256 and published.path in sums and sums[published.path].sha256 != published.sha256:
+        if published.sha256 and published.path in files and files[published.path].sha256 != published.sha256:
             raise BadModelName(
-                "{file} is not the one of the release {name}.",
-                remedy="Give the model another name if it is meant to differ, else download it again.",
+                "{file} differs from the release {name}.",
+                remedy="Choose another name if this is intended; otherwise download the model again.",
                 file=published.path,
                 name=release.name if release else "",
             )

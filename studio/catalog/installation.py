@@ -1,9 +1,6 @@
-"""A known model, from a hub to its folder: only what is missing or broken travels, and an interruption costs nothing.
+"""Installation, resumption and repair of a known model from a hub; only missing and damaged files are downloaded.
 
-    plan → room on the disk → file after file → everything in its place
-
-An installation knows nothing of windows and terminals: it is told to stop through a switch, and tells how far it
-is through a function. Both may be used from any thread.
+plan → check free space → download each file → move into place
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDo
 
 
 class Installation:
-    """One attempt to have ``model``, complete and sound, from ``source``. Run once."""
+    """One attempt to install or repair ``model`` from ``source``. Run once; ``stop`` works from any thread."""
 
     def __init__(
         self,
@@ -57,99 +54,95 @@ class Installation:
         self._source = source
         self._on_progress = on_progress
         self._first_wait_seconds = first_wait_seconds
-        self._place = models_folder() / model.name
-        self._incoming = staging_folder(model.name)
-        self._record = read_record(self._place)
-        # What is installed is mended whole, and what was begun goes on whole.
-        begun = read_plan(self._incoming)
-        here = {file.path for part in (self._record, begun) if part is not None for file in part.files}
-        self._variants = variants | {file.variant for file in model.files if file.variant and file.path in here}
+        self._folder = models_folder() / model.name
+        self._staging = staging_folder(model.name)
+        self._record = read_record(self._folder)
+        # A repair includes the installed variants, and a resumed download those of its plan.
+        plan = read_plan(self._staging)
+        known = {file.path for part in (self._record, plan) if part is not None for file in part.files}
+        self._variants = variants | {file.variant for file in model.files if file.variant and file.path in known}
         self._speed = SpeedMeter()
         self._done_bytes = 0
         self._total_bytes = 0
 
     def run(self) -> Path:
-        """The folder of the model.
+        """Return the folder of the model. Downloaded data is kept after a failure.
 
-        Raises ``Stopped`` where that was asked for; ``ModelBusy``, ``SourceUnreachable``, ``SourceRefused``,
-        ``WrongDownload``, ``DiskFull``, ``CannotWrite``, ``UnknownGeneration``. What has arrived is kept.
+        Raise ``DownloadCancelled``, ``ModelBusy``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``,
+        ``DiskFull``, ``CannotWrite``, ``UnknownGeneration``.
         """
         if not self._model.is_supported:
             raise unsupported(self._model.name)
         with lock_model(self._model.name):
-            plan = read_plan(self._incoming)
+            plan = read_plan(self._staging)
             if plan is not None and plan.is_for(self._model, self._source, self._variants):
                 try:
-                    return self._carry_out(plan)
+                    return self._execute(plan)
                 except (WrongDownload, SourceRefused):
-                    self.stop.check()  # else the place has moved on since then: ask what it has now
+                    self.stop.check()  # otherwise the repository has changed since the plan was made
             plan = self._make_plan()
-            write_plan(self._incoming, plan)
+            write_plan(self._staging, plan)
             try:
-                return self._carry_out(plan)
+                return self._execute(plan)
             except (WrongDownload, SourceRefused):
-                delete_plan(self._incoming)
+                delete_plan(self._staging)
                 raise
-
-    # What is to be fetched.
 
     def _make_plan(self) -> InstallPlan:
         self._on_progress(Progress(Phase.LISTING))
         pinned = self._model.revisions.get(self._source.kind)
         try:
-            listing = self._ask(pinned)
+            listing = self._list_files(pinned)
         except SourceRefused:
             if pinned is None:
                 raise
-            listing = self._ask(None)  # a mirror that has only the newest
+            listing = self._list_files(None)  # a mirror that has only the newest revision
         return make_plan(self._model, self._variants, self._source, listing)
 
-    def _ask(self, revision: str | None) -> Listing:
-        patience = RetryPolicy(self._first_wait_seconds)
+    def _list_files(self, revision: str | None) -> Listing:
+        retry = RetryPolicy(self._first_wait_seconds)
         host = httpx2.URL(self._source.endpoint).host
         repository = self._model.repositories[self._source.kind]
         while True:
             self.stop.check()
-            trouble: SourceRefused | SourceUnreachable
-            wished = None
+            failure: SourceRefused | SourceUnreachable
+            requested_seconds = None
             try:
                 return self._source.list_files(repository, revision)
             except httpx2.HTTPError as error:
-                trouble = unreachable(host, error)
+                failure = unreachable(host, error)
                 if is_permanent(error):
-                    raise trouble from error
+                    raise failure from error
             except RefusedError as error:
-                trouble, wished = refused(host, error), error.wait_seconds
+                failure, requested_seconds = refused(host, error), error.wait_seconds
                 if not is_transient(error):
-                    raise trouble from error
-            seconds = patience.next_delay_seconds(wished)
+                    raise failure from error
+            seconds = retry.next_delay_seconds(requested_seconds)
             if seconds is None:
-                raise trouble
-            self._on_progress(Progress(Phase.WAITING, error=trouble, wait_seconds=seconds))
+                raise failure
+            self._on_progress(Progress(Phase.WAITING, error=failure, wait_seconds=seconds))
             self.stop.sleep(seconds)
 
-    # Fetching.
-
-    def _carry_out(self, plan: InstallPlan) -> Path:
-        sums = self._sums_in_place(plan)
-        arrived = self._sums_arrived(plan, sums)
-        missing = [file for file in plan.files if file.path not in sums and file.path not in arrived]
+    def _execute(self, plan: InstallPlan) -> Path:
+        installed = self._installed_checksums(plan)
+        completed = self._completed_checksums(plan, installed)
+        missing = [file for file in plan.files if file.path not in installed and file.path not in completed]
         self._total_bytes = plan.size_bytes
         self._done_bytes = plan.size_bytes - sum(file.size_bytes for file in missing)
-        kept = sum(min(file.size_bytes, downloaded_bytes(self._incoming / file.path)) for file in missing)
+        kept = sum(min(file.size_bytes, downloaded_bytes(self._staging / file.path)) for file in missing)
         require_free_space(models_folder(), sum(file.size_bytes for file in missing) - kept, what=self._model.name)
         with open_client() as client:
             for file in missing:
-                arrived[file.path] = self._fetch(client, plan, file)
-                save_completed(self._incoming, arrived)
+                completed[file.path] = self._download(client, plan, file)
+                save_completed(self._staging, completed)
                 self._done_bytes += file.size_bytes
-        return self._finish(plan, {**sums, **arrived})
+        return self._finish(plan, {**installed, **completed})
 
-    def _sums_in_place(self, plan: InstallPlan) -> dict[str, str]:
-        """Sound files of the installed model: a repair leaves them where they are."""
+    def _installed_checksums(self, plan: InstallPlan) -> dict[str, str]:
+        """Return the SHA-256 of the intact installed files by path. A repair leaves these files in place."""
         if self._record is None:
             return {}
-        bad = {*self._record.damaged, *self._record.missing_in(self._place)}
+        bad = {*self._record.damaged, *self._record.missing_in(self._folder)}
         recorded = {file.path: file for file in self._record.files if file.path not in bad}
         return {
             file.path: recorded[file.path].sha256
@@ -157,44 +150,49 @@ class Installation:
             if file.path in recorded and _is_same(file, recorded[file.path].size_bytes, recorded[file.path].sha256)
         }
 
-    def _sums_arrived(self, plan: InstallPlan, in_place: Mapping[str, str]) -> dict[str, str]:
-        """Files that earlier attempts brought, from wherever: what counts is that they are the same."""
-        sums = load_completed(self._incoming)
+    def _completed_checksums(self, plan: InstallPlan, installed: Mapping[str, str]) -> dict[str, str]:
+        """Return the SHA-256 of the files that earlier attempts downloaded, from any hub, by path."""
+        completed = load_completed(self._staging)
         return {
-            file.path: sums[file.path]
+            file.path: completed[file.path]
             for file in plan.files
-            if file.path in sums
-            and file.path not in in_place
-            and (self._incoming / file.path).is_file()
-            and _is_same(file, (self._incoming / file.path).stat().st_size, sums[file.path])
+            if file.path in completed
+            and file.path not in installed
+            and (self._staging / file.path).is_file()
+            and _is_same(file, (self._staging / file.path).stat().st_size, completed[file.path])
         }
 
-    def _fetch(self, client: httpx2.Client, plan: InstallPlan, file: RemoteFile) -> str:
+    def _download(self, client: httpx2.Client, plan: InstallPlan, file: RemoteFile) -> str:
         present = 0
 
         def on_checked(num_bytes: int) -> None:
             nonlocal present
             present = num_bytes
-            self._tell(Phase.CHECKING, file, num_bytes)
+            self._report(Phase.CHECKING, file, num_bytes)
 
         def on_bytes(num_bytes: int) -> None:
             nonlocal present
             self._speed.add(num_bytes - present)
             present = num_bytes
-            self._tell(Phase.RECEIVING, file, num_bytes)
+            self._report(Phase.RECEIVING, file, num_bytes)
 
-        def on_waiting(seconds: float, trouble: StudioError) -> None:
-            self._tell(Phase.WAITING, file, present, trouble, seconds)
+        def on_waiting(seconds: float, error: StudioError) -> None:
+            self._report(Phase.WAITING, file, present, error, seconds)
             self._speed.restart()
 
         download = FileDownload(client, self._address_of(plan, file), file, RetryPolicy(self._first_wait_seconds))
-        return download.run(self._incoming / file.path, self.stop, DownloadCallbacks(on_checked, on_bytes, on_waiting))
+        return download.run(self._staging / file.path, self.stop, DownloadCallbacks(on_checked, on_bytes, on_waiting))
 
     def _address_of(self, plan: InstallPlan, file: RemoteFile) -> Callable[[], Address]:
         return lambda: self._source.address(plan.repository, plan.revision, file.path)
 
-    def _tell(
-        self, phase: Phase, file: RemoteFile, num_bytes: int, trouble: StudioError | None = None, wait: float = 0.0
+    def _report(
+        self,
+        phase: Phase,
+        file: RemoteFile,
+        num_bytes: int,
+        error: StudioError | None = None,
+        wait_seconds: float = 0.0,
     ) -> None:
         done = self._done_bytes + num_bytes
         self._on_progress(
@@ -207,20 +205,20 @@ class Installation:
                 self._total_bytes,
                 self._speed.bytes_per_second,
                 self._speed.remaining_seconds(self._total_bytes - done),
-                trouble,
-                wait,
+                error,
+                wait_seconds,
             )
         )
 
-    def _finish(self, plan: InstallPlan, sums: Mapping[str, str]) -> Path:
+    def _finish(self, plan: InstallPlan, checksums: Mapping[str, str]) -> Path:
         planned = {file.path for file in plan.files}
         old = self._record
         others = [f for f in old.files if f.path not in planned and f.path not in old.damaged] if old else []
-        files = (*(RecordedFile(file.path, file.size_bytes, sums[file.path]) for file in plan.files), *others)
+        files = (*(RecordedFile(file.path, file.size_bytes, checksums[file.path]) for file in plan.files), *others)
         origin = f"{self._source.kind.title} {plan.repository}"
-        write_record(self._incoming, InstallRecord(self._model.name, origin, plan.revision, files))
-        delete_all_except(self._incoming, {*planned, RECORD_NAME})
-        # The record last: until then the old one says what is broken.
+        write_record(self._staging, InstallRecord(self._model.name, origin, plan.revision, files))
+        delete_all_except(self._staging, {*planned, RECORD_NAME})
+        # The record comes last: until then the old one lists the damaged files.
         return install_files(self._model.name, [*planned, RECORD_NAME])
 
 

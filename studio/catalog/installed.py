@@ -1,4 +1,4 @@
-"""The models that can be chosen by name, and the state of every model there is or could be."""
+"""Installed models by name, and the state of every installed or available model."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownG
 if TYPE_CHECKING:
     from studio.catalog.known import KnownModel
 
-DEFAULT_MODEL = "studio-mini"  # which comes with the program
+DEFAULT_MODEL = "studio-mini"  # bundled
 
 
 def installed_models() -> dict[str, Path]:
-    """Folders of models by name, those that are whole; the user's hide the program's of the same name."""
+    """Return the folders of complete models by name. A user's model hides a bundled one of the same name."""
     found: dict[str, Path] = {}
     for base in (bundled_folder(), models_folder()):
-        found.update({name: folder for name, folder in _folders(base).items() if _is_offered(folder)})
+        found.update({name: folder for name, folder in _folders(base).items() if _is_complete(folder)})
     return found
 
 
-def _is_offered(folder: Path) -> bool:
-    """Takes no longer than looking: whether each recorded file is there in its size, and none is known to be broken."""
+def _is_complete(folder: Path) -> bool:
+    """Return whether all recorded files exist with the right size and none is known to be damaged. Reads no content."""
     record = read_record(folder)
     return record is None or not (record.damaged or record.missing_in(folder))
 
@@ -35,15 +35,18 @@ def _is_offered(folder: Path) -> bool:
 class ModelState(Enum):
     BUNDLED = "bundled"
     INSTALLED = "installed"
-    DAMAGED = "damaged"  # installed once, and not loaded until it is mended
-    PARTIAL = "partial"  # some of it has arrived
+    DAMAGED = "damaged"  # installed, but not loaded until repaired
+    PARTIAL = "partial"  # partly downloaded
     AVAILABLE = "available"
-    UNSUPPORTED = "unsupported"  # known, and of no use to this version of the program
+    UNSUPPORTED = "unsupported"  # known, but this version of the program cannot run it
 
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """``size_bytes``: on the disk, or of the download. ``arrived_bytes``: of an unfinished download."""
+    """State of one model.
+
+    ``size_bytes``: on disk if installed, else of the download. ``arrived_bytes``: of an unfinished download.
+    """
 
     name: str
     state: ModelState
@@ -56,7 +59,7 @@ class ModelStatus:
 
     @property
     def variants(self) -> frozenset[str]:
-        """Those that are here."""
+        """Installed variants."""
         if self.known is None or self.folder is None:
             return frozenset()
         return frozenset(f.variant for f in self.known.files if f.variant and (self.folder / f.path).is_file())
@@ -67,18 +70,18 @@ class ModelStatus:
 
 
 def model_statuses() -> list[ModelStatus]:
-    """Those that ship, those that are known, and those somebody imported, in this order. Reads only small files."""
-    from studio.catalog.known import known_models  # noqa: PLC0415 - the window's first picture needs folders only
+    """Return bundled, known and imported models, in this order. Reads only small files."""
+    from studio.catalog.known import known_models  # noqa: PLC0415 - not needed for the window's first paint
 
-    statuses = {name: _status_here(name, folder) for name, folder in _folders(bundled_folder()).items()}
+    statuses = {name: _installed_status(name, folder) for name, folder in _folders(bundled_folder()).items()}
     own = _folders(models_folder())
     for name, known in known_models().items():
         if name in own:
-            statuses[name] = _status_here(name, own[name])
+            statuses[name] = _installed_status(name, own[name])
         elif known.can_be_downloaded:
-            statuses[name] = _status_elsewhere(known)
+            statuses[name] = _available_status(known)
     for name, folder in own.items():
-        statuses[name] = _status_here(name, folder)
+        statuses[name] = _installed_status(name, folder)
     return list(statuses.values())
 
 
@@ -87,35 +90,37 @@ def model_status(name: str) -> ModelStatus | None:
 
 
 def model_not_found(name: str) -> ModelNotFound:
-    return ModelNotFound("There is no model {name} here.", remedy="`timbre models list` names them.", name=name)
+    return ModelNotFound(
+        "The model {name} is not installed.", remedy="`timbre models list` lists all models.", name=name
+    )
 
 
 def unsupported(name: str) -> UnknownGeneration:
     return UnknownGeneration(
-        "{name} cannot be used yet: this version of the program does not speak with its generation.",
+        "{name} is not supported by this version of the program.",
         remedy="Choose CosyVoice2-0.5B or Fun-CosyVoice3-0.5B-2512.",
         name=name,
     )
 
 
 def why_not_loadable(name: str) -> StudioError | None:
-    """What keeps a model of that name from being loaded; None where nothing does, or nothing of that name is known."""
+    """Return why the model cannot be loaded; None if it can, or if no such model is known."""
     status = model_status(name)
     match status.state if status else None:
         case ModelState.DAMAGED:
-            can_be_fetched = status is not None and status.known is not None and status.known.can_be_downloaded
+            can_be_downloaded = status is not None and status.known is not None and status.known.can_be_downloaded
             return DamagedModelFile(
-                "{name} is not complete: {files} must be mended.",
-                remedy="`timbre models install {name}` mends it, as does the page of models (Ctrl+M)."
-                if can_be_fetched
-                else "Remove the model, and import it again from where it is whole.",
+                "{name} is damaged: {files} must be repaired.",
+                remedy="Repair it on the Models page (Ctrl+M) or with `timbre models install {name}`."
+                if can_be_downloaded
+                else "Remove the model, then import a complete copy.",
                 name=name,
                 files=", ".join(status.damaged if status else ()),
             )
         case ModelState.PARTIAL | ModelState.AVAILABLE:
             return ModelNotFound(
                 "{name} is not installed.",
-                remedy="`timbre models install {name}` downloads it, as does the page of models (Ctrl+M).",
+                remedy="Download it on the Models page (Ctrl+M) or with `timbre models install {name}`.",
                 name=name,
             )
         case ModelState.UNSUPPORTED:
@@ -127,12 +132,12 @@ def why_not_loadable(name: str) -> StudioError | None:
 def _folders(base: Path) -> dict[str, Path]:
     try:
         found = sorted(base.iterdir())
-    except OSError:  # not there, or not to be looked into
+    except OSError:  # missing or not readable
         return {}
     return {folder.name: folder for folder in found if os.path.isdir(folder) and folder.name[0] != "."}
 
 
-def _status_here(name: str, folder: Path) -> ModelStatus:
+def _installed_status(name: str, folder: Path) -> ModelStatus:
     from studio.catalog.known import known_models  # noqa: PLC0415 - as above
 
     record = read_record(folder)
@@ -143,7 +148,7 @@ def _status_here(name: str, folder: Path) -> ModelStatus:
     return ModelStatus(name, state, known_models().get(name), folder, record, size, _arrived_bytes(name), damaged)
 
 
-def _status_elsewhere(known: KnownModel) -> ModelStatus:
+def _available_status(known: KnownModel) -> ModelStatus:
     from studio.catalog.plan import read_plan  # noqa: PLC0415 - as above
 
     arrived = _arrived_bytes(known.name)
@@ -159,6 +164,6 @@ def _arrived_bytes(name: str) -> int:
     from studio.catalog.partial_file import downloaded_bytes  # noqa: PLC0415 - as above
     from studio.catalog.plan import read_plan  # noqa: PLC0415
 
-    incoming = staging_folder(name)
-    plan = read_plan(incoming)
-    return sum(downloaded_bytes(incoming / file.path) for file in plan.files) if plan else 0
+    staging = staging_folder(name)
+    plan = read_plan(staging)
+    return sum(downloaded_bytes(staging / file.path) for file in plan.files) if plan else 0

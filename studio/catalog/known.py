@@ -1,7 +1,7 @@
-"""The models the program knows, as data: what each can, where it comes from, and the files it is made of.
+"""Known models, read from ``resources/catalog``: abilities, sources and files.
 
-Sizes and SHA-256 sums are those of the releases; where a release does not tell one, it is missing
-here and learned when the model is installed.
+Sizes and SHA-256 checksums are those of the releases. A checksum that a release does not publish is None and is
+recorded when the model is installed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from studio.storage.json_input import read_json
 
 
 class Ability(Enum):
-    CLONE = "clone"  # speaks in the voice of any clip
-    INSTRUCT = "instruct"  # is told in words how to speak
-    STREAM = "stream"  # is heard while it is still speaking
-    STORED_VOICES = "stored-voices"  # brings voices of its own
+    CLONE = "clone"  # clones the voice of a clip
+    INSTRUCT = "instruct"  # follows style instructions in words
+    STREAM = "stream"  # plays while still synthesising
+    STORED_VOICES = "stored-voices"  # has built-in voices
 
 
 class SourceKind(Enum):
@@ -37,7 +37,7 @@ class SourceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """``path`` with slashes. ``variant`` names the choice that needs this file; None: every one."""
+    """A file of a model. ``path`` has slashes. ``variant``: the optional variant it belongs to, None if required."""
 
     path: str
     size_bytes: int | None = None
@@ -57,16 +57,16 @@ class KnownModel:
     repositories: Mapping[SourceKind, str]
     revisions: Mapping[SourceKind, str]
     files: tuple[ModelFile, ...]
-    is_demonstration: bool = False  # to begin with; others do what it does far better
+    is_demonstration: bool = False  # a small model for a first try, far below the others in quality
 
     @property
     def can_be_downloaded(self) -> bool:
-        """Else it comes with the program, and its files are those that are there."""
+        """False for the bundled model."""
         return bool(self.repositories)
 
     @property
     def is_supported(self) -> bool:
-        """Whether this program can speak with it."""
+        """Whether this version of the program can run it."""
         return self.generation in {generation.name for generation in GENERATIONS}
 
     @property
@@ -74,11 +74,11 @@ class KnownModel:
         return tuple(sorted({file.variant for file in self.files if file.variant}))
 
     def files_of(self, variants: frozenset[str] = frozenset()) -> tuple[ModelFile, ...]:
-        """Those everybody needs, and those of ``variants``."""
+        """Return the required files and those of ``variants``."""
         return tuple(file for file in self.files if file.variant is None or file.variant in variants)
 
     def size_bytes(self, variants: frozenset[str] = frozenset()) -> int:
-        """Of the files whose size is published: all but a few kilobytes."""
+        """Return the size of all files with a published size, which leaves out a few kilobytes."""
         return sum(file.size_bytes or 0 for file in self.files_of(variants))
 
     def file(self, path: str) -> ModelFile | None:
@@ -86,7 +86,7 @@ class KnownModel:
 
 
 def known_models() -> Mapping[str, KnownModel]:
-    """By name, the most recommended first."""
+    """Return the known models by name, the most recommended first."""
     return _read_all(paths.resources() / "catalog")
 
 
@@ -101,7 +101,7 @@ def _read_file(path: Path) -> KnownModel:
         return _read(read_json(path))
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise IncompleteInstallation(
-            "The list of models that comes with the program is damaged ({file}).",
+            "The program's list of models is damaged ({file}).",
             remedy="Install the program again.",
             file=path.name,
         ) from error

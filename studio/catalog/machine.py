@@ -1,4 +1,4 @@
-"""What this computer has for a model to run on, without loading anything: processor, memory, graphics card, disk."""
+"""Hardware of this computer: processor, memory, GPU, disk. Loads no libraries to find out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studio.catalog.disk import free_bytes
 from studio.catalog.folders import models_folder
 from studio.system.processor import cpu_name
 
-_ASK_SECONDS = 10.0
+_QUERY_SECONDS = 10.0
 _MEBIBYTE = 1 << 20
 
 
@@ -34,7 +34,7 @@ class MachineFacts:
 
 
 def probe_machine() -> MachineFacts:
-    """Takes up to some seconds: the driver of a card is asked."""
+    """Return the facts. Takes up to some seconds, because the GPU driver is queried."""
     memory = psutil.virtual_memory()
     return MachineFacts(
         processor=cpu_name(),
@@ -47,26 +47,26 @@ def probe_machine() -> MachineFacts:
 
 
 def _nvidia_gpu() -> Gpu | None:
-    """NVIDIA's largest, as its driver tells; None where there is none that works."""
+    """Return the NVIDIA GPU with the most memory, or None."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None
     command = [program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"]
     try:
-        told = subprocess.run(  # noqa: S603 - the driver's own program
-            command, capture_output=True, text=True, timeout=_ASK_SECONDS, check=True
+        output = subprocess.run(  # noqa: S603 - the driver's own program
+            command, capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    return parse_gpus(told)
+    return parse_gpus(output)
 
 
-def parse_gpus(told: str) -> Gpu | None:
-    """The card with most memory of ``nvidia-smi``'s lines."""
-    cards = []
-    for line in told.splitlines():
+def parse_gpus(output: str) -> Gpu | None:
+    """Return the GPU with the most memory in the CSV lines of ``nvidia-smi``, or None."""
+    gpus = []
+    for line in output.splitlines():
         name, _, rest = line.partition(",")
         memory, _, driver = rest.partition(",")
         if memory.strip().isdigit():
-            cards.append(Gpu(name.strip(), int(memory) * _MEBIBYTE, driver.strip()))
-    return max(cards, key=lambda card: card.memory_bytes, default=None)
+            gpus.append(Gpu(name.strip(), int(memory) * _MEBIBYTE, driver.strip()))
+    return max(gpus, key=lambda gpu: gpu.memory_bytes, default=None)

@@ -1,4 +1,4 @@
-"""ModelScope, or a mirror that speaks like it, through its HTTP interface (``/api/v1/models/…/repo``)."""
+"""Client of ModelScope and compatible mirrors, on its HTTP interface (``/api/v1/models/…/repo``)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class ModelScope:
         chosen = revision or _MASTER
         query = urlencode({"Revision": chosen, "Recursive": "True"})
         with open_client() as client:
-            answer = client.get(f"{self._repository(repository)}/files?{query}")
-        if answer.status_code != http.HTTPStatus.OK:
-            raise RefusedError(answer.status_code, answer.headers)
+            response = client.get(f"{self._repository(repository)}/files?{query}")
+        if response.status_code != http.HTTPStatus.OK:
+            raise RefusedError(response.status_code, response.headers)
         try:
-            body: dict[str, Any] = parse_json(answer.content)
+            body: dict[str, Any] = parse_json(response.content)
             if body["Code"] != http.HTTPStatus.OK:
                 raise RefusedError(int(body["Code"]))
             files = [_read(entry) for entry in body["Data"]["Files"] if entry.get("Type") != "tree"]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:  # a login page of some network, most often
+        except (ValueError, KeyError, TypeError, AttributeError) as error:  # usually the login page of a network
             raise not_a_listing(self.endpoint) from error
         return Listing(chosen, {file.path: file for file in files})
 
@@ -47,5 +47,5 @@ class ModelScope:
 def _read(entry: dict[str, Any]) -> RemoteFile:
     size_bytes = int(entry["Size"])
     if size_bytes < 0:
-        raise ValueError("a file of the listing has no size")
+        raise ValueError("a listed file has no size")
     return RemoteFile(str(entry["Path"]), size_bytes, str(entry.get("Sha256") or "").lower() or None)

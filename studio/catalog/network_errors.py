@@ -1,4 +1,4 @@
-"""What can go wrong between here and a server, as sentences with a remedy."""
+"""Network failures as errors with a sentence and a remedy, and which of them are worth a retry."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from studio.wording import Message, wording
 
 
 def unreachable(host: str, error: httpx2.HTTPError | None) -> SourceUnreachable:
-    """``error`` of None: the connection ended too early."""
+    """Return the error for a failed request; ``error`` is None if the connection ended too early."""
     return SourceUnreachable(
         "{host} {happened}.",
-        remedy="What has arrived is kept: start it again to go on, or choose another source (Settings, Models).",
+        remedy="Downloaded data is kept. Start again to resume, or choose another source (Settings, Models).",
         host=host,
         happened=_happened(error),
     )
@@ -24,16 +24,17 @@ def unreachable(host: str, error: httpx2.HTTPError | None) -> SourceUnreachable:
 
 def _happened(error: httpx2.HTTPError | None) -> Message:
     if (untrusted := _untrusted_certificate(error)) is not None:
-        return wording("shows a certificate this computer does not trust ({reason})", reason=_why_untrusted(untrusted))
+        reason = str(getattr(untrusted, "verify_message", "") or untrusted)
+        return wording("presented a certificate that this computer does not trust ({reason})", reason=reason)
     match error:
         case None | httpx2.RemoteProtocolError() | httpx2.ReadError() | httpx2.WriteError():
-            return wording("broke off the connection")
+            return wording("closed the connection")
         case httpx2.ProxyError():
-            return wording("cannot be reached through the proxy of this computer")
+            return wording("cannot be reached through this computer's proxy")
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
             return wording("cannot be reached, or this computer is not connected to the internet")
         case httpx2.TimeoutException():
-            return wording("does not answer any more")
+            return wording("stopped responding")
         case _:
             return wording("cannot be used ({reason})", reason=str(error) or type(error).__name__)
 
@@ -44,15 +45,11 @@ def _untrusted_certificate(error: BaseException | None) -> ssl.SSLCertVerificati
     return error
 
 
-def _why_untrusted(error: ssl.SSLCertVerificationError) -> str:
-    return str(getattr(error, "verify_message", "") or error)
-
-
 def refused(host: str, error: RefusedError) -> SourceRefused:
     match error.status:
         case http.HTTPStatus.UNAUTHORIZED | http.HTTPStatus.FORBIDDEN:
             return SourceRefused(
-                "{host} does not let everybody have this model (status {status}).",
+                "{host} restricts access to this model (status {status}).",
                 remedy="Choose another source (Settings, Models), or import the model from a folder.",
                 host=host,
                 status=error.status,
@@ -66,38 +63,37 @@ def refused(host: str, error: RefusedError) -> SourceRefused:
             )
         case http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
             return SourceRefused(
-                "The proxy of this computer wants to know who asks (status {status}).",
-                remedy="Put name and password into the proxy settings of the system, then try again.",
+                "This computer's proxy requires a login (status {status}).",
+                remedy="Enter the user name and password in the system's proxy settings, then try again.",
                 status=error.status,
             )
         case http.HTTPStatus.TOO_MANY_REQUESTS:
             return SourceRefused(
-                "{host} has been asked too often from here (status {status}).",
-                remedy="Try again in some minutes, or choose another source (Settings, Models).",
+                "{host} received too many requests from this computer (status {status}).",
+                remedy="Try again in a few minutes, or choose another source (Settings, Models).",
                 host=host,
                 status=error.status,
             )
         case status:
             return SourceRefused(
-                "{host} does not hand out the model (it answers with status {status}).",
+                "{host} refused the download (status {status}).",
                 remedy="Try again later, or choose another source (Settings, Models).",
                 host=host,
                 status=status,
             )
 
 
-# Worth asking again later.
-_PASSING = {408, 425, 429, 500, 502, 503, 504}
+_TRANSIENT_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 
 
 def is_transient(error: RefusedError) -> bool:
     """Return whether the same request may succeed a moment later."""
     is_broken_site = error.status == http.HTTPStatus.INTERNAL_SERVER_ERROR and error.is_html
-    return error.status in _PASSING and not is_broken_site
+    return error.status in _TRANSIENT_STATUSES and not is_broken_site
 
 
 def is_permanent(error: httpx2.HTTPError) -> bool:
-    """Return whether the same request fails again: redirected in circles or to another protocol, or not trusted."""
+    """Return whether a retry is useless: redirect loop, redirect to another protocol, or untrusted certificate."""
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError | httpx2.TooManyRedirects):
         return True
     return _untrusted_certificate(error) is not None

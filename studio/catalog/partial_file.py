@@ -1,7 +1,7 @@
-"""A file that is being downloaded: as much of it as is safe on the disk, and what it will have to equal.
+"""Part file of a download that survives a power cut.
 
-Beside ``llm.pt.part`` lies ``llm.pt.part.json``, which says how much of it had reached the disk for certain and
-which version of the file it is a part of (its ETag). What a loss of power left behind that is cut off.
+``llm.pt.part.json`` beside ``llm.pt.part`` holds the number of bytes that were synced to disk and the version (ETag)
+they belong to. Bytes beyond that number are not trusted and are cut off when the download resumes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _READ_BYTES = 1 << 20
 
 
 class PartialFile:
-    """Open for as long as one program receives it."""
+    """An open part file. Received bytes stay when it is closed."""
 
     def __init__(self, target: Path) -> None:
-        """Raises ``DiskFull``, ``CannotWrite``."""
+        """Open or create the part file of ``target``. Raise ``DiskFull``, ``CannotWrite``."""
         self.target = target
         self.etag = ""
         self._path = target.with_name(f"{target.name}.part")
@@ -47,14 +47,14 @@ class PartialFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Whatever happened, what was received stays."""
+
         if not self._file.closed:
             with contextlib.suppress(OSError):
                 self._sync()
             self._file.close()
 
     def hash_existing(self, stop: CancelToken, on_bytes: Callable[[int], None]) -> None:
-        """Its sum is needed at the end. Raises ``Stopped``."""
+        """Hash the existing bytes, for the checksum at the end. Raise ``DownloadCancelled``."""
         self._sha256 = hashlib.sha256()
         self._file.seek(0)
         read = 0
@@ -66,7 +66,7 @@ class PartialFile:
         self.num_bytes = read
 
     def append(self, content: bytes) -> None:
-        """Raises ``DiskFull``, ``CannotWrite``."""
+        """Write ``content``. Raise ``DiskFull``, ``CannotWrite``."""
         with writing(self.target):
             self._file.write(content)
             self.num_bytes += len(content)
@@ -75,7 +75,7 @@ class PartialFile:
                 self._sync()
 
     def restart(self, etag: str = "") -> None:
-        """From nothing, as a part of another version."""
+        """Discard all bytes and begin again with the version ``etag``."""
         with writing(self.target):
             self._file.seek(0)
             self._file.truncate()
@@ -88,13 +88,13 @@ class PartialFile:
         return self._sha256.hexdigest()
 
     def git_sha1(self) -> str:
-        """Git's name for the content: for small files only, it is read again."""
+        """Return git's blob id of the content. Reads the whole file into memory."""
         self._file.seek(0)
         content = self._file.read()
         return hashlib.sha1(f"blob {len(content)}\0".encode() + content, usedforsecurity=False).hexdigest()
 
     def complete(self) -> None:
-        """Takes its name. Raises ``DiskFull``, ``CannotWrite``."""
+        """Sync to disk and rename to ``target``. Raise ``DiskFull``, ``CannotWrite``."""
         with writing(self.target):
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -121,7 +121,7 @@ class PartialFile:
 
 
 def downloaded_bytes(target: Path) -> int:
-    """How much of ``target`` is there, complete or not; takes no longer than looking."""
+    """Return the size of ``target`` or of its part file; 0 if neither exists."""
     for path in (target, target.with_name(f"{target.name}.part")):
         with contextlib.suppress(OSError):
             return path.stat().st_size

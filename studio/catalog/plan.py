@@ -1,4 +1,4 @@
-"""What is to be fetched from where, kept beside the parts: going on tomorrow asks for the same revision."""
+"""Install plans: which files to download from where. Stored with the download, so that resuming it uses one revision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
 
 _PLAN_NAME = "timbre-plan.json"
-_ARRIVED_NAME = "timbre-arrived.json"
+_COMPLETED_NAME = "timbre-arrived.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,16 @@ class InstallPlan:
         return sum(file.size_bytes for file in self.files)
 
     def is_for(self, model: KnownModel, source: ModelSource, variants: frozenset[str]) -> bool:
-        """Whether it still is what is wanted: the same files from the same place."""
-        is_same_place = (self.endpoint, self.repository) == (source.endpoint, model.repositories[source.kind])
-        return is_same_place and {f.path for f in self.files} == {f.path for f in model.files_of(variants)}
+        """Return whether the plan has the wanted files and comes from the same repository."""
+        is_same_repository = (self.endpoint, self.repository) == (source.endpoint, model.repositories[source.kind])
+        return is_same_repository and {f.path for f in self.files} == {f.path for f in model.files_of(variants)}
 
 
 def make_plan(model: KnownModel, variants: frozenset[str], source: ModelSource, listing: Listing) -> InstallPlan:
-    """Raises ``SourceRefused`` where a file is not there, ``WrongDownload`` where it is not the released one."""
+    """Return a plan for ``model``.
+
+    Raise ``SourceRefused`` if the repository lacks a file, ``WrongDownload`` if a file differs from the release.
+    """
     files = tuple(_checked(model, file, source, listing) for file in model.files_of(variants))
     return InstallPlan(source.endpoint, model.repositories[source.kind], listing.revision, files)
 
@@ -46,7 +49,7 @@ def _checked(model: KnownModel, file: ModelFile, source: ModelSource, listing: L
     remote = listing.files.get(file.path)
     if remote is None:
         raise SourceRefused(
-            "{place} does not have {file} of {model}.",
+            "{file} of {model} is missing at {place}.",
             remedy="Choose another source (Settings, Models).",
             place=source.endpoint,
             file=file.path,
@@ -56,7 +59,7 @@ def _checked(model: KnownModel, file: ModelFile, source: ModelSource, listing: L
     is_other_content = bool(file.sha256 and remote.sha256 and file.sha256 != remote.sha256)
     if is_other_size or is_other_content:
         raise WrongDownload(
-            "{file} is another one at {place} than in the release of {model} that this program knows.",
+            "{file} at {place} differs from the release of {model} that this version supports.",
             remedy="Choose another source (Settings, Models), or update the program.",
             file=file.path,
             place=source.endpoint,
@@ -66,7 +69,7 @@ def _checked(model: KnownModel, file: ModelFile, source: ModelSource, listing: L
 
 
 def write_plan(folder: Path, plan: InstallPlan) -> None:
-    """Raises ``DiskFull``, ``CannotWrite``."""
+    """Store ``plan`` with the download. Raise ``DiskFull``, ``CannotWrite``."""
     atomic_write(folder / _PLAN_NAME, json.dumps(asdict(plan), indent=2).encode())
 
 
@@ -92,25 +95,25 @@ def _read_file(values: dict[str, Any]) -> RemoteFile:
 
 
 def delete_plan(folder: Path) -> None:
-    """So that the next attempt asks again; what has arrived stays."""
+    """Make the next attempt plan again. Downloaded files stay."""
     (folder / _PLAN_NAME).unlink(missing_ok=True)
 
 
-def save_completed(folder: Path, sums: Mapping[str, str]) -> None:
-    """The SHA-256 of each complete file: worked out while it arrived. Raises ``DiskFull``, ``CannotWrite``."""
-    atomic_write(folder / _ARRIVED_NAME, json.dumps(dict(sums), indent=2).encode())
+def save_completed(folder: Path, checksums: Mapping[str, str]) -> None:
+    """Store the SHA-256 of each completed file by path. Raise ``DiskFull``, ``CannotWrite``."""
+    atomic_write(folder / _COMPLETED_NAME, json.dumps(dict(checksums), indent=2).encode())
 
 
 def load_completed(folder: Path) -> dict[str, str]:
     try:
-        sums = read_json(folder / _ARRIVED_NAME)
-        return {str(path): str(sha256) for path, sha256 in sums.items()}
+        checksums = read_json(folder / _COMPLETED_NAME)
+        return {str(path): str(sha256) for path, sha256 in checksums.items()}
     except (OSError, ValueError, AttributeError):
         return {}
 
 
 def delete_all_except(folder: Path, paths: Set[str]) -> None:
-    """The plan has been carried out: notes go, and parts of what is not wanted any more."""
+    """Delete everything in ``folder`` but ``paths``: the plan, and part files of earlier plans."""
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in paths:
             path.unlink()

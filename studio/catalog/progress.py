@@ -1,4 +1,4 @@
-"""How far an installation is: bytes of the file and of all, speed, and what is left, as measured."""
+"""Progress of an installation: bytes, measured speed and remaining time."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from studio.errors import StudioError
 
 _WINDOW_SECONDS = 15.0
 # A first burst says nothing about the rest.
-_LEAST_SECONDS = 2.0
+_MIN_SECONDS = 2.0
 
 
 class Phase(Enum):
-    LISTING = "listing"  # what there is, and where
-    CHECKING = "checking"  # what is here already
+    LISTING = "listing"  # requesting the list of files
+    CHECKING = "checking"  # hashing existing files
     RECEIVING = "receiving"
     WAITING = "waiting"  # after ``error``, for ``wait_seconds``
     COPYING = "copying"  # from a folder or an archive, or into one
@@ -25,7 +25,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``total_bytes`` of 0: nobody knows yet. Speed and remaining time are None until they have been measured."""
+    """A snapshot. ``total_bytes`` is 0 while unknown; speed and remaining time are None until measured."""
 
     phase: Phase
     file: str = ""
@@ -47,11 +47,11 @@ OnProgress = Callable[[Progress], None]
 
 
 def ignore_progress(_progress: Progress) -> None:
-    """For work whose progress is shown nowhere."""
+    """Do nothing. The default callback."""
 
 
 class SpeedMeter:
-    """Bytes a second over the last seconds; what was there before does not count."""
+    """Moving average of the transfer speed over the last 15 seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -59,12 +59,12 @@ class SpeedMeter:
         self._received = 0
 
     def restart(self) -> None:
-        """After a pause: what comes now says nothing about before."""
+        """Start a new measurement, for example after a pause."""
         self._readings.clear()
         self._readings.append((self._clock(), self._received))
 
     def add(self, num_bytes: int) -> None:
-        """More, or fewer where a file had to begin anew."""
+        """Count received bytes. A negative number (a file that restarted) counts as 0."""
         now = self._clock()
         if not self._readings:
             self._readings.append((now, self._received))
@@ -79,7 +79,7 @@ class SpeedMeter:
             return None
         (begin, before), (end, after) = self._readings[0], self._readings[-1]
         seconds = end - begin
-        return (after - before) / seconds if seconds >= _LEAST_SECONDS else None
+        return (after - before) / seconds if seconds >= _MIN_SECONDS else None
 
     def remaining_seconds(self, num_bytes: int) -> float | None:
         speed = self.bytes_per_second

@@ -1,4 +1,4 @@
-"""Progress of work whose size is known before: so many bytes of so many, at such a speed."""
+"""Progress of hashing and copying, where the total size is known in advance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from studio.catalog.progress import OnProgress, Phase, Progress, SpeedMeter
 
 
 class ProgressCounter:
-    """Counts what passes, and stops where that was asked for."""
+    """Counts processed bytes, reports them, and checks for cancellation."""
 
     def __init__(self, phase: Phase, total_bytes: int, stop: CancelToken, on_progress: OnProgress) -> None:
         self._phase = phase
@@ -23,12 +23,12 @@ class ProgressCounter:
         self.add(0)
 
     def add(self, num_bytes: int) -> None:
-        """Raises ``Stopped``."""
+        """Count and report bytes. Raise ``DownloadCancelled``."""
         self._stop.check()
         self._speed.add(num_bytes)
         self._done_bytes += num_bytes
         self._file_bytes += num_bytes
-        left = self._total_bytes - self._done_bytes
+        remaining_bytes = self._total_bytes - self._done_bytes
         self._on_progress(
             Progress(
                 self._phase,
@@ -38,6 +38,6 @@ class ProgressCounter:
                 self._done_bytes,
                 self._total_bytes,
                 self._speed.bytes_per_second,
-                self._speed.remaining_seconds(left),
+                self._speed.remaining_seconds(remaining_bytes),
             )
         )

@@ -1,4 +1,4 @@
-"""What lies in an installed model's folder, written down beside its files: their sizes, sums and origin."""
+"""Record of an installed model, stored in its folder: origin, and size and checksum of each file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RecordedFile:
 
 @dataclass(frozen=True, slots=True)
 class InstallRecord:
-    """``origin`` is a repository, a folder or an archive, in words. ``damaged``: paths known not to be sound."""
+    """``origin``: the repository, folder or archive, as text. ``damaged``: paths of files known to be damaged."""
 
     name: str
     origin: str
@@ -43,18 +43,18 @@ class InstallRecord:
         return replace(self, damaged=tuple(sorted(damaged)))
 
     def missing_in(self, folder: Path) -> tuple[str, ...]:
-        """Files that are gone or of another size; takes no longer than looking."""
+        """Return the files that are missing or of another size. Reads no content."""
         return tuple(file.path for file in self.files if _size(folder / file.path) != file.size_bytes)
 
 
 def write_record(folder: Path, record: InstallRecord) -> None:
-    """Raises ``DiskFull`` and ``CannotWrite``."""
+    """Write ``record`` into ``folder``. Raise ``DiskFull`` and ``CannotWrite``."""
     values = {"format": _FORMAT, **asdict(record)}
     atomic_write(folder / RECORD_NAME, json.dumps(values, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
 def read_record(folder: Path) -> InstallRecord | None:
-    """Return the record of an installed model, or None where it is missing or unreadable."""
+    """Return the record of an installed model, or None if it is missing or unreadable."""
     try:
         return _record_from(read_json(folder / RECORD_NAME))
     except (OSError, ValueError):
@@ -62,7 +62,7 @@ def read_record(folder: Path) -> InstallRecord | None:
 
 
 def parse_record(content: bytes) -> InstallRecord | None:
-    """Return the record in ``content``, which may be hostile, or None where it is not one."""
+    """Return the record in untrusted ``content``, or None if it is not one."""
     try:
         return _record_from(parse_json(content))
     except ValueError:

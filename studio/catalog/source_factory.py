@@ -7,8 +7,8 @@ from studio.catalog.sources import ModelSource, endpoint_of
 
 
 def open_source(kind: SourceKind, endpoint: str = "") -> ModelSource:
-    """Return the client of a hub. Makes no request. Raise ``UnusableSetting``."""
-    # Imported here because their libraries are slow to load and most runs download nothing.
+    """Return the client of a hub, without a request. Raise ``UnusableSetting``."""
+    # Imported here: the libraries are slow to load, and most runs download nothing.
     from studio.catalog.hugging_face import HuggingFace  # noqa: PLC0415
     from studio.catalog.model_scope import ModelScope  # noqa: PLC0415
 

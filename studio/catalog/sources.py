@@ -1,11 +1,10 @@
-"""Where models come from: what each place has, and the addresses of its files.
+"""Model hubs: the interface of their clients, and the endpoints they use.
 
-Decided: the hubs are asked for lists and addresses, and the bytes are fetched by ``download.py``, the same
-way from everywhere. Because a person wants to stop at once, to go on after a loss of power with the file
-that is half there, and to see bytes: the Hugging Face client's own downloader waits out refusals without a
-way to stop it, resumes without asking whether the file is still the same (no If-Range), does not check what
-arrived, and its Xet transfers do not resume within a file. ModelScope's client brings a second HTTP library
-and is made the same way; its HTTP interface is two addresses.
+Decision: the hub clients only list files and build addresses; ``download.py`` fetches the bytes from every hub.
+Reason: a download must cancel at once, resume within a file after a power cut and report its bytes. The Hugging Face
+client's downloader waits between retries without a way to cancel, resumes without checking that the file is still
+the same (no If-Range), does not verify the content, and its Xet transfers do not resume within a file.
+Alternative: ModelScope's client has the same limits and adds a second HTTP library; its HTTP interface is two URLs.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _ENDPOINTS = {
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """``sha256`` and ``git_sha1`` as far as the place tells them; the latter is git's name for a small file."""
+    """A file of a repository. ``sha256`` and ``git_sha1`` (git's blob id) are None where the hub omits them."""
 
     path: str
     size_bytes: int
@@ -38,7 +37,7 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a repository holds at ``revision``, by path."""
+    """The files of a repository at ``revision``, by path."""
 
     revision: str
     files: Mapping[str, RemoteFile]
@@ -58,16 +57,16 @@ class ModelSource(Protocol):
     def endpoint(self) -> str: ...
 
     def list_files(self, repository: str, revision: str | None) -> Listing:
-        """List ``revision``, or the newest. Raise ``RefusedError``, ``SourceRefused`` and ``httpx2.HTTPError``."""
+        """List the files of ``revision``, or of the newest one.
+
+        Raise ``RefusedError``, ``SourceRefused`` and ``httpx2.HTTPError``.
+        """
 
     def address(self, repository: str, revision: str, path: str) -> Address: ...
 
 
 class RefusedError(Exception):
-    """A server answered with ``status`` instead of what was asked for.
-
-    ``wait_seconds``: from its Retry-After header. ``is_html``: it sent HTML, for a reader instead of a program.
-    """
+    """An HTTP error status. ``wait_seconds`` comes from Retry-After; ``is_html``: the body is a page for people."""
 
     def __init__(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
@@ -77,26 +76,26 @@ class RefusedError(Exception):
 
 
 def is_html(headers: Mapping[str, str]) -> bool:
-    """Whether an answer is HTML: an error page, or the login page of a network."""
+    """Return whether a response is HTML: an error page, or the login page of a network."""
     return headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/html"
 
 
 def not_a_listing(endpoint: str) -> SourceRefused:
     return SourceRefused(
-        "What {place} sent is not a list of files.",
-        remedy="Check that this network does not ask for a login first, or choose another source (Settings, Models).",
+        "{place} returned something other than a list of files.",
+        remedy="Check whether this network requires a login, or choose another source (Settings, Models).",
         place=endpoint,
     )
 
 
 def endpoint_of(kind: SourceKind, chosen: str = "") -> str:
-    """``chosen``, else what the environment says, else the place itself. Raises ``UnusableSetting``."""
+    """Return ``chosen``, else the endpoint in the environment, else the hub's own. Raise ``UnusableSetting``."""
     variable, default = _ENDPOINTS[kind]
     endpoint = (chosen.strip() or os.environ.get(variable, "").strip() or default).rstrip("/")
     if not _is_address(endpoint):
         raise UnusableSetting(
-            "“{endpoint}” is not the address of a server.",
-            remedy="Write it like https://hf-mirror.com, or leave it empty.",
+            "“{endpoint}” is not a server address.",
+            remedy="Enter an address such as https://hf-mirror.com, or leave it empty.",
             endpoint=endpoint,
         )
     return endpoint
@@ -105,10 +104,10 @@ def endpoint_of(kind: SourceKind, chosen: str = "") -> str:
 def _is_address(endpoint: str) -> bool:
     try:
         parts = urlsplit(endpoint)
-        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # half an IPv6 address, a port that is no number
+        is_complete = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # incomplete IPv6 address, or a port that is not a number
         return False
-    return is_whole and endpoint.isprintable() and " " not in endpoint
+    return is_complete and endpoint.isprintable() and " " not in endpoint
 
 
 def is_default_endpoint(kind: SourceKind, endpoint: str) -> bool:

@@ -38,7 +38,7 @@ def test_one_flipped_bit_is_found_and_the_model_not_offered_any_more(place: Any)
     status = model_status(place.model.name)
     assert status is not None
     assert (status.state, status.damaged) == (ModelState.DAMAGED, ("flow.pt",))
-    assert "flow.pt must be mended" in str(why_not_loadable(place.model.name))
+    assert "flow.pt must be repaired" in str(why_not_loadable(place.model.name))
 
 
 def test_mending_fetches_what_is_broken_and_nothing_else(place: Any) -> None:
@@ -101,7 +101,7 @@ def test_removing_leaves_nothing_behind(place: Any) -> None:
 
 
 def test_what_ships_with_the_program_stays(place: Any) -> None:
-    with pytest.raises(ModelNotFound, match="comes with the program"):
+    with pytest.raises(ModelNotFound, match="is part of the program"):
         remove_model("studio-mini")
 
 

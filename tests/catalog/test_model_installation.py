@@ -74,7 +74,7 @@ def test_a_mirror_with_only_the_newest_revision_serves_the_same_files(place: Any
 def test_another_release_under_the_same_name_is_refused_before_it_is_downloaded(place: Any) -> None:
     changed = place.files | {"llm.pt": b"x" * len(place.files["llm.pt"])}
     place.hub.repositories[REPOSITORY] = Repository(changed)
-    with pytest.raises(WrongDownload, match=r"llm\.pt is another one"):
+    with pytest.raises(WrongDownload, match=r"llm\.pt at .* differs from the release"):
         place.installation().run()
     assert place.hub.served_bytes == {}
     assert place.model.name not in installed_models()
@@ -82,7 +82,7 @@ def test_another_release_under_the_same_name_is_refused_before_it_is_downloaded(
 
 def test_room_on_the_disk_is_asked_for_before_the_first_byte(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
-    with pytest.raises(DiskFull, match="wants"):
+    with pytest.raises(DiskFull, match="needs"):
         place.installation().run()
     assert place.hub.served_bytes == {}
 
@@ -112,7 +112,7 @@ def test_a_model_this_version_cannot_speak_with_is_not_downloaded(place: Any) ->
     from dataclasses import replace
 
     place.model = replace(place.model, generation="cosyvoice9")
-    with pytest.raises(UnknownGeneration, match="cannot be used yet"):
+    with pytest.raises(UnknownGeneration, match="is not supported by this version"):
         place.installation().run()
     assert place.hub.asked == []
 
@@ -148,7 +148,7 @@ _SIBLINGS = b'{"id": "x", "sha": "c0ffee", "siblings": %s}'
 )
 def test_an_answer_that_is_no_list_of_files_is_refused_at_once(place: Any, kind: SourceKind, page: bytes) -> None:
     place.hub.list_faults = 20 * [Fault(200, page=page)]
-    with pytest.raises(SourceRefused, match="is not a list of files"):
+    with pytest.raises(SourceRefused, match="something other than a list of files"):
         place.installation(kind).run()
     assert len(place.hub.list_faults) >= 18  # the pinned revision, and the newest
     assert not [progress for progress in place.seen if progress.phase is Phase.WAITING]

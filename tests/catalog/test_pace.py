@@ -64,7 +64,7 @@ def test_a_share_of_an_unknown_whole_is_none() -> None:
 def test_waits_grow_are_renewed_by_success_and_end() -> None:
     patience = RetryPolicy(1.0)
     assert [patience.next_delay_seconds() for _ in range(7)] == [1, 2, 4, 8, 16, 32, None]
-    patience.renew()
+    patience.reset()
     assert patience.next_delay_seconds() == 1
     assert patience.next_delay_seconds(30.0) == 30
     assert patience.next_delay_seconds(1e9) == 60
@@ -84,7 +84,7 @@ def test_a_server_may_wish_for_seconds_or_a_date() -> None:
 def test_a_certificate_nobody_trusts_is_told_as_such() -> None:
     error = httpx2.ConnectError("handshake")
     error.__cause__ = ssl.SSLCertVerificationError(1, "self-signed certificate")
-    assert "certificate this computer does not trust (" in str(unreachable("hub.example", error))
+    assert "certificate that this computer does not trust (" in str(unreachable("hub.example", error))
 
 
 def test_endpoints_come_from_the_person_then_the_environment_then_the_place(monkeypatch: pytest.MonkeyPatch) -> None:

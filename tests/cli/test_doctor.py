@@ -129,7 +129,7 @@ def test_a_damaged_and_a_half_downloaded_model_are_told_with_their_remedy(timbre
     write_record(folder, InstallRecord("mine", "a folder", "", (RecordedFile("llm.pt", 10, "0" * 64),)))
     found = check(timbre("doctor", "--json"), "model mine")
     assert found["verdict"] == "limited"
-    assert "llm.pt must be mended" in found["finding"]
+    assert "llm.pt must be repaired" in found["finding"]
 
 
 @pytest.mark.usefixtures("without_engines")

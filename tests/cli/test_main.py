@@ -100,7 +100,7 @@ def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: 
         (["say", "x", "--voice", _LONG], 7, "voice-not-found", "There is no voice named aaa"),
         (["say", "x", "--model", _LONG], 3, "model-not-found", "There is no model aaa"),
         (["convert", _LONG], 4, "unreadable-clip", "There is no file aaa"),
-        (["models", "import", _LONG], 3, "model-not-found", "There is no aaa"),
+        (["models", "import", _LONG], 3, "model-not-found", "does not exist. Choose a folder"),
         (["models", "export", "studio-mini", _LONG], 10, "cannot-write", "cannot be written (the name is too long)"),
         (["voices", "import", "no.pt"], 3, "model-not-found", "does not lie in a model folder"),
     ],

@@ -141,7 +141,7 @@ def test_trouble_is_told_in_the_panel_and_can_be_tried_again(bench: Bench, hub: 
     hub.faults["llm.pt"] = [Fault(403, at_hub=True)]
     press(bench, panel, "Download 510.01 kB")
     bench.until(lambda: panel.page.role == "bad")
-    assert "does not let everybody" in panel.page.words
+    assert "restricts access" in panel.page.words
     press(bench, panel, "Try again")
     bench.until(lambda: panel.page.title == f"{NAME} is here")
 

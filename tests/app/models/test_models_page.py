@@ -178,7 +178,7 @@ def test_a_refusal_is_shown_on_the_page_with_its_remedy(models: PageBench, hub: 
     hub.faults["llm.pt"] = 5 * [Fault(403, at_hub=True)]
     models.click("Download")
     models.bench.until(lambda: models.page.message)
-    assert "does not let everybody" in models.page.message
+    assert "restricts access" in models.page.message
     assert "another source" in models.page.message
     assert models.window.notices.words == ""  # once is enough
 
