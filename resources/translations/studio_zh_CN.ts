@@ -1343,40 +1343,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>首块 {hop} 个 token 没有落在此声音的网格上。</translation>
     </message>
     <message>
-        <source>A loudness of {lufs:g} LUFS is not possible.</source>
-        <translation>响度不能是 {lufs:g} LUFS。</translation>
-    </message>
-    <message>
         <source>A part of the program cannot be loaded: {reason}.</source>
         <translation>程序的一部分无法加载：{reason}。</translation>
-    </message>
-    <message>
-        <source>A pause of {seconds:g} s is not possible.</source>
-        <translation>停顿不能是 {seconds:g} 秒。</translation>
     </message>
     <message>
         <source>A released model wants about 6 GB: close other programs before using one.</source>
         <translation>正式模型约需 6 GB：使用前请关闭其他程序。</translation>
     </message>
     <message>
-        <source>A sample rate of {sample_rate} Hz is not offered.</source>
-        <translation>不提供 {sample_rate} Hz 的采样率。</translation>
-    </message>
-    <message>
         <source>A speed of {speed:g} is not possible.</source>
         <translation>语速不能是 {speed:g}。</translation>
     </message>
     <message>
-        <source>A true-peak limit of {peak:g} dBTP is not possible.</source>
-        <translation>真峰值上限不能是 {peak:g} dBTP。</translation>
-    </message>
-    <message>
         <source>Add it again from its recording.</source>
         <translation>请用录音重新添加。</translation>
-    </message>
-    <message>
-        <source>After the colon comes a number, as in {{field}:20}.</source>
-        <translation>冒号后面应是数字，例如 {{field}:20}。</translation>
     </message>
     <message>
         <source>Another engine is used instead.</source>
@@ -1447,16 +1427,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择一个 .timbre 文件。</translation>
     </message>
     <message>
-        <source>Choose a file for each line, a joined file, or both.</source>
-        <translation>请选择每行一个文件、一个合并文件，或两者都要。</translation>
-    </message>
-    <message>
         <source>Choose a file in it.</source>
         <translation>请选择其中的一个文件。</translation>
-    </message>
-    <message>
-        <source>Choose a folder nearer to the root.</source>
-        <translation>请选择层级更浅的文件夹。</translation>
     </message>
     <message>
         <source>Choose a longer recording.</source>
@@ -1477,10 +1449,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Choose another file.</source>
         <translation>请另选一个文件。</translation>
-    </message>
-    <message>
-        <source>Choose another folder, or allow these files to be replaced.</source>
-        <translation>请另选文件夹，或允许替换这些文件。</translation>
     </message>
     <message>
         <source>Choose another folder, or allow writing there.</source>
@@ -1659,6 +1627,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请把一段录音拖到窗口上。</translation>
     </message>
     <message>
+        <source>Enter a pattern such as {example}.</source>
+        <translation>请输入命名规则，例如 {example}。</translation>
+    </message>
+    <message>
         <source>Free some space and export again: what is done stays.</source>
         <translation>请腾出一些空间后重新导出：已完成的会保留。</translation>
     </message>
@@ -1769,10 +1741,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Make the voice again from its recording.</source>
         <translation>请用它的录音重新制作声音。</translation>
-    </message>
-    <message>
-        <source>No file would be made.</source>
-        <translation>不会生成任何文件。</translation>
     </message>
     <message>
         <source>No folder is chosen.</source>
@@ -2027,6 +1995,22 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>4 位权重只能在处理器上运行，不能在显卡上运行。</translation>
     </message>
     <message>
+        <source>Add or select lines first.</source>
+        <translation>请先添加或选择行。</translation>
+    </message>
+    <message>
+        <source>Choose a file per line, a joined file, or both.</source>
+        <translation>请选择每行一个文件、合并为一个文件，或两者都要。</translation>
+    </message>
+    <message>
+        <source>Choose a folder with a shorter path.</source>
+        <translation>请选择路径更短的文件夹。</translation>
+    </message>
+    <message>
+        <source>Choose another folder, or allow overwriting these files.</source>
+        <translation>请选择其他文件夹，或允许覆盖这些文件。</translation>
+    </message>
+    <message>
         <source>Choose bfloat16 or float16.</source>
         <translation>请选择 bfloat16 或 float16。</translation>
     </message>
@@ -2053,6 +2037,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
         <translation>ONNX Runtime 无法使用 {device}：缺少它的 CUDA 库，或版本不符。</translation>
+    </message>
+    <message>
+        <source>Put a number after the colon, as in {{field}:20}.</source>
+        <translation>冒号后请填数字，例如 {{field}:20}。</translation>
     </message>
     <message>
         <source>Run the benchmark from a clone, or measure an installed model with --model.</source>
@@ -2211,6 +2199,34 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文档不能作为脚本读取。</translation>
     </message>
     <message>
+        <source>The export would create no file.</source>
+        <translation>此次导出不会生成任何文件。</translation>
+    </message>
+    <message>
+        <source>The field {{field}:{spec}} is invalid.</source>
+        <translation>字段 {{field}:{spec}} 无效。</translation>
+    </message>
+    <message>
+        <source>The loudness {lufs:g} LUFS is out of range.</source>
+        <translation>响度 {lufs:g} LUFS 超出范围。</translation>
+    </message>
+    <message>
+        <source>The name pattern creates too many folders.</source>
+        <translation>命名规则产生的文件夹层级过多。</translation>
+    </message>
+    <message>
+        <source>The name pattern has an unknown field {{field}}.{did_you_mean}</source>
+        <translation>命名规则中有未知字段 {{field}}。{did_you_mean}</translation>
+    </message>
+    <message>
+        <source>The name pattern {pattern} has an unmatched brace.</source>
+        <translation>命名规则 {pattern} 中的大括号不成对。</translation>
+    </message>
+    <message>
+        <source>The path {folder} is too long.</source>
+        <translation>路径 {folder} 太长。</translation>
+    </message>
+    <message>
         <source>The pronunciation dictionary of all scripts cannot be read.</source>
         <translation>所有脚本共用的发音词典无法读取。</translation>
     </message>
@@ -2299,18 +2315,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文件名格式是空的。</translation>
     </message>
     <message>
-        <source>The name pattern makes too many folders.</source>
-        <translation>文件名格式会产生太多文件夹。</translation>
-    </message>
-    <message>
-        <source>The name pattern {pattern} has a brace without its partner.</source>
-        <translation>文件名格式 {pattern} 中的花括号不成对。</translation>
-    </message>
-    <message>
-        <source>The path of {folder} is too long for file names in it.</source>
-        <translation>{folder} 的路径太长，容不下文件名。</translation>
-    </message>
-    <message>
         <source>The place models come from does not answer: no network, a proxy, or its certificate is not trusted.</source>
         <translation>模型来源没有回应：没有网络、代理问题，或证书不受信任。</translation>
     </message>
@@ -2367,12 +2371,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法读取录音 {file}（{reason}）。</translation>
     </message>
     <message>
+        <source>The sample rate {sample_rate} Hz is not supported.</source>
+        <translation>不支持 {sample_rate} Hz 采样率。</translation>
+    </message>
+    <message>
         <source>The screen {name}, which {variable} names, cannot be reached from here.</source>
         <translation>无法连接 {variable} 所指的屏幕 {name}。</translation>
     </message>
     <message>
         <source>The sound device {name} is not connected.</source>
         <translation>声音设备 {name} 未连接。</translation>
+    </message>
+    <message>
+        <source>The speech for this export cannot be stored in {folder}: the disk is full or write-protected.</source>
+        <translation>无法将本次导出的语音存入 {folder}：磁盘已满或禁止写入。</translation>
     </message>
     <message>
         <source>The speech language model computed something that is not a number.</source>
@@ -2405,6 +2417,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The transcript of the stored voice {name} is damaged.</source>
         <translation>保存的声音 {name} 的文字稿已损坏。</translation>
+    </message>
+    <message>
+        <source>The true-peak limit {peak:g} dBTP is out of range.</source>
+        <translation>真峰值上限 {peak:g} dBTP 超出范围。</translation>
     </message>
     <message>
         <source>The voice file is damaged or was not made by this program.</source>
@@ -2497,10 +2513,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is not enough memory for vLLM: {free:.1f} GB may be used now.</source>
         <translation>内存不足，无法运行 vLLM：现在可用 {free:.1f} GB。</translation>
-    </message>
-    <message>
-        <source>There is nothing called {{field}} for a name.{did_you_mean}</source>
-        <translation>文件名中没有叫 {{field}} 的项。{did_you_mean}</translation>
     </message>
     <message>
         <source>There is nothing to speak in this text.</source>
@@ -2639,10 +2651,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>收到的不是发布的文件：登录页、被改动的镜像，或传输损坏。</translation>
     </message>
     <message>
-        <source>What is spoken for this export cannot be kept in {folder}: the disk is full, or not to be written.</source>
-        <translation>无法把本次导出已合成的语音保存在 {folder}：磁盘已满，或不可写入。</translation>
-    </message>
-    <message>
         <source>What was built cannot be kept ({reason}).</source>
         <translation>无法保存构建结果（{reason}）。</translation>
     </message>
@@ -2655,10 +2663,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请写入 .wav 文件。</translation>
     </message>
     <message>
-        <source>Write a line first, or select some.</source>
-        <translation>请先写一行，或选中几行。</translation>
-    </message>
-    <message>
         <source>Write a shorter pause, or several in a row.</source>
         <translation>请写较短的停顿，或连续写几个。</translation>
     </message>
@@ -2669,10 +2673,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Write at least one word.</source>
         <translation>请至少写一个词。</translation>
-    </message>
-    <message>
-        <source>Write for example {example}.</source>
-        <translation>例如可写 {example}。</translation>
     </message>
     <message>
         <source>Write it in pinyin or in the sounds that the dictionary offers.</source>
@@ -3171,6 +3171,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{engine} 在磁盘上已损坏，将重新生成</translation>
     </message>
     <message>
+        <source>{file} already exists in {folder}: from another script or other lines, or changed since.</source>
+        <translation>{folder} 中已有 {file}：它来自其他脚本或其他行，或已被修改。</translation>
+    </message>
+    <message>
+        <source>{file} and {others} more files already exist in {folder}: from another script or other lines, or changed since.</source>
+        <translation>{folder} 中已有 {file} 等文件（另有 {others} 个）：它们来自其他脚本或其他行，或已被修改。</translation>
+    </message>
+    <message>
         <source>{file} cannot be opened.</source>
         <translation>无法打开 {file}。</translation>
     </message>
@@ -3307,6 +3315,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{folder}，已用 {used}，剩余 {free}</translation>
     </message>
     <message>
+        <source>{format} does not support {sample_rate} Hz.</source>
+        <translation>{format} 不支持 {sample_rate} Hz。</translation>
+    </message>
+    <message>
         <source>{good} proven, {refused} refused, {resting} given up; {used} of at most {limit}</source>
         <translation>{good} 个已验证，{refused} 个被拒绝，{resting} 个已放弃；占用 {used}，上限 {limit}</translation>
     </message>
@@ -3395,10 +3407,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>缺少 {folder}/{file}。</translation>
     </message>
     <message>
-        <source>{format} cannot hold sound of {sample_rate} Hz.</source>
-        <translation>{format} 不能容纳 {sample_rate} Hz 的声音。</translation>
-    </message>
-    <message>
         <source>{names} and {num_more} more</source>
         <translation>{names} 以及另外 {num_more} 个</translation>
     </message>
@@ -3461,10 +3469,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{version} in {folder}</source>
         <translation>{version}，位于 {folder}</translation>
-    </message>
-    <message>
-        <source>{{field}:{spec}} is not understood.</source>
-        <translation>无法理解 {{field}:{spec}}。</translation>
     </message>
     <message>
         <source>“{final}” has no vowel.</source>
@@ -3557,14 +3561,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} describes the first release of {generation}, whose flow cannot stream.</source>
         <translation>{file} 描述的是 {generation} 的首个版本，其 flow 模型不支持流式合成。</translation>
-    </message>
-    <message>
-        <source>{file} and {others} more files are in {folder} already: from another script, from other lines, or changed since.</source>
-        <translation>{folder} 中已有 {file} 和另外 {others} 个文件：它们来自其他脚本或其他行，或者后来被更改过。</translation>
-    </message>
-    <message>
-        <source>{file} is in {folder} already: from another script, from other lines, or changed since.</source>
-        <translation>{folder} 中已有 {file}：它来自其他脚本或其他行，或者后来被更改过。</translation>
     </message>
     <message>
         <source>Create it, or choose another folder.</source>
@@ -4337,6 +4333,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Wait until it has finished, or cancel it there.</source>
         <translation>请等待其完成，或在那里取消。</translation>
+    </message>
+    <message>
+        <source>Wait until it is finished, or choose another folder.</source>
+        <translation>请等它完成，或选择其他文件夹。</translation>
     </message>
     <message>
         <source>`timbre models list` lists all models.</source>

@@ -26,7 +26,7 @@ from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
-from studio.export.project_lines import TakeSpeech, origin_of_file, origin_of_project
+from studio.export.project_lines import TakeSource, origin_of_file, origin_of_project
 from studio.export.provenance import Provenance, licence_of_model
 from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_source import WorkerSource
@@ -152,7 +152,7 @@ async def _export(
             client, asyncio.get_running_loop(), requests, control, on_loaded=told.loaded, on_spoken=told.spoken
         )
         kept = CachedSource(worker)
-        source = TakeSpeech(script.project, taken, others=kept) if script.project else kept
+        source = TakeSource(script.project, taken, others=kept) if script.project else kept
         exporter = Exporter(plan, source, control=control, on_progress=told.progress)
         result = await _run(exporter, control, told)
         await save_voices(client, told.line)

@@ -1,11 +1,10 @@
-"""Many texts to many files: names, formats, loudness, subtitles, and going on after an interruption.
+"""Export of lines to audio files, subtitles and a manifest: names, formats, loudness, and resuming. No Qt, no torch.
 
-Knows neither Qt nor torch, nor where sound comes from: that is a ``SpeechSource`` (``speech_source.py``).
-``plan.py`` says which files there will be, ``exporter.py`` makes them.
+``plan.py`` decides which files there will be, ``exporter.py`` makes them. The audio comes from a ``SpeechSource``
+(``speech_source.py``).
 
-Decided: what has been made is remembered in the data folder, one journal for each target folder, by
-what decided each file's sound and by its size and time on the disk. Because a person's folder should
-hold only what they asked for, and a file that was edited since must not be overwritten unasked.
-Instead of: a list beside the files.
-Decided: without a wish for loudness, sound is exported as it was heard, sample for sample.
+Decision: a journal per target folder, in the data folder, records each exported file with its parameters, size and
+time. Reason: the target folder contains only what was requested, and a file that was edited since is not overwritten
+without asking. Alternative: a list beside the files.
+Decision: without a loudness target, audio is exported unchanged, sample for sample.
 """

@@ -1,4 +1,4 @@
-"""Speech that was made for an export, kept so that an interrupted or repeated one need not make it again."""
+"""On-disk cache of speech made for exports, so that an interrupted or repeated export does not speak it again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_BYTES = 4 * 2**30
 
 
 class CachedSource:
-    """A ``SpeechSource`` that asks another only for what it has not heard yet. Cleared of the oldest when it grows."""
+    """A ``SpeechSource`` that caches the waveforms of another one. Deletes the least recently used at its limit."""
 
     def __init__(self, source: SpeechSource, *, folder: Path | None = None, most_bytes: int = _MOST_BYTES) -> None:
         self._source = source
@@ -38,7 +38,7 @@ class CachedSource:
         if not self._source.needs_speaking(item):
             return self._source.waveform_of(item)
         path = self._path(item)
-        with contextlib.suppress(UnreadableClip):  # not there yet, or damaged
+        with contextlib.suppress(UnreadableClip):  # missing or damaged
             kept = read_audio(path)
             os.utime(path)
             return kept
@@ -51,9 +51,9 @@ class CachedSource:
             with AudioWriter(path, spoken.sample_rate, is_float=True) as writer:
                 writer.write(spoken.samples)
         except (DiskFull, CannotWrite) as error:
-            # Going on would mean to speak it all again for a joined file, or after an interruption.
+            # Without the cache, a joined file or a resumed export would speak all lines again.
             raise type(error)(
-                "What is spoken for this export cannot be kept in {folder}: the disk is full, or not to be written.",
+                "The speech for this export cannot be stored in {folder}: the disk is full or write-protected.",
                 remedy="Free some space and export again: what is done stays.",
                 folder=self._folder,
             ) from error

@@ -1,4 +1,4 @@
-"""Makes the files of a plan. What is done already is left alone, so an interrupted export is simply run again."""
+"""Makes the files of an export plan. Files that are up to date are kept, so an interrupted export can be run again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from studio.pipeline.control import RequestControl
 
 @dataclass(frozen=True, slots=True)
 class LineFailure:
-    """Why one line has no sound. The others went on."""
+    """Why one line could not be spoken."""
 
     item: ExportItem
     error: StudioError
@@ -33,11 +33,10 @@ class LineFailure:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """``files``: all of the plan that are there now, ``num_made`` of them made by this run.
+    """``files`` are those of the plan that exist now; ``num_made`` of them are from this run.
 
-    ``audio_seconds`` of lines were worked on, ``spoken_seconds`` of them had to be spoken. With a line
-    missing, a joined file would have a gap that nobody notices: it is not made then, and neither is what
-    describes it.
+    ``audio_seconds`` of lines were processed, ``spoken_seconds`` of which had to be spoken. If a line fails, a joined
+    file would have an unnoticed gap: it is not made, and neither are its subtitles and manifest.
     """
 
     files: tuple[Path, ...]
@@ -49,12 +48,12 @@ class ExportResult:
 
     @property
     def speed(self) -> float:
-        """Seconds of speech spoken a second, loading the model and writing the files among it; 0 where all was there."""
+        """Seconds of speech spoken per second of the export, 0 if nothing had to be spoken."""
         return self.spoken_seconds / self.elapsed_seconds if self.elapsed_seconds else 0.0
 
 
 def find_foreign_files(plan: ExportPlan) -> tuple[PurePosixPath, ...]:
-    """Return the files of `plan` that exist and are not its own, for a question before any work. Writes nothing."""
+    """Return the files of ``plan`` that exist and are not its own, without writing anything."""
     journal = Journal(plan.folder)
     journal.read()
     return foreign_files(plan.folder, journal, _origins(plan))
@@ -65,10 +64,10 @@ def _origins(plan: ExportPlan) -> dict[PurePosixPath, Origin]:
 
 
 class Exporter:
-    """Lasts as long as one export. ``run`` blocks: call it on a thread of its own.
+    """One export. ``run`` blocks: call it on a background thread.
 
-    ``control.cancel()`` ends it between two lines; within one if ``source`` listens to the same control.
-    ``journals``: where they lie, if not in the person's data folder.
+    ``control.cancel()`` ends it between two lines, or within one if ``source`` uses the same control. ``journals`` is
+    the folder of the journals, by default in the data folder.
     """
 
     def __init__(
@@ -87,7 +86,7 @@ class Exporter:
         self._on_progress = on_progress or (lambda _: None)
         self._journal = Journal(plan.folder, journals=journals)
         self._target = TargetFolder(plan.folder, self._journal)
-        # Of lines, by their position in the plan.
+        # By position of the line in the plan.
         self._records: dict[int, FileRecord] = {}
         self._num_samples: dict[int, int] = {}
         self._failures: list[LineFailure] = []
@@ -97,22 +96,22 @@ class Exporter:
 
     @property
     def files_in_the_way(self) -> tuple[PurePosixPath, ...]:
-        """Why ``run`` raised ``CannotWrite``, if it is because of files that it may not replace unasked."""
+        """The files of other scripts and programs because of which ``run`` raised ``CannotWrite``."""
         return self._target.in_the_way
 
     def run(self) -> ExportResult:
-        """Raises ``DiskFull``, ``CannotWrite``, ``FolderBusy``; ``Cancelled``. Files that are complete stay."""
+        """Export. Raise ``DiskFull``, ``CannotWrite``, ``FolderBusy`` or ``Cancelled``. Complete files are kept."""
         plan = self._plan
         with self._journal as journal:
             self._target.open(_origins(plan), replaces_files=self._settings.replaces_files)
-            self._look_what_is_there(journal)
+            self._find_existing(journal)
             for position, item in enumerate(plan.items):
                 self._control.raise_if_cancelled()
                 self._report(position, item)
                 self._process_line(position, item)
             self._report(len(plan.items), None)
             if self._missing_of_script and not (self._failures and plan.joined_file):
-                self._make_files_of_the_script()
+                self._make_script_files()
         self._report(len(plan.items), None)
         return ExportResult(
             files=tuple(path for file in plan.files if (path := self._target.path(file)).is_file()),
@@ -123,7 +122,7 @@ class Exporter:
             spoken_seconds=self._spoken_seconds,
         )
 
-    def _look_what_is_there(self, journal: Journal) -> None:
+    def _find_existing(self, journal: Journal) -> None:
         plan = self._plan
         for position, file in enumerate(plan.line_files):
             if record := journal.made(file, plan.line_recipe(plan.items[position])):
@@ -147,7 +146,7 @@ class Exporter:
         needs_length = bool(self._missing_of_script) and position not in self._num_samples
         return has_file_to_make or needs_length or self._must_join
 
-    # One line.
+    # Lines.
 
     def _process_line(self, position: int, item: ExportItem) -> None:
         if not self._needs_sound(position):
@@ -174,12 +173,12 @@ class Exporter:
         self._pace.wrote()
         self._audio_seconds += len(samples) / self._settings.sample_rate
 
-    def _samples_of(self, item: ExportItem, *, more_gain_db: float = 0.0) -> Samples:
+    def _samples_of(self, item: ExportItem, *, extra_gain_db: float = 0.0) -> Samples:
         settings = self._settings
         waveform = self._source.waveform_of(item)
         samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.is_trimmed)
         return apply_loudness(
-            samples, settings.sample_rate, settings.loudness, settings.encoding, more_gain_db=more_gain_db
+            samples, settings.sample_rate, settings.loudness, settings.encoding, extra_gain_db=extra_gain_db
         )
 
     def _write_line(self, position: int, item: ExportItem, samples: Samples) -> None:
@@ -203,9 +202,9 @@ class Exporter:
     def _measures(self) -> bool:
         return self._settings.loudness is not None or self._settings.has_manifest
 
-    # What there is one of.
+    # Joined audio, subtitles and manifest.
 
-    def _make_files_of_the_script(self) -> None:
+    def _make_script_files(self) -> None:
         plan = self._plan
         spans = self._spans()
         if self._must_join:
@@ -228,7 +227,7 @@ class Exporter:
 
     def _write_text(self, file: PurePosixPath, text: str, *, encoding: str = "utf-8") -> None:
         if file in self._missing_of_script:
-            # With lines missing it is made again next time.
+            # An empty recipe: with lines missing, the next export makes it again.
             recipe = "" if self._failures else self._plan.script_recipe(file)
             self._target.write_text(file, text, recipe, self._plan.origin_of(file), encoding=encoding)
             self._num_made += 1
@@ -252,7 +251,7 @@ class Exporter:
         for span in spans:
             self._control.raise_if_cancelled()
             self._pace.begin()
-            yield span, self._samples_of(span.item, more_gain_db=correction_db)
+            yield span, self._samples_of(span.item, extra_gain_db=correction_db)
             self._pace.wrote()
             self._report(len(spans), None)
 

@@ -1,4 +1,4 @@
-"""All lines of a script in one file, with their pauses: written piece by piece, measured on the way."""
+"""All lines in one file with their pauses, written and measured in pieces."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from studio.export.target_folder import SoundFile
 from studio.export.timeline import LineTiming
 from studio.export.true_peak import true_peak_dbtp
 
-# Less is not worth making the lines other than their own files.
+# A smaller correction is inaudible, and without one the lines equal their own files.
 _NOTICEABLE_LU = 0.05
 
 
 class IntegratedLoudness:
-    """Listens to the lines as they are made, to learn how loud they are together.
+    """Measures the loudness of all lines together.
 
-    Pauses and half-filled blocks at the ends of lines make a programme a little quieter than its lines.
+    Pauses and partial blocks at the ends of lines make the whole a little quieter than its lines.
     """
 
     def __init__(self, sample_rate: int) -> None:
@@ -31,7 +31,7 @@ class IntegratedLoudness:
         self._meter.add_silence(pause_samples)
 
     def correction_db(self, target_lufs: float) -> float:
-        """The gain that every line needs besides its own, so that all together reach ``target_lufs``."""
+        """Return the additional gain of each line with which all lines together reach ``target_lufs``."""
         reached = self._meter.integrated_lufs
         correction = 0.0 if reached is None else target_lufs - reached
         return correction if abs(correction) > _NOTICEABLE_LU else 0.0
@@ -40,7 +40,7 @@ class IntegratedLoudness:
 def write_joined(
     sound: SoundFile, pieces: Iterable[tuple[LineTiming, Samples]], recipe: str, sample_rate: int, *, measures: bool
 ) -> tuple[FileRecord, list[int]]:
-    """The completed file, and the number of samples each line has in it. Discards the file if anything is raised."""
+    """Write the file and return its record and the number of samples of each line. Discard it on an error."""
     meter = LoudnessMeter(sample_rate) if measures else None
     peaks: list[float] = []
     num_samples: list[int] = []

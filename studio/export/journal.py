@@ -1,8 +1,8 @@
-"""What has been exported into a folder, remembered so that it need not be made again.
+"""Journal of a target folder: which files were exported into it, so that they need not be made again.
 
-One JSON object a line is appended for each file, after the file is complete under its temporary name
-and before it gets its own; a line torn by a crash is passed over. A file counts as made if it has the
-size and the time that were written down. While a journal is open nobody else can export into its folder.
+A JSON object per line is appended for each file, after its part file is complete and before it is renamed. A line that a
+crash left incomplete is ignored. A file counts as made if its size and time match the record. While a journal is open,
+no other process can export into its folder.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from studio.storage.atomic_file import atomic_path
 from studio.storage.file_lock import FileLock
 from studio.storage.json_input import parse_json
 
-# A memory stick counts in steps of two seconds, which shows only once it has been taken out and put back.
+# FAT file systems store times in steps of two seconds, which shows only after mounting them again.
 _COARSEST_TIME_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The script that is exported, by the names it is known by; ``part`` names its lines if they are not all of them.
+    """The exported script, by the names of its file and its draft. ``part`` names its lines unless all are exported.
 
-    A script has two names once it has been saved: that of its file, and that of the draft it was before.
+    A script has two names once it is saved: that of its file, and that of the draft it was before.
     """
 
     scripts: tuple[str, ...] = ()
@@ -44,9 +44,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file as it was when it was complete. ``recipe`` stands for what decided its content; levels of sound only.
+    """A file as it was when complete. ``recipe`` is a digest of everything that affects its content.
 
-    ``script`` and ``part`` are its :class:`Origin`; empty in journals of earlier versions.
+    Levels are those of audio files. ``script`` and ``part`` are its :class:`Origin`, empty in journals of earlier
+    versions.
     """
 
     file: str
@@ -73,10 +74,10 @@ class FileRecord:
 
 
 class Journal:
-    """Of one target folder. A context manager: open means locked. Raises ``FolderBusy``, ``CannotWrite``, ``DiskFull``."""
+    """Journal of one target folder, locked while open. Raises ``FolderBusy``, ``CannotWrite`` and ``DiskFull``."""
 
     def __init__(self, target: Path, *, journals: Path | None = None) -> None:
-        """``journals``: where the journals of all target folders lie."""
+        """``journals`` is the folder of all journals."""
         self._target = target
         self.key = hashlib.sha256(os.path.normcase(target.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[
             :16
@@ -95,7 +96,7 @@ class Journal:
             except BlockingIOError:
                 raise FolderBusy(
                     "Another export is writing into {folder}.",
-                    remedy="Wait until it is done, or choose another folder.",
+                    remedy="Wait until it is finished, or choose another folder.",
                     folder=self._target,
                 ) from None
         try:
@@ -113,24 +114,24 @@ class Journal:
             self._lock.release()
 
     def made(self, file: PurePosixPath, recipe: str) -> FileRecord | None:
-        """The record of a file that is there and would come out the same."""
+        """Return the record of an existing file that would be made identically, or None."""
         for record in self._records.get(str(file), ()):
             if record.recipe == recipe and record.describes(self._target / file):
                 return record
         return None
 
     def is_ours(self, file: PurePosixPath, origin: Origin) -> bool:
-        """Whether the file that is there was exported from there, and has not been changed since."""
+        """Whether the existing file was exported from ``origin`` and not changed since."""
         records = self._records.get(str(file), ())
         return any(record.is_from(origin) and record.describes(self._target / file) for record in records)
 
     def is_used_by_others(self, origin: Origin) -> bool:
-        """Whether another script was exported into the folder. Needs no lock."""
+        """Whether another script was exported into the folder. Requires no lock."""
         self.read()
         return any(record.script not in origin.scripts for records in self._records.values() for record in records)
 
     def remember(self, record: FileRecord) -> None:
-        """On the disk when this returns."""
+        """Append ``record`` and sync the journal to disk."""
         self._records.setdefault(record.file, []).append(record)
         with writing(self._path), self._path.open("a", encoding="utf-8", newline="\n") as journal:
             journal.write(_line_of(record))
@@ -138,19 +139,19 @@ class Journal:
             os.fsync(journal.fileno())
 
     def read(self) -> None:
-        """Load the records. Needs no lock."""
+        """Load the records. Requires no lock."""
         self._records = {}
         try:
             lines = self._path.read_text("utf-8", errors="replace").splitlines()
         except OSError:
             return
         for line in lines:
-            with contextlib.suppress(ValueError, TypeError):  # torn by a crash, or of a later version
+            with contextlib.suppress(ValueError, TypeError):  # incomplete after a crash, or of a later version
                 record = FileRecord(**parse_json(line))
                 self._records.setdefault(record.file, []).append(record)
 
     def _rewrite(self) -> None:
-        """Forgets files that are gone, and a torn last line, which the next one would be appended to."""
+        """Drop records of missing files, and an incomplete last line, to which the next record would be appended."""
         self._records = {
             file: kept
             for file, records in self._records.items()

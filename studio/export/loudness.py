@@ -1,7 +1,7 @@
-"""How loud a programme is, after ITU-R BS.1770-4: gated, in LUFS. Mono.
+"""Integrated loudness after ITU-R BS.1770-4: gated, in LUFS. Mono.
 
-pyloudnorm has the weighting of the ear; the gated mean over blocks is ours, because a programme of
-hours is measured piece by piece here and does not fit into one array.
+pyloudnorm provides the K-weighting filters. The gated mean over blocks is computed here, piece by piece, as hours of
+audio do not fit into one array.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _RELATIVE_GATE_LU = -10.0
 
 
 class LoudnessMeter:
-    """Takes a programme piece by piece. Pieces should end in silence, as lines do: each is weighted alone."""
+    """Loudness meter for consecutive pieces. Each piece is filtered separately and should end in silence, as lines do."""
 
     def __init__(self, sample_rate: int) -> None:
-        # A third of a second of importing that only those pay who want a loudness.
+        # Imported here because it takes a third of a second.
         from pyloudnorm import IIRfilter  # noqa: PLC0415
 
         self._filters = (
@@ -53,7 +53,7 @@ class LoudnessMeter:
 
     @property
     def integrated_lufs(self) -> float | None:
-        """None for silence. A programme shorter than a block is measured as a whole."""
+        """The loudness so far, or None for silence. Less than a block is measured as a whole."""
         powers = self._block_powers()
         powers = powers[powers > _power_of(_ABSOLUTE_GATE_LUFS)]
         if not len(powers):
@@ -73,7 +73,7 @@ class LoudnessMeter:
 
 
 def loudness_lufs(samples: Samples, sample_rate: int) -> float | None:
-    """The loudness of ``samples`` (n,), None for silence."""
+    """Return the loudness of ``samples`` (n,), or None for silence."""
     meter = LoudnessMeter(sample_rate)
     meter.add(samples)
     return meter.integrated_lufs

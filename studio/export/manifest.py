@@ -1,7 +1,4 @@
-"""A table of what was exported: one row a line, for spreadsheets and scripts.
-
-The columns text, voice, style and file are those that a script is imported from.
-"""
+"""CSV table of exported lines. Its columns text, voice, style and file can be imported as a script."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from studio.export.journal import FileRecord
 from studio.export.provenance import Provenance
 from studio.export.timeline import LineTiming
 
-# Without the mark at its beginning, Excel takes UTF-8 for something else.
+# Excel recognises UTF-8 only with a byte order mark.
 TEXT_ENCODING = "utf-8-sig"
 _COLUMNS = (
     "index",
@@ -36,7 +33,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class ManifestRow:
-    """``file`` is the line's own, or the joined one; ``record`` is there if the line has a file of its own."""
+    """``file`` is that of the line or the joined one. ``record`` is None if the line has no file."""
 
     span: LineTiming
     file: str
@@ -44,7 +41,7 @@ class ManifestRow:
 
 
 def manifest(rows: Iterable[ManifestRow], provenance: Provenance) -> str:
-    """CSV with commas and a heading."""
+    """Return the table as CSV with column names."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
     table.writerow(_COLUMNS)

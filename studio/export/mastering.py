@@ -1,4 +1,4 @@
-"""A line's sound as its file is to hold it: rid of silence at its ends, at another rate, as loud as wished."""
+"""Processing of a line for its file: trimming, resampling, loudness and limiting."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from studio.export.true_peak import amplitude_of, limit
 from studio.voices.loudness import FRAME_SECONDS, SILENCE_DBFS, frame_levels, loud_level
 
 LOUDEST_LUFS, QUIETEST_LUFS = -5.0, -40.0
-# A sound that would need more is a breath or a hum, not a quiet speaker.
+# Audio that needs more is a breath or a hum, not quiet speech.
 _LARGEST_GAIN_DB = 24.0
 _CLOSE_ENOUGH_LU = 0.05
 _MOST_CORRECTIONS = 4
-# Where a format cannot hold what swings beyond full scale, and no other limit was wished for.
+# For formats that clip at full scale, without another limit.
 _FULL_SCALE_DBTP = -0.1
-# Endings fade: what lies less than this below the loud syllables still belongs to the speech.
+# Speech fades out: frames less than this below the loud syllables are still speech.
 _SPEECH_RANGE_DB = 50.0
 _KEPT_HEAD_SECONDS = 0.05
 _KEPT_TAIL_SECONDS = 0.15
@@ -30,7 +30,7 @@ _FADE_SECONDS = 0.005
 
 @dataclass(frozen=True, slots=True)
 class LoudnessTarget:
-    """``lufs`` for each file as a whole, and the true peak that none may exceed. Raises ``UnusableSetting``."""
+    """Integrated loudness of each file, and the true-peak limit. Raises ``UnusableSetting``."""
 
     lufs: float = -16.0
     true_peak_dbtp: float = -1.0
@@ -38,7 +38,7 @@ class LoudnessTarget:
     def __post_init__(self) -> None:
         if not QUIETEST_LUFS <= self.lufs <= LOUDEST_LUFS:
             raise UnusableSetting(
-                "A loudness of {lufs:g} LUFS is not possible.",
+                "The loudness {lufs:g} LUFS is out of range.",
                 remedy="Choose {quietest:g} to {loudest:g}; -16 is usual for podcasts, -19 for audiobooks.",
                 lufs=self.lufs,
                 quietest=QUIETEST_LUFS,
@@ -46,14 +46,14 @@ class LoudnessTarget:
             )
         if not -20.0 <= self.true_peak_dbtp <= 0.0:
             raise UnusableSetting(
-                "A true-peak limit of {peak:g} dBTP is not possible.",
+                "The true-peak limit {peak:g} dBTP is out of range.",
                 remedy="Choose -20 to 0; -1 is usual.",
                 peak=self.true_peak_dbtp,
             )
 
 
 def resample_and_trim(waveform: Waveform, sample_rate: int, *, is_trimmed: bool) -> Samples:
-    """The sound at ``sample_rate``: ceil(n x sample_rate / its own) samples, n being what trimming leaves."""
+    """Return ceil(n x sample_rate / waveform.sample_rate) samples, where n is the length after trimming."""
     if is_trimmed:
         waveform = trim(waveform)
     if waveform.sample_rate == sample_rate:
@@ -62,7 +62,7 @@ def resample_and_trim(waveform: Waveform, sample_rate: int, *, is_trimmed: bool)
 
 
 def trim(waveform: Waveform) -> Waveform:
-    """Without the silence before and after the speech but for a breath, softly cut. Silence alone stays as it is."""
+    """Remove silence before and after the speech, with margins and fades. Leave all-silent audio unchanged."""
     levels = frame_levels(waveform.samples, waveform.sample_rate)
     gate = max(SILENCE_DBFS, loud_level(levels) - _SPEECH_RANGE_DB)
     (sounding,) = np.nonzero(levels > gate)
@@ -88,11 +88,12 @@ def apply_loudness(
     target: LoudnessTarget | None,
     encoding: SoundEncoding,
     *,
-    more_gain_db: float = 0.0,
+    extra_gain_db: float = 0.0,
 ) -> Samples:
-    """``samples`` as loud as wished and never above the limit; without a wish as they are, if the format can hold them.
+    """Return ``samples`` with the loudness and true peak of ``target``.
 
-    ``more_gain_db`` on top of what each line needs brings a programme of many lines to the target.
+    Without a target they are unchanged, or limited to full scale if the format requires it. ``extra_gain_db`` is the
+    correction that brings many lines together to the target.
     """
     if target is None:
         must_limit = not encoding.is_float and np.abs(samples).max(initial=0.0) > 1.0
@@ -100,14 +101,14 @@ def apply_loudness(
     loudness = loudness_lufs(samples, sample_rate)
     if loudness is None:
         return samples
-    aim = target.lufs + more_gain_db
+    aim = target.lufs + extra_gain_db
     gain_db = min(_LARGEST_GAIN_DB, aim - loudness)
     result = samples
     for _ in range(_MOST_CORRECTIONS):
         amplified = samples * np.float32(amplitude_of(gain_db))
         result = limit(amplified, sample_rate, target.true_peak_dbtp)
         reached = loudness_lufs(result, sample_rate)
-        # What the limiter takes away is given back, as far as the limit allows.
+        # Compensates for the limiter, as far as the limit allows.
         if result is amplified or reached is None or abs(aim - reached) < _CLOSE_ENOUGH_LU:
             break
         gain_db = min(_LARGEST_GAIN_DB, gain_db + aim - reached)

@@ -1,8 +1,7 @@
-"""File names out of a pattern such as ``{index} {voice} {text}``, good on every system.
+"""File names from a pattern such as ``{index} {voice} {text}``, valid on Windows, macOS and Linux.
 
-A name that Windows, macOS and Linux all accept: no reserved characters and names, no blank or point at
-the end, not too long, and no two that differ only in what a system may ignore (case, composed accents).
-A ``/`` in the pattern makes folders; one in a voice or text does not.
+Names have no reserved characters or words, no trailing space or dot, limited length, and differ in more than case and
+Unicode composition. A ``/`` in the pattern makes folders; one in a voice or text does not.
 """
 
 from __future__ import annotations
@@ -30,27 +29,27 @@ FIELDS = {
 }
 _FEWEST_DIGITS = 3
 _TEXT_CHARACTERS = 40
-# 255 bytes or UTF-16 units are the limits; the rest is for a number against collisions and the unfinished file.
+# The limit is 255 bytes or UTF-16 units. The rest is for a number against collisions and the suffix.
 _LONGEST_STEM_BYTES = 200
 _LONGEST_FOLDERS = 4
 _SIGNS = regex.compile(r'[<>:"/\\|?*]+')
 _FORBIDDEN = regex.compile(r'[<>:"/\\|?*\p{C}]+')
 _BLANKS = regex.compile(r"\s+")
-_CHARACTERS = regex.compile(r"\X")  # as people see them
+_CHARACTERS = regex.compile(r"\X")  # grapheme clusters
 _LONGEST_CHARACTER = 12
 _RESERVED = regex.compile(r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])(?=\.|$)", regex.IGNORECASE)
 _NAMELESS = "untitled"
-# Of a sentence; a name needs none, least of all before its suffix.
+# Removed from the end of a text.
 _ENDINGS = " .。,，;；:：、…"
 
 
 class NamePattern:
-    """``pattern`` checked and ready. Raises ``UnusableSetting`` with a sentence for whoever typed it."""
+    """A validated name pattern. Raises ``UnusableSetting``."""
 
     def __init__(self, pattern: str) -> None:
         if not pattern.strip():
             raise UnusableSetting(
-                "The name pattern is empty.", remedy="Write for example {example}.", example=DEFAULT_PATTERN
+                "The name pattern is empty.", remedy="Enter a pattern such as {example}.", example=DEFAULT_PATTERN
             )
         try:
             self._parts = [
@@ -60,13 +59,13 @@ class NamePattern:
             ]
         except ValueError as error:
             raise UnusableSetting(
-                "The name pattern {pattern} has a brace without its partner.",
+                "The name pattern {pattern} has an unmatched brace.",
                 remedy="Close every { with a }.",
                 pattern=pattern,
             ) from error
         if not 1 <= len(self._parts) <= _LONGEST_FOLDERS:
             raise UnusableSetting(
-                "The name pattern makes too many folders.",
+                "The name pattern creates too many folders.",
                 remedy="Use at most {most} slashes.",
                 most=_LONGEST_FOLDERS - 1,
             )
@@ -75,7 +74,7 @@ class NamePattern:
                 self._check(field, spec)
 
     def stem(self, item: ExportItem, *, num_items: int, project: str = "") -> PurePosixPath:
-        """The name of the line's file, without suffix, relative to the target folder."""
+        """Return the path of the file of a line, without suffix, relative to the target folder."""
         values = {
             "voice": item.voice,
             "text": _SIGNS.sub(" ", as_subtitle(item.text)),  # without tags and pauses
@@ -109,7 +108,7 @@ class NamePattern:
         if field not in FIELDS:
             near = difflib.get_close_matches(field, FIELDS, n=1)
             raise UnusableSetting(
-                "There is nothing called {{field}} for a name.{did_you_mean}",
+                "The name pattern has an unknown field {{field}}.{did_you_mean}",
                 remedy="Use {known}.",
                 field=field,
                 did_you_mean=did_you_mean([f"{{{name}}}" for name in near[:1]]),
@@ -117,33 +116,33 @@ class NamePattern:
             )
         if spec and not (spec.isascii() and spec.isdigit() and 1 <= int(spec) <= 100):
             raise UnusableSetting(
-                "{{field}:{spec}} is not understood.",
-                remedy="After the colon comes a number, as in {{field}:20}.",
+                "The field {{field}:{spec}} is invalid.",
+                remedy="Put a number after the colon, as in {{field}:20}.",
                 field=field,
                 spec=spec,
             )
 
 
 class UniqueNamer:
-    """Gives every file a name of its own: the second ``hello.wav`` becomes ``hello-2.wav``."""
+    """Makes file names unique: the second ``hello.wav`` becomes ``hello-2.wav``."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._used: set[str] = set()
 
     def unique(self, stem: PurePosixPath, suffixes: Iterable[str]) -> PurePosixPath:
-        """``stem``, or with a number, so that it is free with every one of ``suffixes``; they are taken now."""
+        """Return ``stem``, with a number if needed, such that it is unused with all ``suffixes``, and mark it as used."""
         suffixes = tuple(suffixes)
         candidate, number = stem, 1
-        while any(_key(candidate, suffix) in self._taken for suffix in suffixes):
+        while any(_key(candidate, suffix) in self._used for suffix in suffixes):
             number += 1
             candidate = stem.with_name(f"{stem.name}-{number}")
-        self._taken.update(_key(candidate, suffix) for suffix in suffixes)
+        self._used.update(_key(candidate, suffix) for suffix in suffixes)
         return candidate
 
 
-def sanitize_filename(wish: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) -> str:
-    """``wish`` as a file name without suffix that every system accepts; never empty."""
-    name = unicodedata.normalize("NFC", wish.encode("utf-8", "ignore").decode("utf-8"))
+def sanitize_filename(name: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) -> str:
+    """Return ``name`` as a file name without suffix that every system accepts; never empty."""
+    name = unicodedata.normalize("NFC", name.encode("utf-8", "ignore").decode("utf-8"))
     name = _BLANKS.sub(" ", _FORBIDDEN.sub(" ", name)).strip(" .")
     name = _cut(name, longest_bytes).strip(" .")
     if _RESERVED.match(name):
@@ -152,7 +151,7 @@ def sanitize_filename(wish: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) ->
 
 
 def _cut(name: str, longest_bytes: int) -> str:
-    """At most so many bytes, between characters as people see them (an emoji with its skin, a letter with its accent)."""
+    """Shorten ``name`` to at most ``longest_bytes`` between grapheme clusters."""
     if len(name.encode("utf-8")) <= longest_bytes:
         return name
     kept = ""
@@ -164,11 +163,11 @@ def _cut(name: str, longest_bytes: int) -> str:
 
 
 def _shortened(text: str, longest: int) -> str:
-    """The first words of ``text``, without the point at its end; the first characters where there are no blanks."""
+    """Return the first words of ``text`` without final punctuation, or its first characters if it has no spaces."""
     text = _BLANKS.sub(" ", text).strip().rstrip(_ENDINGS)
     if len(text) <= longest:
         return text
-    # An accent, the parts of an emoji: no more than so many code points belong together.
+    # Limits the work for very long text: a grapheme cluster has at most so many code points.
     characters = _CHARACTERS.findall(text[: longest * _LONGEST_CHARACTER])
     if len(characters) <= longest:
         return "".join(characters)

@@ -1,4 +1,4 @@
-"""Which files an export will make, decided before any sound is."""
+"""Plan of an export: which files it will make."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from studio.export.subtitles import SubtitleFormat
 SAMPLE_RATES = (24_000, 44_100, 48_000)
 LONGEST_PAUSE_SECONDS = 60.0
 MANIFEST_SUFFIX = ".csv"
-# Files made by a program that computes sound otherwise are made again.
+# Increase to make all files again after a change of the audio processing.
 _SOUND_VERSION = 1
 _LONGEST_WINDOWS_PATH = 259
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSettings:
-    """What a person wishes. Raises ``UnusableSetting``.
+    """Options of an export. Raises ``UnusableSetting``.
 
-    ``has_line_files``: a file for each line. ``joined_name``: what the file of all lines is called,
-    without suffix; None makes none. ``pause_seconds`` of None: after each line its own pause.
-    ``replaces_files``: a file that was not exported from ``origin`` may be overwritten.
+    ``has_line_files``: one file per line. ``joined_name``: name of the file with all lines, without suffix, or None.
+    ``pause_seconds``: pause after each line, or None for its own. ``replaces_files``: overwrite files that were not
+    exported from ``origin``.
     """
 
     encoding: SoundEncoding = WAV_16
@@ -53,11 +53,11 @@ class ExportSettings:
     def __post_init__(self) -> None:
         if not (self.has_line_files or self.joined_name is not None):
             raise UnusableSetting(
-                "No file would be made.", remedy="Choose a file for each line, a joined file, or both."
+                "The export would create no file.", remedy="Choose a file per line, a joined file, or both."
             )
         if self.sample_rate not in SAMPLE_RATES:
             raise UnusableSetting(
-                "A sample rate of {sample_rate} Hz is not offered.",
+                "The sample rate {sample_rate} Hz is not supported.",
                 remedy="Choose {known}.",
                 sample_rate=self.sample_rate,
                 known=", ".join(str(rate) for rate in SAMPLE_RATES),
@@ -65,7 +65,7 @@ class ExportSettings:
         if self.sample_rate not in self.encoding.sample_rates:
             possible = ", ".join(str(rate) for rate in SAMPLE_RATES if rate in self.encoding.sample_rates)
             raise UnusableSetting(
-                "{format} cannot hold sound of {sample_rate} Hz.",
+                "{format} does not support {sample_rate} Hz.",
                 remedy="Choose {known}.",
                 format=self.encoding.title,
                 sample_rate=self.sample_rate,
@@ -73,7 +73,7 @@ class ExportSettings:
             )
         if self.pause_seconds is not None and not 0.0 <= self.pause_seconds <= LONGEST_PAUSE_SECONDS:
             raise UnusableSetting(
-                "A pause of {seconds:g} s is not possible.",
+                "The pause {seconds:g} s is out of range.",
                 remedy="Choose 0 to {longest:g}.",
                 seconds=self.pause_seconds,
                 longest=LONGEST_PAUSE_SECONDS,
@@ -88,9 +88,9 @@ class ExportSettings:
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """Paths are relative to ``folder``. ``line_files`` is empty or has one for each of ``items``.
+    """Files of an export, relative to ``folder``. ``line_files`` is empty or has one entry per item.
 
-    ``script_stem`` names what there is one of: joined sound, subtitles, manifest.
+    ``script_stem`` is the name of the joined audio, subtitles and manifest, without suffix.
     """
 
     folder: Path
@@ -101,9 +101,9 @@ class ExportPlan:
 
     @classmethod
     def make(cls, items: Sequence[ExportItem], folder: Path, settings: ExportSettings) -> ExportPlan:
-        """Raises ``NothingToSpeak`` for an empty script, and ``UnusableSetting`` for a pattern nobody understands."""
+        """Raise ``NothingToSpeak`` without items, and ``UnusableSetting`` for an invalid name pattern."""
         if not items:
-            raise NothingToSpeak("There are no lines to export.", remedy="Write a line first, or select some.")
+            raise NothingToSpeak("There are no lines to export.", remedy="Add or select lines first.")
         folder = folder.expanduser().absolute()
         suffix = settings.encoding.suffix
         names = UniqueNamer()
@@ -116,12 +116,12 @@ class ExportPlan:
             pattern = NamePattern(settings.pattern)
             largest = max(item.index for item in items)
             for item in items:
-                wish = (
+                stem_wanted = (
                     PurePosixPath(sanitize_filename(_without_suffix(item.file_name)))
                     if item.file_name
                     else pattern.stem(item, num_items=largest, project=settings.project)
                 )
-                unique = names.unique(_short_enough(wish, folder, suffix), [suffix])
+                unique = names.unique(_short_enough(stem_wanted, folder, suffix), [suffix])
                 line_files.append(unique.with_name(unique.name + suffix))
         return cls(folder, settings, tuple(items), tuple(line_files), stem)
 
@@ -140,28 +140,28 @@ class ExportPlan:
 
     @property
     def files(self) -> tuple[PurePosixPath, ...]:
-        """All that there will be, in the order in which they are made."""
+        """All files, in the order in which they are made."""
         of_script = (self.joined_file, *self.subtitle_files.values(), self.manifest_file)
         return (*self.line_files, *(file for file in of_script if file is not None))
 
     def origin_of(self, file: PurePosixPath) -> Origin:
-        """A line's file comes from its line, whichever others are exported; what there is one of, from all of them."""
+        """Return the origin of ``file``. That of a line's file does not depend on the other exported lines."""
         is_of_script = file.parent == self.script_stem.parent and file.stem == self.script_stem.name
         return self.settings.origin if is_of_script else replace(self.settings.origin, part="")
 
     def line_recipe(self, item: ExportItem) -> str:
-        """Stands for all that decides what is in the line's file."""
-        return _digest(item.key, item.text, item.voice, item.model, *self._sound_choices())
+        """Return a digest of everything that affects the file of a line."""
+        return _digest(item.key, item.text, item.voice, item.model, *self._audio_options())
 
     def script_recipe(self, file: PurePosixPath) -> str:
-        """The same for the joined sound, the subtitles or the manifest."""
+        """Return a digest of everything that affects the joined audio, subtitles or manifest."""
         lines = [[item.key, item.text, item.voice, self.settings.pause_after(item)] for item in self.items]
         if file == self.joined_file:
-            return _digest(lines, *self._sound_choices())
+            return _digest(lines, *self._audio_options())
         rows = [[item.index, item.style, item.seed, item.model] for item in self.items]
-        return _digest(lines, rows, [str(file) for file in self.line_files], *self._sound_choices())
+        return _digest(lines, rows, [str(file) for file in self.line_files], *self._audio_options())
 
-    def _sound_choices(self) -> list[object]:
+    def _audio_options(self) -> list[object]:
         settings = self.settings
         loudness = settings.loudness
         return [
@@ -179,7 +179,7 @@ class ExportPlan:
 
 
 def _without_suffix(file_name: str) -> str:
-    """A person may have written ``intro.wav``."""
+    """Remove an audio suffix that the user typed, as in ``intro.wav``."""
     stem, point, suffix = file_name.rpartition(".")
     return stem if point and f".{suffix.lower()}" in {each.suffix for each in ENCODINGS.values()} else file_name
 
@@ -187,15 +187,15 @@ def _without_suffix(file_name: str) -> str:
 def _short_enough(
     stem: PurePosixPath, folder: Path, suffix: str, *, is_windows: bool = os.name == "nt"
 ) -> PurePosixPath:
-    """Windows counts the whole path."""
+    """Shorten ``stem`` to the path length limit of Windows."""
     if not is_windows:
         return stem
-    # Twelve for a number against collisions and the name while the file is unfinished.
+    # Twelve characters are reserved for a number against collisions.
     room = _LONGEST_WINDOWS_PATH - 12 - len(f"{folder}/{stem.parent}/{suffix}")
     if room < 8:
         raise UnusableSetting(
-            "The path of {folder} is too long for file names in it.",
-            remedy="Choose a folder nearer to the root.",
+            "The path {folder} is too long.",
+            remedy="Choose a folder with a shorter path.",
             folder=folder,
         )
     return stem.with_name(sanitize_filename(stem.name, longest_bytes=room)) if len(stem.name) > room else stem

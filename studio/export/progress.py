@@ -1,4 +1,4 @@
-"""How far an export is, how fast, and how long it will still take."""
+"""Progress of an export, with an estimate of the remaining time."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from studio.export.speech_source import ExportItem
 
-# Before so much has been seen of a kind of work, nobody can say how long the rest takes.
+# Less measured work gives no useful estimate.
 _LEAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExportProgress:
-    """``num_done`` of ``num_lines`` lines are seen to. ``item`` is at work, None while the lines are being joined.
+    """``num_done`` of ``num_lines`` lines are processed. ``item`` is the current line, None while joining.
 
-    ``share``, 0..1, and ``remaining_seconds`` weigh lines that must be spoken by their length;
-    ``speed`` is seconds of sound made a second. Both None while too little is known.
+    ``share`` (0 to 1) and ``remaining_seconds`` weight lines to be spoken by their length. ``speed`` is seconds of audio
+    per second. The last two are None while unknown.
     """
 
     num_done: int
@@ -31,7 +31,7 @@ class ExportProgress:
 
 
 class Pace:
-    """Learns from each finished piece of work what such work costs: speaking by the letter, writing by the line."""
+    """Estimates the remaining time from finished work: speaking by letters, writing by lines."""
 
     def __init__(
         self, *, letters_to_speak: int, lines_to_write: int, clock: Callable[[], float] = time.monotonic
@@ -51,7 +51,7 @@ class Pace:
         self._piece_started = self._clock()
 
     def spoke(self, letters: int) -> None:
-        """The piece of work that was begun was to speak so many letters."""
+        """End speaking ``letters``, which ``begin`` started."""
         self._speaking_seconds += self._since_begin()
         self._letters_done += letters
         self._letters_left -= letters
@@ -62,7 +62,7 @@ class Pace:
         self._lines_left -= lines
 
     def skipped(self, *, letters: int = 0, lines: int = 0) -> None:
-        """Work that turned out not to be needed says nothing about the pace."""
+        """Remove work that is not needed from the estimate."""
         self._letters_left -= letters
         self._lines_left -= lines
 

@@ -1,4 +1,4 @@
-"""The lines of an open project as they are exported: the chosen take of each, as long as it still says what the line says."""
+"""Lines of an open project for an export: those with an up-to-date chosen take, and those still to be spoken."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from studio.project.takes import Take
 
 @dataclass(frozen=True, slots=True)
 class ProjectLines:
-    """``items`` in the order of the script; ``take_of_key`` knows the sound of those that have been spoken."""
+    """``items`` in script order. ``take_of_key`` maps the keys of spoken items to their takes."""
 
     items: tuple[ExportItem, ...]
     take_of_key: dict[str, Take] = field(repr=False)
 
 
 def origin_of_project(project: Project, *, part: str = "") -> Origin:
-    """By the file it has, and by its draft: exports from before it was saved remain its own."""
+    """Return the origin of ``project``, which includes exports from before it was saved."""
     draft = f"draft:{project.draft_path.stem}"
     return Origin((draft,) if project.path is None else (*origin_of_file(project.path).scripts, draft), part)
 
@@ -35,10 +35,7 @@ def origin_of_file(path: Path, *, part: str = "") -> Origin:
 
 
 def fresh_take(project: Project, line_id: str) -> Take | None:
-    """The take that an export would use: chosen, spoken to its end, and from what the line says now.
-
-    Of a locked line, its chosen take as it is: whoever locked it wanted that one.
-    """
+    """Return the take that an export uses: chosen, complete and up to date, or chosen and complete for a locked line."""
     take = project.chosen_take(line_id)
     is_wanted = project.line(line_id).is_locked or project.state_of(line_id) in (LineState.READY, LineState.CHECK)
     return take if take is not None and take.is_complete and is_wanted else None
@@ -47,9 +44,9 @@ def fresh_take(project: Project, line_id: str) -> Take | None:
 def lines_of_project(
     project: Project, line_ids: Iterable[str] | None = None, *, key_of_unspoken: Callable[[Line], str] | None = None
 ) -> ProjectLines:
-    """The lines that say anything, all of them or those of ``line_ids``.
+    """Return the lines with text, all or those of ``line_ids``.
 
-    ``key_of_unspoken`` makes the key of a line without a fresh take; without it such lines are left out.
+    ``key_of_unspoken`` gives the key of a line without a fresh take. Without it, such lines are omitted.
     """
     wanted = None if line_ids is None else set(line_ids)
     items: list[ExportItem] = []
@@ -81,8 +78,8 @@ def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> 
     )
 
 
-class TakeSpeech:
-    """A ``SpeechSource`` that gives the takes of a project, and leaves other lines to ``others``."""
+class TakeSource:
+    """A ``SpeechSource`` of the takes of a project, and of ``others`` for other lines."""
 
     def __init__(self, project: Project, lines: ProjectLines, *, others: SpeechSource | None = None) -> None:
         self._project = project

@@ -1,4 +1,4 @@
-"""Where exported speech comes from, and how its files say so."""
+"""Metadata of exported files: synthetic speech, model and licence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.export.speech_source import ExportItem
 from studio.storage.disk import require_regular_file
 
 _LONGEST_TAG = 200
-# Cards of published models open with a few lines of YAML between two rows of hyphens; one line is all we want of it.
+# YAML front matter of a model card on Hugging Face or ModelScope.
 _CARD_HEADER = regex.compile(r"\A---\n(.*?)\n---\n", regex.DOTALL)
 _LICENCE = regex.compile(r"""^license:[ \t]*(["']?)([\w][\w.+ -]*)\1[ \t]*(?:#.*)?$""", regex.MULTILINE)
 _LARGEST_CARD_BYTES = 1 << 20
@@ -21,13 +21,13 @@ _LARGEST_CARD_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """``model`` by name; ``licence`` of the model, as far as it is known."""
+    """Name of the model and its licence, each empty if unknown."""
 
     model: str = ""
     licence: str = ""
 
     def tags(self, *, title: str, voice: str = "", album: str = "") -> dict[str, str]:
-        """What a file says about itself, by libsndfile's names. Formats leave out what they have no place for."""
+        """Return the tags of a file by libsndfile's names. A format omits tags that it does not support."""
         made_by = f"Timbre Studio {studio.__version__}"
         model = f" with the model {self.model}" if self.model else ""
         licence = f" Licence of the model: {self.licence}." if self.licence else ""
@@ -48,7 +48,7 @@ def tags_of_line(provenance: Provenance, item: ExportItem, *, project: str) -> d
 
 
 def licence_of_model(folder: Path) -> str:
-    """What the model's card, ``README.md``, names as its licence, else the catalogue; empty where nobody knows."""
+    """Return the licence in the model card (``README.md``) or the catalogue, empty if unknown."""
     try:
         require_regular_file(folder / "README.md")
         with (folder / "README.md").open(encoding="utf-8") as card:

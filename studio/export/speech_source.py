@@ -1,4 +1,4 @@
-"""What is exported, and where its sound comes from."""
+"""Items of an export, and the interface of sources of their audio."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from studio.audio.waveform import Waveform
 
 @dataclass(frozen=True, slots=True)
 class ExportItem:
-    """One line of a script. ``key`` stands for everything that decides what is heard: two lines with one key sound alike.
+    """One line to export. Lines with equal ``key`` have equal audio.
 
-    ``index`` is its place in the script, from 1. ``file_name``: what the person calls its file, instead of
-    the pattern. ``model`` and ``seed`` are for the manifest.
+    ``index`` is the number of the line in the script, from 1. ``file_name`` replaces the name pattern. ``model`` and
+    ``seed`` are for the manifest.
     """
 
     key: str
@@ -29,17 +29,16 @@ class ExportItem:
 
 
 class SpeechSource(Protocol):
-    """Where the sound of lines comes from: takes of a project, the worker, a cache. Used on one thread."""
+    """Source of the audio of lines: takes of a project, the worker, or a cache. Used on one thread."""
 
     def needs_speaking(self, item: ExportItem) -> bool:
-        """Whether ``waveform_of`` would take long, because the line has not been spoken yet."""
+        """Whether ``waveform_of`` has to synthesize the line."""
 
     def expect(self, items: Sequence[ExportItem]) -> None:
-        """These will be asked for, in this order; whoever can may work ahead."""
+        """Announce the items that will be requested, in this order, so that the source can work ahead."""
 
     def waveform_of(self, item: ExportItem) -> Waveform:
-        """The sound of the line; blocks until all of it is there.
+        """Return the audio of a line. Blocks until it is complete.
 
-        Raises ``StudioError`` where the line cannot be spoken, and ``Cancelled`` if the person changed
-        their mind meanwhile.
+        Raise ``StudioError`` if the line cannot be spoken, and ``Cancelled``.
         """

@@ -1,4 +1,4 @@
-"""A line's text as a reader of subtitles sees it: without tags, pauses and pronunciations."""
+"""Text of a line for subtitles: without tags, pauses and pronunciations."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _BEFORE_POINT = regex.compile(r" (?=[,.;:!?，。；：！？、])")
 
 
 def as_subtitle(text: str) -> str:
-    """One line of words; empty where ``text`` holds only tags."""
+    """Return ``text`` on one line without tags; empty if it contains only tags."""
     try:
         marks = find_marks(text, _all_tags())
-    except StyleNotSupported:  # it cannot have been spoken like this; whoever made the sound knows better
+    except StyleNotSupported:  # invalid tags are shown as text
         marks = ()
     words = ""
     position = 0
@@ -29,8 +29,8 @@ def as_subtitle(text: str) -> str:
 
 @cache
 def _all_tags() -> TagSet:
-    """Whichever generation spoke it."""
-    # With all that normalises text; a window that opens the export dialog need not wait for it.
+    """Return the tags of all model generations."""
+    # Imported here because it loads text normalization, which the export dialog does not need.
     from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT  # noqa: PLC0415
 
     both = (*COSYVOICE3_TEXT.tags.inline, *COSYVOICE2_TEXT.tags.inline)

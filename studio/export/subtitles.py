@@ -1,4 +1,4 @@
-"""SubRip and WebVTT: which line is heard when."""
+"""Writers of SubRip and WebVTT subtitles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.export.spoken_words import as_subtitle
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """``text`` is heard from ``start_seconds`` to ``end_seconds`` of the joined sound."""
+    """A subtitle. Times are in the joined audio."""
 
     start_seconds: float
     end_seconds: float
@@ -20,7 +20,7 @@ class Cue:
 
 
 class SubtitleFormat(Enum):
-    """The value is the suffix."""
+    """A subtitle format. The value is the file suffix."""
 
     SRT = ".srt"
     VTT = ".vtt"
@@ -52,7 +52,7 @@ def _shown(cues: Iterable[Cue]) -> Iterable[Cue]:
 
 
 def _srt_text(cue: Cue) -> str:
-    # An arrow within the text would be read as a time.
+    # An arrow in the text would be parsed as a time stamp.
     return as_subtitle(cue.text).replace("-->", "→")
 
 

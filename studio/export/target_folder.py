@@ -1,4 +1,4 @@
-"""The folder that is exported into: files appear in it only when they are complete."""
+"""Target folder of an export. Files appear in it only when complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.storage.atomic_file import atomic_path, new_part
 
 
 def foreign_files(folder: Path, journal: Journal, origins: Mapping[PurePosixPath, Origin]) -> tuple[PurePosixPath, ...]:
-    """Return the keys of `origins` that exist in `folder` and come from another script or program, or were changed."""
+    """Return the files of ``origins`` that exist in ``folder`` and come from another script or program, or were changed."""
     return tuple(
         file for file, origin in origins.items() if os.path.lexists(folder / file) and not journal.is_ours(file, origin)
     )
@@ -31,10 +31,10 @@ class TargetFolder:
         self.in_the_way: tuple[PurePosixPath, ...] = ()
 
     def open(self, origins: Mapping[PurePosixPath, Origin], *, replaces_files: bool) -> None:
-        """Make the folders, clear what an interrupted export left, and check whether all files may be written.
+        """Create the folders and check that all files can be written.
 
-        ``origins`` has an entry for each file. Raises ``CannotWrite`` and ``DiskFull`` now rather than after an hour
-        of speaking; ``in_the_way`` are then files of other scripts and programs, if that is the reason.
+        ``origins`` has an entry for each file. Raise ``CannotWrite`` or ``DiskFull`` before the long work of speaking.
+        If files of other scripts or programs are the reason, ``in_the_way`` lists them.
         """
         files = tuple(origins)
         for folder in {self._folder, *((self._folder / file).parent for file in files)}:
@@ -54,11 +54,11 @@ class TargetFolder:
         if foreign and not replaces_files:
             self.in_the_way = foreign
             raise CannotWrite(
-                "{file} is in {folder} already: from another script, from other lines, or changed since."
+                "{file} already exists in {folder}: from another script or other lines, or changed since."
                 if len(foreign) == 1
-                else "{file} and {others} more files are in {folder} already: from another script, from other lines, "
+                else "{file} and {others} more files already exist in {folder}: from another script or other lines, "
                 "or changed since.",
-                remedy="Choose another folder, or allow these files to be replaced.",
+                remedy="Choose another folder, or allow overwriting these files.",
                 file=foreign[0],
                 others=len(foreign) - 1,
                 folder=self._folder,
@@ -76,7 +76,7 @@ class TargetFolder:
     def write_text(
         self, file: PurePosixPath, text: str, recipe: str, origin: Origin, *, encoding: str = "utf-8"
     ) -> None:
-        """Line ends as they are in ``text``."""
+        """Write ``text`` with its line ends."""
         path = self._folder / file
         with writing(path), atomic_path(path) as part:
             part.write_text(text, encoding=encoding, newline="")
@@ -88,7 +88,7 @@ class TargetFolder:
 
 
 class SoundFile:
-    """A sound file that is being written; it has no name of its own until ``complete``. ``discard`` else."""
+    """An audio file being written. It appears under its name on ``complete``."""
 
     def __init__(
         self, file: PurePosixPath, writer: AudioWriter, sample_rate: int, journal: Journal, origin: Origin
@@ -105,7 +105,7 @@ class SoundFile:
         self._num_samples += len(samples)
 
     def complete(self, recipe: str, *, loudness_lufs: float | None, true_peak_dbtp: float | None) -> FileRecord:
-        """Written down first, named then: a crash between leaves a record of a file that is not there."""
+        """Record the file in the journal, then rename it. A crash in between leaves a harmless record."""
         found = self._writer.finish()
         record = FileRecord(
             file=str(self._file),
@@ -124,5 +124,5 @@ class SoundFile:
         return record
 
     def discard(self) -> None:
-        """Leaves nothing behind, unless it is complete."""
+        """Delete the file unless it is complete."""
         self._writer.discard()

@@ -1,4 +1,4 @@
-"""Where in the joined sound each line is heard."""
+"""Timing of each line in the joined audio."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studio.export.subtitles import Cue
 
 @dataclass(frozen=True, slots=True)
 class LineTiming:
-    """``item`` begins ``start_samples`` after the beginning; ``pause_samples`` of silence follow it."""
+    """``item`` begins at ``start_samples`` and is followed by ``pause_samples`` of silence."""
 
     item: ExportItem
     start_samples: int
@@ -38,7 +38,7 @@ class LineTiming:
 
 
 def timeline(lines: Sequence[tuple[ExportItem, int]], settings: ExportSettings) -> tuple[LineTiming, ...]:
-    """``lines``: each with its number of samples. Nothing follows the last one."""
+    """Return the timing of ``lines`` (item, number of samples). No pause follows the last line."""
     spans: list[LineTiming] = []
     for position, (item, num_samples) in enumerate(lines):
         start = spans[-1].end_samples if spans else 0

@@ -1,7 +1,7 @@
-"""How high a waveform really swings between its samples, and a limiter that keeps it below a ceiling.
+"""True-peak meter and limiter.
 
-True peak as in ITU-R BS.1770, annex 2: the largest magnitude at four times the sample rate. Levels are
-in dBTP, decibels relative to full scale.
+True peak after ITU-R BS.1770, annex 2: the largest magnitude at four times the sample rate, in dBTP (decibels relative
+to full scale).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from studio.audio.resampling import Samples
 FloatArray = npt.NDArray[np.float64]
 
 OVERSAMPLING = 4
-# The gain falls and rises over twice this time: longer than a period of a deep voice, so that it does not
-# follow the single swings of it, which would be heard as distortion.
+# The gain falls and rises over twice this time, longer than a period of a deep voice. A gain that follows single
+# periods would be audible as distortion.
 _LOOK_AHEAD_SECONDS = 0.010
 _MOST_PASSES = 4
 _LOWEST_DBTP = -120.0
@@ -24,7 +24,7 @@ _BEYOND_SAMPLES = 64
 
 
 def true_peak_dbtp(samples: Samples) -> float:
-    """The true peak of ``samples`` (n,)."""
+    """Return the true peak of ``samples`` (n,) in dBTP."""
     return in_decibels(float(_peaks_between(samples).max(initial=0.0)))
 
 
@@ -37,9 +37,9 @@ def amplitude_of(decibels: float) -> float:
 
 
 def limit(samples: Samples, sample_rate: int, ceiling_dbtp: float) -> Samples:
-    """``samples`` with a true peak of at most ``ceiling_dbtp``; themselves if it is no higher already.
+    """Return ``samples`` limited to a true peak of ``ceiling_dbtp``, unchanged if it is not exceeded.
 
-    Nothing is cut off: the gain sinks smoothly before a peak and recovers after it. The length stays.
+    The gain falls smoothly before a peak and recovers after it. The length does not change.
     """
     ceiling = amplitude_of(ceiling_dbtp)
     peaks = _peaks_beside(samples)
@@ -53,15 +53,15 @@ def limit(samples: Samples, sample_rate: int, ceiling_dbtp: float) -> Samples:
         excess = float(_peaks_between(limited).max()) / ceiling
         if excess <= 1.0:
             return limited
-        aim /= excess * 1.0001  # a changing gain moves what lies between the samples a little
+        aim /= excess * 1.0001  # a changing gain slightly changes the peaks between samples
     return (limited / np.float32(excess * 1.0001)).astype(np.float32)
 
 
 def _peaks_between(samples: Samples) -> FloatArray:
-    """(n,): the largest magnitude from each sample to the next."""
+    """Return (n,): the largest magnitude from each sample to the next."""
     if not len(samples):
         return np.zeros(0)
-    # A wave swings on beyond its first and last sample; that counts as theirs.
+    # The interpolated waveform extends beyond the first and last sample, to which those peaks count.
     padded = np.pad(samples.astype(np.float64), _BEYOND_SAMPLES)
     dense = np.abs(soxr.resample(padded, 1, OVERSAMPLING, quality="VHQ"))
     between: FloatArray = dense.reshape(-1, OVERSAMPLING).max(axis=1)
@@ -73,26 +73,26 @@ def _peaks_between(samples: Samples) -> FloatArray:
 
 
 def _peaks_beside(samples: Samples) -> FloatArray:
-    """(n,): the largest magnitude within one sample on either side of each sample."""
+    """Return (n,): the largest magnitude within one sample on either side of each sample."""
     between = _peaks_between(samples)
     beside: FloatArray = np.maximum(between, np.concatenate([between[:1], between[:-1]]))
     return beside
 
 
 def _smooth_gain(gain: FloatArray, sample_rate: int) -> FloatArray:
-    """(n,): nowhere above ``gain``, and changing only gently.
+    """Return (n,): a smooth gain that nowhere exceeds ``gain``.
 
-    The lowest gain within the look-ahead is held, then averaged over the look-ahead: every value that
-    enters the average at a sample is at most the gain wanted there.
+    The minimum over the look-ahead is averaged over the look-ahead, so that all averaged values are at most the gain
+    required at a sample.
     """
     reach = max(1, round(_LOOK_AHEAD_SECONDS * sample_rate))
     held = _sliding_minimum(np.pad(gain, 2 * reach, constant_values=1.0), 2 * reach + 1)
-    # Two running means in a row weigh like a triangle: no corners where the gain begins to sink.
+    # Two running means give a triangular window, and so no corners in the gain.
     return _running_mean(_running_mean(held, reach + 1), reach + 1)
 
 
 def _sliding_minimum(values: FloatArray, width: int) -> FloatArray:
-    """(n - width + 1,): the minimum of each run of ``width`` values."""
+    """Return (n - width + 1,): the minimum of each run of ``width`` values."""
     span, minimum = 1, values
     while 2 * span <= width:
         minimum = np.minimum(minimum[:-span], minimum[span:])

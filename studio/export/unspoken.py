@@ -1,4 +1,4 @@
-"""What stands for a line that is still to be spoken: everything that will decide how it sounds."""
+"""Cache key of a line that is still to be spoken: a hash of everything that affects its audio."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from studio.errors import UnreadableClip
 from studio.pipeline.request import EngineOptions, SynthesisRequest
 from studio.storage.disk import require_regular_file
 
-# What only says how the model is run, not what it says.
-_UNHEARD_OPTIONS = ("loads_speech_lm", "num_threads", "voice_memory_bytes", "voice_disk_bytes")
+# Options that do not affect the audio.
+_INAUDIBLE_OPTIONS = ("loads_speech_lm", "num_threads", "voice_memory_bytes", "voice_disk_bytes")
 
 
 def request_cache_key(request: SynthesisRequest, model_folder: Path, options: EngineOptions) -> str:
-    """The same for two requests exactly if they would be answered with the same sound.
+    """Return a key that is equal for requests with equal audio.
 
-    The voice counts by what is in its clip, the model by the sizes and times of its files.
-    Raises ``UnreadableClip`` where the clip cannot be read.
+    The voice is identified by the content of its clip, the model by the sizes and times of its files. Raise
+    ``UnreadableClip`` if the clip cannot be read.
     """
     voice = request.voice
     asked = asdict(replace(request, voice=replace(voice, clip=Path(), name="")))
     asked["voice"] = [_content_of(voice.clip, *_stamp(voice.clip)), voice.transcript]
-    run = {name: value for name, value in asdict(options).items() if name not in _UNHEARD_OPTIONS}
+    run = {name: value for name, value in asdict(options).items() if name not in _INAUDIBLE_OPTIONS}
     model = [
         [path.relative_to(model_folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns]
         for path in sorted(model_folder.rglob("*"))

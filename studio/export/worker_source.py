@@ -1,4 +1,4 @@
-"""Lines that the worker speaks for an export. It is asked for some ahead: an engine that gains by it speaks many at once."""
+"""Speech source of the worker. Requests lines ahead, as some engines speak many at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from studio.worker.request_handle import Callbacks
 
 _log = logging.getLogger(__name__)
 
-# As many as any engine speaks at once; how many that are, the worker knows.
+# At least the batch size of any engine; the worker limits it further.
 _LINES_AHEAD = 32
 
 
@@ -33,15 +33,13 @@ class _Asked:
 
 
 class WorkerSource:
-    """A ``SpeechSource``. The client lives on ``loop``, whoever asks for sound on a thread of its own.
+    """A ``SpeechSource`` for a background thread. The client runs on ``loop``.
 
-    ``requests`` by the keys of the items. ``on_loaded`` and ``on_spoken`` (seconds of the line so far)
-    are called on whatever thread knows first.
+    ``requests`` maps keys of items to requests. ``on_loaded`` and ``on_spoken`` (seconds of the current line so far) may
+    be called on any thread. ``odd_lengths`` maps keys to sentences whose speech is too short or too long for the text.
 
-    A line that fails for reasons that may be another's (the worker has died, the memory is full) is spoken
-    once more, alone: then the fault is its own, and the lines beside it are not taken for failures.
-
-    ``odd_lengths``: by the keys of the lines, sentences whose speech is too short or too long for their text.
+    A line that fails for a reason that another line may have caused (the worker ended, memory is full) is spoken again
+    alone, so that only the cause counts as failed.
     """
 
     def __init__(
@@ -64,7 +62,7 @@ class WorkerSource:
         self._load_failure: StudioError | None = None
         self._coming: list[str] = []
         self._waiting_for: concurrent.futures.Future[Waveform] | None = None
-        # On the loop: what has been asked for, and whose turn it is.
+        # Used on the loop only: requested lines, and the current one.
         self._asked: dict[str, _Asked] = {}
         self.odd_lengths: dict[str, tuple[LengthFinding, ...]] = {}
         self._present: str | None = None
@@ -80,7 +78,7 @@ class WorkerSource:
         self._control.raise_if_cancelled()
         waiting_for = asyncio.run_coroutine_threadsafe(self._sound_of(item.key), self._loop)
         self._waiting_for = waiting_for
-        if self._control.is_cancelled:  # just now, before there was anything to cancel
+        if self._control.is_cancelled:  # cancelled before _waiting_for was set
             self._cancel()
         try:
             return waiting_for.result()
@@ -106,7 +104,7 @@ class WorkerSource:
         return await self._speak(key, in_batch=False)
 
     def _ahead_of(self, key: str) -> list[str]:
-        """What comes after ``key``."""
+        """Return the next keys after ``key``."""
         if key not in self._coming:
             return []
         del self._coming[: self._coming.index(key) + 1]
@@ -117,16 +115,16 @@ class WorkerSource:
             if key not in self._asked:
                 in_batch = len(keys) > 1
                 speaking = self._loop.create_task(self._speak(key, in_batch=in_batch))
-                speaking.add_done_callback(_hear_failure)
+                speaking.add_done_callback(_retrieve_exception)
                 self._asked[key] = _Asked(speaking, in_batch)
 
     async def _speak(self, key: str, *, in_batch: bool) -> Waveform:
-        heard: list[Samples] = []
+        chunks: list[Samples] = []
         num_samples = 0
 
         def take(chunk: AudioChunk) -> None:
             nonlocal num_samples
-            heard.append(chunk.samples)
+            chunks.append(chunk.samples)
             num_samples += len(chunk.samples)
             if key == self._present:
                 self._on_spoken(num_samples / chunk.sample_rate)
@@ -139,10 +137,10 @@ class WorkerSource:
             raise Cancelled
         if report.odd_lengths:
             self.odd_lengths[key] = report.odd_lengths
-        return Waveform(np.concatenate([np.zeros(0, np.float32), *heard]), report.sample_rate)
+        return Waveform(np.concatenate([np.zeros(0, np.float32), *chunks]), report.sample_rate)
 
     async def _load(self) -> None:
-        """Load the model. One that cannot be loaded is not tried again for each of a thousand lines."""
+        """Load the model once. After a failure, raise the same error for each line."""
         if self._load_failure is not None:
             raise self._load_failure
         try:
@@ -155,11 +153,11 @@ class WorkerSource:
             self._on_loaded(description)
 
     async def _load_twice(self) -> EngineDescription:
-        """Start another worker if this one dies while it loads: the system or the user may have ended it."""
+        """Load the model; start another worker if this one ends while it loads."""
         try:
             return await self._client.load()
         except WorkerDied as error:
-            _log.warning("the worker died while loading the model, and is started again: %s", error)
+            _log.warning("the worker ended while loading the model and is started again: %s", error)
             return await self._client.load()
 
     # From any thread.
@@ -167,15 +165,15 @@ class WorkerSource:
     def _cancel(self) -> None:
         if self._waiting_for is not None:
             self._waiting_for.cancel()
-        with contextlib.suppress(RuntimeError):  # the loop is closed, and with it all that was asked for
-            self._loop.call_soon_threadsafe(self._take_back)
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._cancel_requests)
 
-    def _take_back(self) -> None:
+    def _cancel_requests(self) -> None:
         for asked in self._asked.values():
             asked.speaking.cancel()
 
 
-def _hear_failure(speaking: asyncio.Task[Waveform]) -> None:
-    """It is told when its turn comes, if it comes: asyncio need not complain."""
+def _retrieve_exception(speaking: asyncio.Task[Waveform]) -> None:
+    """Prevent asyncio from logging a failure that is raised later, or not needed."""
     if not speaking.cancelled():
         speaking.exception()

@@ -61,7 +61,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     kept = CachedSource(Hums(), folder=tmp_path)
     monkeypatch.setattr("studio.audio.files.FileIO", full)
-    with pytest.raises(DiskFull, match="cannot be kept in") as caught:
+    with pytest.raises(DiskFull, match="cannot be stored in") as caught:
         kept.waveform_of(ITEMS[0])
     assert str(tmp_path) in caught.value.message
     assert list(tmp_path.iterdir()) == []

@@ -86,11 +86,11 @@ def test_any_text_becomes_a_name(text: str) -> None:
     ("pattern", "sentence"),
     [
         ("", "The name pattern is empty"),
-        ("{", "brace without its partner"),
+        ("{", "an unmatched brace"),
         ("{voic}", "Did you mean {voice}?"),
-        ("{}", "nothing called {}"),
-        ("{text:many}", "{text:many} is not understood"),
-        ("{index.__class__}", "nothing called {index.__class__}"),
+        ("{}", "unknown field {}"),
+        ("{text:many}", "field {text:many} is invalid"),
+        ("{index.__class__}", "unknown field {index.__class__}"),
         ("a/b/c/d/e", "too many folders"),
     ],
 )

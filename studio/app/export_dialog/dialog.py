@@ -29,7 +29,7 @@ from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError, UnusableSetting
 from studio.export.exporter import ExportResult, find_foreign_files
 from studio.export.plan import ExportPlan, ExportSettings
-from studio.export.project_lines import TakeSpeech, lines_of_project, origin_of_project
+from studio.export.project_lines import TakeSource, lines_of_project, origin_of_project
 from studio.export.provenance import Provenance
 from studio.project.project import Project
 from studio.settings_store import Settings
@@ -287,7 +287,7 @@ class ExportDialog(QDialog):
         except StudioError as error:
             self._show_error(error)
             return
-        run = ExportRun(plan, TakeSpeech(self._project, lines), self)
+        run = ExportRun(plan, TakeSource(self._project, lines), self)
         run.progressed.connect(self.progress.show_progress)
         run.ended.connect(self._on_ended)
         run.failed.connect(self._on_failed)
