@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 class Job:
     """A build that nobody cancels; what it reports goes to the log."""
 
-    subject: EngineTarget
+    target: EngineTarget
     workspace: Path
     timing_cache: Path
     memory_bytes: int
@@ -48,7 +48,7 @@ class Job:
 class Exam:
     """What every candidate of a model is put through; ``built`` keeps what was built for later."""
 
-    subject: EngineTarget
+    target: EngineTarget
     candidates: tuple[EngineBackend, ...]
     recording: ReferenceIO
     extent: TrialSize
@@ -58,7 +58,7 @@ class Exam:
         return self.built / f"{candidate.stage.value}-{candidate.name}"
 
     def opened(self, candidate: EngineBackend) -> AnyStage:
-        return candidate.open(self.workspace(candidate) if candidate.phases else None, self.subject)
+        return candidate.open(self.workspace(candidate) if candidate.phases else None, self.target)
 
     def candidate(self, stage: Stage, name: str) -> EngineBackend:
         return next(candidate for candidate in self.candidates if (candidate.stage, candidate.name) == (stage, name))
@@ -77,19 +77,19 @@ class Exam:
             "is_reference": references_of(self.candidates)[candidate.stage] is candidate,
         }
         forget()
-        free_before = free_bytes(self.subject.device)
+        free_before = free_bytes(self.target.device)
         try:
-            usable = candidate.probe(self.subject)
+            usable = candidate.probe(self.target)
             if isinstance(usable, Unusable):
                 return entry | {"unusable": str(usable.reason)}
             entry |= self._built(candidate)
             started = time.perf_counter()
             engine = self.opened(candidate)
             entry["open_seconds"] = time.perf_counter() - started
-            trial = TRIALS[candidate.stage](self.recording, self.subject.checkpoint, self.extent)
+            trial = TRIALS[candidate.stage](self.recording, self.target.checkpoint, self.extent)
             entry |= _timed(trial, engine)
             entry["verification"] = _verified(trial, candidate, engine)
-            entry["memory_bytes"] = free_before - free_bytes(self.subject.device)
+            entry["memory_bytes"] = free_before - free_bytes(self.target.device)
         except Exception as error:  # noqa: BLE001 - the next candidate is tried all the same
             entry["error"] = described(error)
         return entry
@@ -101,8 +101,8 @@ class Exam:
         shutil.rmtree(workspace, ignore_errors=True)
         workspace.mkdir(parents=True)
         started = time.perf_counter()
-        memory_bytes = budget_bytes(self.subject.device)
-        candidate.build(Job(self.subject, workspace, self.built / "timing-cache", memory_bytes))
+        memory_bytes = budget_bytes(self.target.device)
+        candidate.build(Job(self.target, workspace, self.built / "timing-cache", memory_bytes))
         seconds = time.perf_counter() - started
         return {"build_seconds": seconds, "built_bytes": sum(path.stat().st_size for path in workspace.iterdir())}
 
@@ -113,7 +113,7 @@ class Exam:
         with torch.inference_mode():
             state = flow.prepare_prompt(prompt)
             for seed in range(num_seeds):
-                tokens = random_tokens(self.subject.checkpoint.speech_lm, num_tokens, seed)
+                tokens = random_tokens(self.target.checkpoint.speech_lm, num_tokens, seed)
                 line = streamed_mel(flow, state, len(prompt.speech_tokens), tokens)
                 is_finite = all(bool(mel.isfinite().all()) for mel in line)
                 yield {"is_finite": is_finite, "num_seeds": seed + 1, "seconds_each": num_tokens / TOKENS_PER_SECOND}
@@ -133,7 +133,7 @@ def _timed(trial: StageBenchmark, engine: AnyStage) -> Entry:
 
 def _verified(trial: StageBenchmark, candidate: EngineBackend, engine: AnyStage) -> Entry:
     verification = trial.verify(engine, candidate.precision)
-    complaint = verification.complaint
+    complaint = verification.rejection
     return asdict(verification) | {"complaint": None if complaint is None else str(complaint)}
 
 

@@ -34,13 +34,14 @@ from gpu_validation.whole_requests import SMALL, PeakMemory, Scope, Spoken, chec
 from random_models.checkpoint import write_random_checkpoint
 from studio.engines.candidate import EngineBackend, EngineTarget
 from studio.engines.machine import device_named, free_bytes
-from studio.engines.reference_io import read_recording, record
+from studio.engines.reference_io import read_reference, record_reference
 from studio.engines.registry import MODULES, all_candidates
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.engines.trial_run import references_of
 from studio.engines.trial_size import TrialSize
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.model.stream_pool import set_device
 from studio.model.torch_setup import configure_torch
 
@@ -97,7 +98,7 @@ class ModelCheck:
 
     def recording(self) -> Iterator[Entry]:
         """What plain float32 makes of a line, which all others are held to."""
-        made = record(self._subject, references_of(self._candidates), self.extent)
+        made = record_reference(self._subject, references_of(self._candidates), self.extent)
         made.write(self._recording_path)
         yield {"num_tokens": len(made.speech_tokens)}
 
@@ -164,7 +165,7 @@ class ModelCheck:
 
     @cached_property
     def _exam(self) -> Exam:
-        recording = read_recording(self._recording_path)
+        recording = read_reference(self._recording_path)
         if recording is None:
             raise FileNotFoundError("there is no recording of plain float32 to hold anything to")
         built = self.scratch / f"built-{self.folder.name}"
@@ -259,7 +260,7 @@ def main() -> None:
     place = device_named(asked["device"], num_threads=asked["threads"])
     configure_torch(place.num_threads)
     if place.kind is DeviceKind.CUDA:
-        set_device(torch.device(place.device))
+        set_device(torch.device(place.torch_name))
     check = _check(asked, place)
     tell(machine(place))
     for line in sys.stdin:

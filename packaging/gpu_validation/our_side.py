@@ -13,8 +13,9 @@ import torch
 
 from gpu_validation.material import Material, official_cuts
 from studio.engines.candidate import AnyStage
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.model.checkpoint import Checkpoint
+from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
 from studio.pipeline.control import RequestControl
@@ -81,7 +82,7 @@ class OurSide:
         voice = self._prepared(prompt)
 
         def speak(seed: int) -> int:
-            with cuda_stream(self.place.device):
+            with cuda_stream(self.place.torch_name):
                 return len(self._utterance(voice, count, seed, self._batch_decoder).whole().numpy(force=True))
 
         started = time.perf_counter()
@@ -171,4 +172,4 @@ class OurSide:
 
     def _synchronize(self) -> None:
         if self.place.kind is DeviceKind.CUDA:
-            torch.cuda.synchronize(self.place.device)
+            torch.cuda.synchronize(self.place.torch_name)

@@ -20,7 +20,8 @@ from studio.bench.inputs import TRANSCRIPT, write_clip
 from studio.bench.request_measures import run_request
 from studio.engines.candidate import AnyStage
 from studio.engines.machine import free_bytes
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
+from studio.model.device_kind import DeviceKind
 from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
 from studio.pipeline.loading import StageOverrides, load_synthesizer
 from studio.pipeline.request import EngineOptions, VoiceReference
@@ -101,11 +102,11 @@ def check_requests(spoken: Spoken, scratch: Path, scope: Scope = Scope()) -> Ite
     """What a person meets: all that was found so far, after each part. What fails is said in its place."""
     place = spoken.place
     options = EngineOptions(
-        device=place.device, num_threads=place.num_threads, speech_lm_precision="float32", engines="plain"
+        device=place.torch_name, num_threads=place.num_threads, speech_lm_precision="float32", engines="plain"
     )
     synthesizer = load_synthesizer(spoken.folder, options, spoken.handed())
     if place.kind is DeviceKind.CUDA:
-        torch.cuda.reset_peak_memory_stats(place.device)
+        torch.cuda.reset_peak_memory_stats(place.torch_name)
     found: Entry = {}
     try:
         scratch.mkdir(parents=True, exist_ok=True)
@@ -121,7 +122,7 @@ def check_requests(spoken: Spoken, scratch: Path, scope: Scope = Scope()) -> Ite
             found[name] = _or_its_error(part)
             yield found
         if place.kind is DeviceKind.CUDA:
-            found["torch_peak_bytes"] = torch.cuda.max_memory_allocated(place.device)
+            found["torch_peak_bytes"] = torch.cuda.max_memory_allocated(place.torch_name)
         speeds: Entry = {}
         for count in scope.max_concurrent_lines:
             speeds[str(count)] = _or_its_error(lambda count=count: _throughput(synthesizer, voice, count, scope))  # type: ignore[misc]

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QWidget
 from studio.app.engines.engines_controller import EnginesController
 from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.engines.task import VERIFYING, Step
+from studio.model.device_kind import DeviceKind
 from studio.wording import Message, wording
 
 _PLACE = Device(DeviceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")
@@ -39,9 +40,9 @@ def _overview() -> EngineStatus:
             "TensorRT",
             Status.BACKED_OFF,
             wording(
-                "it failed {count} times and rests until you ask for it; the last time: {reason}",
+                "it failed {count} times and is not tried again automatically; last failure: {reason}",
                 count=2,
-                reason=wording("there was not enough memory for it"),
+                reason=wording("there is not enough memory"),
             ),
         ),
     )
@@ -72,7 +73,7 @@ def _proven(stage: Stage, name: str, engine: str, precision: str, times: tuple[f
         engine=engine,
         precision=precision,
         key=f"{stage.value}-{name}",
-        status=Status.PROVEN,
+        status=Status.VERIFIED,
         is_reference=name == "torch-float32",
         verification=Verification(True, 4.2e-3, 0.1, 100, mel_distance_db=0.04),
         timing=Timing(*times, times[0] / 2, 3),

@@ -1154,20 +1154,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>另一个窗口正在试用</translation>
     </message>
     <message>
-        <source>Listening to plain float32</source>
-        <translation>正在记录普通 float32 的结果</translation>
-    </message>
-    <message>
         <source>Comparing with plain float32</source>
         <translation>正在与普通 float32 比较</translation>
     </message>
     <message>
         <source>Measuring the speed</source>
         <translation>正在测量速度</translation>
-    </message>
-    <message>
-        <source>Writing the network down</source>
-        <translation>正在写出网络</translation>
     </message>
     <message>
         <source>Building the plan</source>
@@ -1265,6 +1257,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{count} days ago</source>
         <translation>{count} 天前</translation>
     </message>
+<message>
+        <source>Recording the float32 reference</source>
+        <translation>正在录制 float32 参考</translation>
+    </message>
+    <message>
+        <source>Exporting the network</source>
+        <translation>正在导出网络</translation>
+    </message>
 </context>
 <context>
     <name>EnginesPage</name>
@@ -1335,7 +1335,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>现有：{names}。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid}.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid}.</source>
         <translation>有一块会超出流模型的网格（{grid}）{beyond} 个 token。</translation>
     </message>
     <message>
@@ -1499,7 +1499,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
     </message>
     <message>
@@ -1879,7 +1879,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>另一个导出正在写入该文件夹。</translation>
     </message>
     <message>
-        <source>Another program changed the project&apos;s file meanwhile.</source>
+        <source>Another program changed the project's file meanwhile.</source>
         <translation>期间另一个程序改动了项目文件。</translation>
     </message>
     <message>
@@ -1975,7 +1975,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请把同一版本的全部文件放进文件夹，或重新安装模型。</translation>
     </message>
     <message>
-        <source>Put the library&apos;s file back from a backup, or add the recordings again.</source>
+        <source>Put the library's file back from a backup, or add the recordings again.</source>
         <translation>请从备份恢复列表文件，或重新添加录音。</translation>
     </message>
     <message>
@@ -2031,7 +2031,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新安装 CUDA 版 PyTorch（其中自带该编译器），或选择 bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
+        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
         <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
@@ -2083,7 +2083,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>程序内部出错（{kind}：{reason}）。</translation>
     </message>
     <message>
-        <source>Speak again, it starts anew; if it happens again, send the report and the worker&apos;s log.</source>
+        <source>Speak again, it starts anew; if it happens again, send the report and the worker's log.</source>
         <translation>再说一次会重新启动；若反复出现，请发送报告和该进程的日志。</translation>
     </message>
     <message>
@@ -2303,7 +2303,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有安装这个名称的模型，或者文件夹不存在。</translation>
     </message>
     <message>
-        <source>The model&apos;s yaml file lacks a value or holds one that cannot be.</source>
+        <source>The model's yaml file lacks a value or holds one that cannot be.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有不可能的值。</translation>
     </message>
     <message>
@@ -2441,10 +2441,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There are no lines to export.</source>
         <translation>没有可导出的行。</translation>
-    </message>
-    <message>
-        <source>There is no engine {names} for that.</source>
-        <translation>没有适用于此的引擎 {names}。</translation>
     </message>
     <message>
         <source>There is no file {choice}.</source>
@@ -2619,7 +2615,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请校验模型或重新安装；改动过的 yaml 要恢复原样。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is 300.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is 300.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 300 秒。</translation>
     </message>
     <message>
@@ -2649,10 +2645,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>What arrived is not the published file: a login page, a changed mirror, or damage on the way.</source>
         <translation>收到的不是发布的文件：登录页、被改动的镜像，或传输损坏。</translation>
-    </message>
-    <message>
-        <source>What was built cannot be kept ({reason}).</source>
-        <translation>无法保存构建结果（{reason}）。</translation>
     </message>
     <message>
         <source>Write 1 to {longest} letters.</source>
@@ -2755,10 +2747,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>另一个程序正在使用</translation>
     </message>
     <message>
-        <source>another window of the program is trying it</source>
-        <translation>程序的另一个窗口正在试用它</translation>
-    </message>
-    <message>
         <source>cache</source>
         <translation>缓存</translation>
     </message>
@@ -2811,10 +2799,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>是 {value}，不是由正整数列表组成</translation>
     </message>
     <message>
-        <source>it computes something that is not a number</source>
-        <translation>它算出了不是数字的结果</translation>
-    </message>
-    <message>
         <source>it could not be opened</source>
         <translation>它无法打开</translation>
     </message>
@@ -2827,18 +2811,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>已经存在</translation>
     </message>
     <message>
-        <source>it failed {count} times and rests until you ask for it; the last time: {reason}</source>
-        <translation>它失败了 {count} 次，在您要求之前不再试用；最近一次：{reason}</translation>
-    </message>
-    <message>
-        <source>it has not been tried yet</source>
-        <translation>它尚未试用</translation>
-    </message>
-    <message>
-        <source>it hears {agreement:.1%} of the tokens alike, fewer than {limit:.0%}</source>
-        <translation>它只有 {agreement:.1%} 的 token 听得一致，少于 {limit:.0%}</translation>
-    </message>
-    <message>
         <source>it is a folder</source>
         <translation>它是文件夹</translation>
     </message>
@@ -2847,48 +2819,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>正在使用</translation>
     </message>
     <message>
-        <source>it is no faster than plain float32 ({factor:.2f} times)</source>
-        <translation>它不比普通 float32 快（{factor:.2f} 倍）</translation>
-    </message>
-    <message>
         <source>it is not an ordinary file</source>
         <translation>它不是普通文件</translation>
     </message>
     <message>
-        <source>it is slower: what is in use is {best:.2f} times as fast</source>
-        <translation>速度较慢：正在使用的引擎是它的 {best:.2f} 倍</translation>
-    </message>
-    <message>
-        <source>it is slower: {factor:.2f} times as fast as plain float32, and what is in use {best:.2f} times</source>
-        <translation>速度较慢：是普通 float32 的 {factor:.2f} 倍，而正在使用的引擎是 {best:.2f} 倍</translation>
-    </message>
-    <message>
-        <source>it needs {needed:.1f} GB of disk, and {free:.1f} GB are free</source>
-        <translation>它需要 {needed:.1f} GB 磁盘空间，现有 {free:.1f} GB 可用</translation>
-    </message>
-    <message>
-        <source>it needs {needed:.1f} GB of memory, and {free:.1f} GB may be used now</source>
-        <translation>它需要 {needed:.1f} GB 内存，现在可用 {free:.1f} GB</translation>
-    </message>
-    <message>
-        <source>it said nothing for {seconds:.0f} s and was ended</source>
-        <translation>它 {seconds:.0f} 秒没有响应，已被终止</translation>
-    </message>
-    <message>
         <source>it says nothing more</source>
         <translation>它不再有任何回应</translation>
-    </message>
-    <message>
-        <source>it would run on the processor, not on the graphics card</source>
-        <translation>它会在处理器上运行，而不是在显卡上</translation>
-    </message>
-    <message>
-        <source>its results differ by {error:.2%} from plain float32, more than {limit:.2%}</source>
-        <translation>其结果与普通 float32 相差 {error:.2%}，超过 {limit:.2%}</translation>
-    </message>
-    <message>
-        <source>its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB</source>
-        <translation>其声音与普通 float32 相差 {distance:.2f} dB，超过 {limit:g} dB</translation>
     </message>
     <message>
         <source>last errors</source>
@@ -2995,10 +2931,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法询问 {variable} 指定的 Python（{reason}）</translation>
     </message>
     <message>
-        <source>the build was interrupted: the program was killed, or the computer went off</source>
-        <translation>构建被中断：程序被终止，或电脑关机</translation>
-    </message>
-    <message>
         <source>the default device plays; {outputs} to play on, {inputs} to record with</source>
         <translation>默认设备可以播放；{outputs} 个播放设备，{inputs} 个录音设备</translation>
     </message>
@@ -3039,10 +2971,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>名称太长</translation>
     </message>
     <message>
-        <source>the process that tried it ended ({how})</source>
-        <translation>试用它的进程已结束（{how}）</translation>
-    </message>
-    <message>
         <source>the quota of the disk is used up</source>
         <translation>磁盘配额已用完</translation>
     </message>
@@ -3055,28 +2983,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>系统不允许</translation>
     </message>
     <message>
-        <source>the vLLM that is installed is an edition without graphics cards</source>
-        <translation>已安装的 vLLM 是不支持显卡的版本</translation>
-    </message>
-    <message>
-        <source>there is no graphics card in use</source>
-        <translation>没有使用显卡</translation>
-    </message>
-    <message>
         <source>there is not enough memory</source>
         <translation>内存不足</translation>
-    </message>
-    <message>
-        <source>there is not memory enough for {engine} now</source>
-        <translation>现在没有足够的内存用于 {engine}</translation>
-    </message>
-    <message>
-        <source>there was not enough memory for it</source>
-        <translation>内存不足以运行它</translation>
-    </message>
-    <message>
-        <source>this processor does not multiply in {precision}</source>
-        <translation>此处理器不支持 {precision} 乘法</translation>
     </message>
     <message>
         <source>too many files are open</source>
@@ -3107,8 +3015,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
-        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
+        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
+        <translation>未安装 vLLM（pip install 'timbre-studio[vllm]'）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -3131,10 +3039,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>声音</translation>
     </message>
     <message>
-        <source>what is in use has not been measured yet</source>
-        <translation>正在使用的引擎尚未测量</translation>
-    </message>
-    <message>
         <source>{all}, {free} of it free</source>
         <translation>{all}，空闲 {free}</translation>
     </message>
@@ -3155,20 +3059,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{total} 行中有 {count} 行无法合成；第 {number} 行：{reason}</translation>
     </message>
     <message>
-        <source>{engine} does not open ({reason}) and is made again</source>
-        <translation>{engine} 无法打开（{reason}），将重新生成</translation>
-    </message>
-    <message>
-        <source>{engine} does not speak now: {reason}</source>
-        <translation>{engine} 现在不发声：{reason}</translation>
-    </message>
-    <message>
         <source>{engine} in {precision}</source>
         <translation>{engine}（{precision}）</translation>
-    </message>
-    <message>
-        <source>{engine} was damaged on the disk and is made again</source>
-        <translation>{engine} 在磁盘上已损坏，将重新生成</translation>
     </message>
     <message>
         <source>{file} already exists in {folder}: from another script or other lines, or changed since.</source>
@@ -3599,8 +3491,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
-        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
+        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
+        <translation>{program} 也可以运行 pip install "timbre-studio[media]"。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3907,7 +3799,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
         <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -4271,7 +4163,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -4311,7 +4203,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program&apos;s list of models is damaged ({file}).</source>
+        <source>The program's list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -4319,7 +4211,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy requires a login (status {status}).</source>
+        <source>This computer's proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -4343,7 +4235,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer&apos;s proxy</source>
+        <source>cannot be reached through this computer's proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -4403,7 +4295,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
+        <source>This computer's proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -4429,6 +4321,110 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>“{name}” cannot be used as a model name.</source>
         <translation>“{name}”不能用作模型名称。</translation>
+    </message>
+<message>
+        <source>The built engine cannot be stored ({reason}).</source>
+        <translation>无法保存构建好的引擎（{reason}）。</translation>
+    </message>
+    <message>
+        <source>There is no engine {names} for these stages.</source>
+        <translation>这些阶段没有名为 {names} 的引擎。</translation>
+    </message>
+    <message>
+        <source>another process is testing it</source>
+        <translation>另一个进程正在测试它</translation>
+    </message>
+    <message>
+        <source>it failed {count} times and is not tried again automatically; last failure: {reason}</source>
+        <translation>已失败 {count} 次，不再自动重试；最近一次失败：{reason}</translation>
+    </message>
+    <message>
+        <source>it has not been tested yet</source>
+        <translation>尚未测试</translation>
+    </message>
+    <message>
+        <source>it is not faster than float32 ({factor:.2f}×)</source>
+        <translation>不比 float32 快（{factor:.2f} 倍）</translation>
+    </message>
+    <message>
+        <source>it is slower: the engine in use is {best:.2f}× as fast</source>
+        <translation>速度较慢：当前引擎的速度是它的 {best:.2f} 倍</translation>
+    </message>
+    <message>
+        <source>it is slower: {factor:.2f}× as fast as float32, the engine in use {best:.2f}×</source>
+        <translation>速度较慢：速度为 float32 的 {factor:.2f} 倍，当前引擎为 {best:.2f} 倍</translation>
+    </message>
+    <message>
+        <source>it made no progress for {seconds:.0f} s and was stopped</source>
+        <translation>{seconds:.0f} 秒内没有进展，已停止</translation>
+    </message>
+    <message>
+        <source>it needs {needed:.1f} GB of disk space, and {free:.1f} GB are free</source>
+        <translation>需要 {needed:.1f} GB 磁盘空间，可用 {free:.1f} GB</translation>
+    </message>
+    <message>
+        <source>it needs {needed:.1f} GB of memory, and {free:.1f} GB are available</source>
+        <translation>需要 {needed:.1f} GB 内存，可用 {free:.1f} GB</translation>
+    </message>
+    <message>
+        <source>it produces values that are not finite</source>
+        <translation>计算结果出现无穷大或非数值</translation>
+    </message>
+    <message>
+        <source>it runs on the CPU, and a GPU is in use</source>
+        <translation>它在 CPU 上运行，而当前使用 GPU</translation>
+    </message>
+    <message>
+        <source>its audio differs from float32 by {distance:.2f} dB, more than {limit:g} dB</source>
+        <translation>音频与 float32 相差 {distance:.2f} dB，超过 {limit:g} dB</translation>
+    </message>
+    <message>
+        <source>its output differs from float32 by {error:.2%}, more than {limit:.2%}</source>
+        <translation>输出与 float32 相差 {error:.2%}，超过 {limit:.2%}</translation>
+    </message>
+    <message>
+        <source>its process ended ({how})</source>
+        <translation>其进程已退出（{how}）</translation>
+    </message>
+    <message>
+        <source>no NVIDIA GPU is in use</source>
+        <translation>未使用 NVIDIA GPU</translation>
+    </message>
+    <message>
+        <source>not enough memory for {engine} now</source>
+        <translation>目前内存不足，无法使用 {engine}</translation>
+    </message>
+    <message>
+        <source>only {agreement:.1%} of its tokens match, fewer than {limit:.0%}</source>
+        <translation>仅 {agreement:.1%} 的 token 一致，低于 {limit:.0%}</translation>
+    </message>
+    <message>
+        <source>the build was interrupted: the program was killed, or the computer was turned off</source>
+        <translation>构建被中断：程序被强制结束，或电脑已关机</translation>
+    </message>
+    <message>
+        <source>the engine in use has not been measured yet</source>
+        <translation>当前引擎尚未测速</translation>
+    </message>
+    <message>
+        <source>the installed vLLM is built without GPU support</source>
+        <translation>已安装的 vLLM 不支持 GPU</translation>
+    </message>
+    <message>
+        <source>this processor has no fast {precision} arithmetic</source>
+        <translation>此处理器不支持快速的 {precision} 运算</translation>
+    </message>
+    <message>
+        <source>{engine} failed to open ({reason}) and is built again</source>
+        <translation>{engine} 无法打开（{reason}），将重新构建</translation>
+    </message>
+    <message>
+        <source>{engine} is not used now: {reason}</source>
+        <translation>目前未使用 {engine}：{reason}</translation>
+    </message>
+    <message>
+        <source>{engine} was damaged on disk and is built again</source>
+        <translation>磁盘上的 {engine} 已损坏，将重新构建</translation>
     </message>
 </context>
 <context>
@@ -5201,7 +5197,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
     </message>
     <message>
-        <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
+        <source>Instruct mode: the model follows your words, and takes the voice's sound as it is.</source>
         <translation>指令模式：模型按你的描述朗读，音色取自声音本身。</translation>
     </message>
     <message>
@@ -6353,7 +6349,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>播放设备</translation>
     </message>
     <message>
-        <source>Where takes are heard. If it is unplugged, the system&apos;s own device is used.</source>
+        <source>Where takes are heard. If it is unplugged, the system's own device is used.</source>
         <translation>在哪里试听。如果设备被拔掉，则使用系统默认设备。</translation>
     </message>
     <message>
@@ -6421,7 +6417,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行模型的设备</translation>
     </message>
     <message>
-        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card&apos;s name.</source>
+        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card's name.</source>
         <translation>auto 表示显存最大的显卡；没有显卡时用处理器。也可以填 cpu、cuda、cuda:1，或显卡名称的一部分。</translation>
     </message>
     <message>
@@ -6505,7 +6501,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>今后模型保存的位置；每个模型占 3 到 7 GB。其他位置的模型不会移动。</translation>
     </message>
     <message>
-        <source>With the program&apos;s data</source>
+        <source>With the program's data</source>
         <translation>与程序数据在一起</translation>
     </message>
     <message>
@@ -6589,7 +6585,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>每行之后停顿相同</translation>
     </message>
     <message>
-        <source>Between the lines of a joined file; otherwise each line&apos;s own pause.</source>
+        <source>Between the lines of a joined file; otherwise each line's own pause.</source>
         <translation>用于合并文件的各行之间；否则使用每行自己的停顿。</translation>
     </message>
     <message>

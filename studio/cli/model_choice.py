@@ -9,6 +9,7 @@ from pathlib import Path
 
 from studio.catalog.installed import DEFAULT_MODEL, installed_models, why_not_loadable
 from studio.errors import ModelNotFound
+from studio.model.device_kind import DeviceKind
 from studio.pipeline.request import EngineOptions
 from studio.wording import did_you_mean, wording
 
@@ -26,7 +27,9 @@ def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("engine", "how the model is run; the defaults are right for this machine")
-    group.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="where it is run (default cpu)")
+    group.add_argument(
+        "--device", default="cpu", choices=[kind.value for kind in DeviceKind], help="where it is run (default cpu)"
+    )
     group.add_argument(
         "--precision",
         default="auto",

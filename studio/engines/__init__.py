@@ -1,10 +1,9 @@
-"""The same mathematics, faster: which engine runs each stage on this very machine, and why not a faster one.
+"""Engine candidates: probe, build, verify, time and choose the fastest correct one on this machine.
 
-Decided: every way to run a stage is a *candidate* (``candidate.py``) and goes through probe, build, verify,
-time, choose. Because a fast engine that is wrong is heard as noise, and only the person's own machine can
-tell. Instead of: a list of cards and flags that are believed to work.
+Decision: every way to run a stage is a *candidate* (``candidate.py``) that is verified and timed on the user's machine.
+Reason: a fast engine that is wrong produces noise, and only that machine shows it. Alternative: a list of GPUs and
+flags that are assumed to work.
 
-Builds happen in a process of their own; what they leave lies in the cache folder, keyed by everything that
-would make it stale. Nothing here knows texts, voices' names or requests: the worker takes a verified stage
-between two lines and hands it to the pipeline.
+Builds run in a child process; their files are cached under a key of everything that would make them stale. The
+package does not know texts, voice names or requests: the worker swaps a verified stage in between two lines.
 """

@@ -1,4 +1,4 @@
-"""``python -m studio.engines``: the manager at a terminal; ``timbre engines`` runs it in a process of its own."""
+"""``python -m studio.engines``: the implementation of ``timbre engines``, which runs it in a separate process."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ from studio.engines.overview import EngineStatus, Status
 from studio.engines.registry import MODULES
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
-from studio.engines.text_report import as_rows, device_text, explanation, megabytes, progress, table
+from studio.engines.text_report import as_rows, explanation, megabytes, progress, table
 from studio.errors import StudioError, UnusableSetting
 from studio.model.checkpoint import open_checkpoint
 from studio.wording import printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Answers on standard output, progress on standard error. Returns the exit status."""
+    """Print results to standard output and progress to standard error. Return the exit status."""
     chosen = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.ERROR, stream=sys.stderr)
-    speaker = _Progress()
+    progress_printer = _ProgressPrinter()
     try:
-        place = device_named(chosen.device, num_threads=chosen.threads)
-        subject = EngineTarget(open_checkpoint(chosen.model), place, chosen.variant)
+        device = device_named(chosen.device, num_threads=chosen.threads)
+        target = EngineTarget(open_checkpoint(chosen.model), device, chosen.variant)
         manager = EngineManager(
-            subject, EngineStore(), modules=tuple(chosen.modules), gives_way=False, on_change=speaker.hear
+            target,
+            EngineStore(),
+            modules=tuple(chosen.modules),
+            has_low_priority=False,
+            on_change=progress_printer.update,
         )
         stages = tuple(chosen.stage or Stage)
         try:
@@ -41,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             manager.cancel()
             raise
     except StudioError as error:
-        _say(f"timbre: {error} ({error.code})")
+        _print_error(f"timbre: {error} ({error.code})")
         return error.exit_status
     except KeyboardInterrupt:
         return 130
@@ -60,31 +64,31 @@ def _run(chosen: argparse.Namespace, manager: EngineManager, stages: tuple[Stage
             manager.improve(stages)
         case "clear":
             freed = manager.store.clear() if chosen.all else manager.forget(keys)
-            _tell(f"{megabytes(freed)} freed; what is needed is made again.")
+            _print(f"{megabytes(freed)} freed. Engines are rebuilt as needed.")
             return 0
     overview = manager.overview()
     shown = [stage for stage in overview.stages if stage.stage in stages]
     if chosen.json:
         answer = {
             "model": overview.model_name,
-            "place": device_text(overview.place),
+            "place": overview.device.description,
             "candidates": as_rows(overview),
         }
-        _tell(json.dumps(_finite(answer), ensure_ascii=False, indent=1))
+        _print(json.dumps(_finite(answer), ensure_ascii=False, indent=1))
     elif chosen.action in ("why", "verify", "bench"):
-        _tell(*(line for stage in shown for line in (*explanation(stage), "")))
+        _print(*(line for stage in shown for line in (*explanation(stage), "")))
     else:
-        _tell(*table(overview))
+        _print(*table(overview))
     return 0
 
 
 def _keys(overview: EngineStatus, stages: Iterable[Stage], names: list[str] | None) -> list[str]:
-    """Of the candidates that are meant. Raises ``UnusableSetting`` for a name nobody has."""
+    """Return the keys of the selected candidates. Raises ``UnusableSetting`` for an unknown name."""
     views = [view for stage in overview.stages if stage.stage in stages for view in stage.candidates]
     unknown = set(names or ()) - {view.name for view in views}
     if unknown:
         raise UnusableSetting(
-            "There is no engine {names} for that.",
+            "There is no engine {names} for these stages.",
             remedy="Choose one of: {known}.",
             names=", ".join(sorted(unknown)),
             known=", ".join(sorted({view.name for view in views})),
@@ -108,13 +112,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _Progress:
-    """On a terminal one line that changes, elsewhere a line for each part."""
+class _ProgressPrinter:
+    """Prints progress: on a terminal one line that is rewritten, elsewhere one line per phase."""
 
     def __init__(self) -> None:
-        self._said = ""
+        self._last = ""
 
-    def hear(self, overview: EngineStatus) -> None:
+    def update(self, overview: EngineStatus) -> None:
         work = overview.work
         if sys.stderr.isatty():
             words = progress(work) if work else ""
@@ -122,13 +126,13 @@ class _Progress:
             sys.stderr.flush()
         elif work is not None and work.step is not None:
             words = f"{work.index} of {work.total}: {work.stage.value}, {work.name}: {work.step.phase}"
-            if words != self._said:
-                self._said = words
-                _say(words)
+            if words != self._last:
+                self._last = words
+                _print_error(words)
 
 
 def _finite(value: object) -> object:
-    """JSON has no infinity."""
+    """Replace numbers that are not finite by None, since JSON has none."""
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -136,12 +140,12 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _tell(*lines: str) -> None:
-    print(*lines, sep="\n", flush=True)  # noqa: T201 - what was asked for
+def _print(*lines: str) -> None:
+    print(*lines, sep="\n", flush=True)  # noqa: T201 - the command's output
 
 
-def _say(sentence: str) -> None:
-    print(printable(sentence), file=sys.stderr, flush=True)  # noqa: T201 - what it prints is for people
+def _print_error(text: str) -> None:
+    print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 - messages of the command
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
-"""What a way to run a stage promises to the manager, and what the manager promises to it.
+"""The protocol between engine candidates and the manager.
 
-A candidate is a small object without state, made in every process anew by the ``CANDIDATES`` of its module
-(``registry.py`` lists the modules), so importing that module must not import the library it is about: that
-happens in ``probe``, ``build`` and ``open``. The manager does everything that is alike for all: it makes keys
-and folders, runs ``build`` in a child process of low priority, verifies what ``open`` returns against plain
-float32, times it, chooses, keeps the words, limits the size on disk, and sees to pause, cancel and death.
+A candidate is a stateless object that every process creates from the ``CANDIDATES`` of its module (listed in
+``registry.py``). Importing that module must not import the candidate's library: ``probe``, ``build`` and ``open`` do.
+The manager does what is common to all candidates: cache keys and folders, child processes, verification against plain
+float32, timing, choice, the size limit of the cache, pausing, cancelling and crashes.
 
-    probe    in any process, quick       usable here, or why not, in words
-    build    in the child process only   files into an empty folder; the manager renames it when all went well
-    open     in child and worker         the stage's promise, from those files
+    probe    in any process, quick       usable here, or the reason why not
+    build    in the child process only   writes files into an empty folder, which the manager installs on success
+    open     in child and worker         the stage, ready to run from those files
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from studio.wording import Message
 
 @dataclass(frozen=True, slots=True)
 class EngineTarget:
-    """Whose weights are to run where. ``variant`` as in ``Checkpoint.speech_lm_path``."""
+    """The weights to run, and the device to run them on. ``variant`` as in ``Checkpoint.speech_lm_path``."""
 
     checkpoint: Checkpoint
     device: Device
@@ -36,11 +35,10 @@ class EngineTarget:
 
 @dataclass(frozen=True, slots=True)
 class Available:
-    """It would work as far as can be told without trying.
+    """The probe found no obstacle.
 
-    ``memory_bytes``: what ``open`` will take at the place, at most; ``build_memory_bytes`` and ``build_disk_bytes``
-    likewise for ``build``. They are compared with what is free; estimates err on the large side.
-    ``opens_slowly``: ``open`` takes so long that something else has to speak meanwhile.
+    ``memory_bytes``: upper bound of what ``open`` takes on the device; ``build_memory_bytes`` and
+    ``build_disk_bytes`` likewise for ``build``. ``opens_slowly``: another engine runs while ``open`` does.
     """
 
     memory_bytes: int
@@ -51,109 +49,109 @@ class Available:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """``reason``: a clause for a person, without a full stop: ``wording("{library} is not installed", library=...)``."""
+    """``reason``: a clause without a full stop, as in ``wording("{library} is not installed", library=...)``."""
 
     reason: Message
 
 
 class BuildCancelled(Exception):
-    """Raised by ``BuildJob.report`` when the build is to end; ``build`` lets it through."""
+    """Raised by ``BuildJob.report`` to end the build; ``build`` must not catch it."""
 
 
 class BuildJob(Protocol):
-    """What a build is given, and the way it tells how far it is."""
+    """The input of a build, and its progress reports."""
 
     @property
-    def subject(self) -> EngineTarget: ...
+    def target(self) -> EngineTarget: ...
 
     @property
     def workspace(self) -> Path:
-        """An empty folder. What lies in it when ``build`` returns is kept; temporary files do not belong here."""
+        """An empty folder. Its content is kept when ``build`` returns, so temporary files do not belong here."""
         ...
 
     @property
     def timing_cache(self) -> Path:
-        """A file that outlives builds and may be missing or damaged; the candidate writes it whole, if at all."""
+        """A file kept between builds, which may be missing or damaged; the candidate replaces it atomically."""
         ...
 
     @property
     def memory_bytes(self) -> int:
-        """What the build may take at the place, from what is free now."""
+        """The device memory that the build may take now."""
         ...
 
     def report(self, phase: str, done: float, total: float) -> None:
-        """``done`` of ``total`` steps of ``phase`` (one of ``EngineBackend.phases``), as counted, never as guessed.
+        """Report ``done`` of ``total`` counted steps of ``phase`` (one of ``EngineBackend.phases``).
 
-        Blocks while the build is paused. Raises ``BuildCancelled``. Silence for longer than
-        ``EngineBackend.longest_silence_seconds`` is taken for a hang.
+        Blocks while the build is paused. Raises ``BuildCancelled``. A build without reports for longer than
+        ``EngineBackend.build_timeout_seconds`` is killed as hung.
         """
         ...
 
     def should_continue(self) -> bool:
-        """The same question without an exception, for a callback out of C: blocks while paused, False ends the build."""
+        """Block while paused; return False to end the build. For callbacks from C, which cannot raise."""
         ...
 
 
 AnyStage = SpeechTokenizer | SpeakerEncoder | SpeechLM | FlowDecoder | Vocoder
-"""What ``open`` returns: the promise of its ``Stage``."""
+"""What ``open`` returns: the protocol of its ``Stage``."""
 
 
 class EngineBackend(Protocol):
-    """One way to run one stage. Attributes are constants of the object."""
+    """One way to run one stage. Attributes are constant."""
 
     @property
     def stage(self) -> Stage: ...
 
     @property
     def name(self) -> str:
-        """Tells it from other candidates of the stage, for files and commands: ``[a-z0-9-]+``, "onnxruntime-cpu-int8"."""
+        """Unique name within the stage, for files and commands: ``[a-z0-9-]+``, "onnxruntime-cpu-int8"."""
         ...
 
     @property
     def engine(self) -> str:
-        """In words, without the precision: "ONNX Runtime (CPU)"."""
+        """Display name without the precision: "ONNX Runtime (CPU)"."""
         ...
 
     @property
     def precision(self) -> Precision:
-        """Decides the limits of verification; of mixed ones the coarsest that matters."""
+        """Selects the tolerances of verification; for mixed precision, the coarsest one used."""
         ...
 
     @property
     def code_version(self) -> int:
-        """Raised whenever files built before must not be used any more."""
+        """Bump to invalidate files built by earlier versions."""
         ...
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """The parts of a build in their order, as a person would call them; empty where there is nothing to build."""
+        """Names of the build's phases in order, shown to the user; empty if nothing is built."""
         ...
 
     @property
-    def longest_silence_seconds(self) -> float:
-        """How long ``build`` may go without a report before it is taken for hung."""
+    def build_timeout_seconds(self) -> float:
+        """How long ``build`` may run without a report before it is killed as hung."""
         ...
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
-        """Whether it could run here. Reads small things only, builds nothing, raises nothing, takes at most seconds."""
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        """Return whether the candidate can run here. Takes at most seconds, builds nothing and raises nothing."""
         ...
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
-        """What makes files stale beside what the manager knows: library versions, shape profile, calibration data.
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
+        """Return what makes the files stale beside the manager's facts: library versions, shapes, calibration data.
 
-        The manager adds stage, name, precision, ``code_version``, the stage's weights, the place's name, compute
-        capability and driver branch. Asked only where ``probe`` said usable.
+        The manager adds stage, name, precision, ``code_version``, the stage's weights and the device's identity.
+        Called only where ``probe`` returned ``Available``.
         """
         ...
 
     def build(self, job: BuildJob) -> None:
-        """Makes the files. Raises ``StudioError`` (``OutOfMemory`` where memory was too small), ``BuildCancelled``."""
+        """Write the files. Raises ``StudioError`` (``OutOfMemory`` if memory runs out) and ``BuildCancelled``."""
         ...
 
-    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
-        """The stage, ready; ``files`` is the folder ``build`` filled, None where there was nothing to build.
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
+        """Return the stage, ready to run. ``files`` is the folder ``build`` filled, None if nothing is built.
 
-        Files are those of this candidate and undamaged, the manager has looked; what the library itself refuses
-        (a plan of another version) is raised as ``StudioError``. Raises ``OutOfMemory`` where it does not fit.
+        The manager has verified the files' checksums; a file that the library itself rejects (a plan of another
+        version) raises ``StudioError``. Raises ``OutOfMemory``.
         """
         ...

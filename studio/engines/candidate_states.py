@@ -1,4 +1,4 @@
-"""The candidates of one model at one place, each with what decides about it: usable or not, key, manifest, failures."""
+"""The candidates of one model on one device, each with the facts that decide its status."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 
 from studio.engines.candidate import Available, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import facts_of, key_of
-from studio.engines.ladder import no_room_for, status_of
+from studio.engines.ladder import resource_shortage, status_of
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import Manifest
 from studio.engines.overview import CandidateView, Status
@@ -20,23 +20,23 @@ from studio.wording import Message
 
 @dataclass
 class CandidateState:
-    """One candidate. What probing found is asked once: a library does not appear while the program runs."""
+    """One candidate. It is probed once: libraries do not change while the program runs."""
 
     candidate: EngineBackend
-    subject: EngineTarget
+    target: EngineTarget
     store: EngineStore
     is_reference: bool
     failed_now: Message | None = None
 
     @cached_property
     def probed(self) -> Available | Unusable:
-        return self.candidate.probe(self.subject)
+        return self.candidate.probe(self.target)
 
     @cached_property
     def _facts(self) -> dict[str, str] | Message:
-        """The reason where they cannot be had."""
+        """The facts of the cache key, or the reason why they are unavailable."""
         try:
-            return facts_of(self.candidate, self.subject)
+            return facts_of(self.candidate, self.target)
         except StudioError as error:
             return error.problem
 
@@ -46,7 +46,7 @@ class CandidateState:
 
     @cached_property
     def key(self) -> str:
-        """Empty for what cannot be used here."""
+        """The cache key; empty if the candidate is unusable here."""
         return key_of(self.facts) if self.unusable is None else ""
 
     @cached_property
@@ -59,8 +59,8 @@ class CandidateState:
     def manifest(self) -> Manifest | None:
         return self.store.manifest(self.key, self.facts) if self.key else None
 
-    def no_room(self, reference: CandidateState) -> Message | None:
-        """Why there is not room enough to try it now: it is timed beside the reference."""
+    def missing_resources(self, reference: CandidateState) -> Message | None:
+        """Return why memory or disk space is too small to try it beside the reference now, or None."""
         if not isinstance(self.probed, Available) or not isinstance(reference.probed, Available):
             return None
         needed = max(
@@ -68,7 +68,7 @@ class CandidateState:
             self.probed.memory_bytes + (0 if self is reference else reference.probed.memory_bytes),
         )
         free_disk = shutil.disk_usage(_existing_parent(self.store)).free
-        return no_room_for(needed, budget_bytes(self.subject.device)) or no_room_for(
+        return resource_shortage(needed, budget_bytes(self.target.device)) or resource_shortage(
             self.probed.build_disk_bytes, free_disk, is_disk=True
         )
 
@@ -76,11 +76,11 @@ class CandidateState:
         manifest = self.manifest
         status, reason = status_of(
             unusable=self.unusable,
-            no_room=self.no_room(reference) if manifest is None and self.unusable is None else None,
+            missing_resources=self.missing_resources(reference) if manifest is None and self.unusable is None else None,
             manifest=manifest,
             attempts=self.store.attempts(self.key) if self.key else None,
             is_being_built=bool(self.key) and manifest is None and self.store.is_being_built(self.key),
-            has_failed_now=self.failed_now,
+            failed_now=self.failed_now,
         )
         return CandidateView(
             stage=self.candidate.stage,
@@ -100,20 +100,20 @@ class CandidateState:
 
 
 def candidate_states_of(
-    candidates: Iterable[EngineBackend], subject: EngineTarget, store: EngineStore
+    candidates: Iterable[EngineBackend], target: EngineTarget, store: EngineStore
 ) -> list[CandidateState]:
-    """In the order of ``candidates``; of each stage the first is the reference."""
-    rungs: list[CandidateState] = []
+    """Return the states in the order of ``candidates``; the first of each stage is the reference."""
+    states: list[CandidateState] = []
     for candidate in candidates:
-        is_first = all(rung.candidate.stage is not candidate.stage for rung in rungs)
-        rungs.append(CandidateState(candidate, subject, store, is_reference=is_first))
-    return rungs
+        is_first = all(state.candidate.stage is not candidate.stage for state in states)
+        states.append(CandidateState(candidate, target, store, is_reference=is_first))
+    return states
 
 
-def being_tried(view: CandidateView) -> CandidateView:
-    """As it looks while this very process tries it."""
+def as_trying(view: CandidateView) -> CandidateView:
+    """Return ``view`` as it is while this process tries it."""
     return replace(view, status=Status.TRYING, reason=None)
 
 
 def _existing_parent(store: EngineStore) -> str:
-    return str(next(place for place in (store.folder, *store.folder.resolve().parents) if place.exists()))
+    return str(next(path for path in (store.folder, *store.folder.resolve().parents) if path.exists()))

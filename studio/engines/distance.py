@@ -1,4 +1,4 @@
-"""How far two results are from each other: numbers for a verdict."""
+"""Error measures between a reference output and a candidate's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 _CEPSTRA = 24
-# From the natural logarithm of an amplitude to the usual decibels of mel-cepstral distance.
+# From the natural logarithm of an amplitude to decibels of mel-cepstral distance.
 _DECIBELS = 10.0 * np.sqrt(2.0) / np.log(10.0)
 
 Array = npt.NDArray[np.floating]
@@ -16,7 +16,7 @@ Array = npt.NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """``relative_error``: root mean square of the difference over that of what was wanted."""
+    """``relative_error``: RMS of the difference over RMS of the reference; ``max_error`` in units of the output."""
 
     is_finite: bool
     relative_error: float
@@ -25,7 +25,7 @@ class Distance:
 
 
 def distance(wanted: Array, found: Array) -> Distance:
-    """Of two results of one shape; another shape, or something that is not a number, is infinitely far."""
+    """Return the error of ``found`` against ``wanted``; infinite if shapes differ or values are not finite."""
     if wanted.shape != found.shape or not np.isfinite(found).all():
         return Distance(bool(np.isfinite(found).all()), np.inf, np.inf, found.size)
     difference = found.astype(np.float64) - wanted.astype(np.float64)
@@ -40,7 +40,7 @@ def distance(wanted: Array, found: Array) -> Distance:
 
 
 def mel_distance_db(wanted: Array, found: Array) -> float:
-    """Mean mel-cepstral distance of two log-mels (bins, frames): of shape, not of loudness, in decibels."""
+    """Return the mean mel-cepstral distance of two log-mels (bins, frames) in decibels, ignoring loudness."""
     if wanted.shape != found.shape or not np.isfinite(found).all():
         return float("inf")
     if wanted.shape[1] == 0:

@@ -1,6 +1,6 @@
-"""``python -m studio.engines.installed``: which libraries speak here, as one JSON object on standard output.
+"""``python -m studio.engines.installed``: print library versions and the GPU as one JSON object.
 
-For whoever must not load them: it runs in a process of its own.
+Runs in a separate process, for callers that must not load these libraries.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 
 def main() -> int:
     answer = os.dup(1)
-    os.dup2(2, 1)  # libraries print
+    os.dup2(2, 1)  # libraries print to standard output
     import torch  # noqa: PLC0415
 
     from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""How far from plain float32 an engine may be, stage by stage, and the words for one that is further."""
+"""Accuracy tolerances per stage and precision, and the messages for candidates that exceed them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEL_ERROR_LIMITS = {
     Precision.INT8: 5e-2,
     Precision.INT4: 5e-2,
 }
-# Of the probe sentence. Differences below a decibel are hard to hear even side by side.
+# Of the test sentence. Differences below a decibel are hard to hear even side by side.
 _MEL_DISTANCE_LIMITS_DB = {
     Precision.FLOAT32: 0.1,
     Precision.FLOAT16: 0.4,
@@ -28,10 +28,10 @@ _MEL_DISTANCE_LIMITS_DB = {
     Precision.INT8: 0.8,
     Precision.INT4: 0.8,
 }
-# A vocoder's phase may drift by rounding alone, so that samples differ where nothing is heard: its samples are held
-# to a limit in float32 only, its spectrum always.
+# Rounding alone shifts a vocoder's phase, so samples may differ inaudibly: they are limited in float32 only, the
+# spectrum always.
 _SAMPLE_ERROR_LIMIT = 2e-2
-# Of the centred scores of the next token; see studio/model/speech_lm/quality.py.
+# Of the next token's centred scores; see studio/model/speech_lm/quality.py.
 _SCORE_ERROR_LIMITS = {
     Precision.FLOAT32: 1e-3,
     Precision.FLOAT16: 5e-3,
@@ -46,7 +46,7 @@ _EMBEDDING_ERROR_LIMITS = {
     Precision.INT8: 5e-2,
     Precision.INT4: 5e-2,
 }
-# Neighbouring codes of a tokenizer can be a rounding apart.
+# Rounding can turn a tokenizer's code into a neighbouring one.
 _LEAST_AGREEMENT = {
     Precision.FLOAT32: 0.99,
     Precision.FLOAT16: 0.97,
@@ -57,13 +57,13 @@ _LEAST_AGREEMENT = {
 
 
 def apply_tolerances(stage: Stage, precision: Precision, verification: Verification) -> Verification:
-    """``verification`` with the complaint that its numbers deserve, if any."""
-    return replace(verification, complaint=_complaint(stage, precision, verification))
+    """Return ``verification`` with its rejection set if it exceeds a tolerance."""
+    return replace(verification, rejection=_rejection(stage, precision, verification))
 
 
-def _complaint(stage: Stage, precision: Precision, found: Verification) -> Message | None:
+def _rejection(stage: Stage, precision: Precision, found: Verification) -> Message | None:
     if not found.is_finite:
-        return wording("it computes something that is not a number")
+        return wording("it produces values that are not finite")
     error_limit = {
         Stage.SPEECH_TOKENIZER: math.inf,
         Stage.SPEAKER_ENCODER: _EMBEDDING_ERROR_LIMITS[precision],
@@ -73,19 +73,19 @@ def _complaint(stage: Stage, precision: Precision, found: Verification) -> Messa
     }[stage]
     if found.relative_error > error_limit:
         return wording(
-            "its results differ by {error:.2%} from plain float32, more than {limit:.2%}",
+            "its output differs from float32 by {error:.2%}, more than {limit:.2%}",
             error=found.relative_error,
             limit=error_limit,
         )
     if found.mel_distance_db is not None and found.mel_distance_db > _MEL_DISTANCE_LIMITS_DB[precision]:
         return wording(
-            "its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB",
+            "its audio differs from float32 by {distance:.2f} dB, more than {limit:g} dB",
             distance=found.mel_distance_db,
             limit=_MEL_DISTANCE_LIMITS_DB[precision],
         )
     if stage is Stage.SPEECH_TOKENIZER and (found.agreement or 0.0) < _LEAST_AGREEMENT[precision]:
         return wording(
-            "it hears {agreement:.1%} of the tokens alike, fewer than {limit:.0%}",
+            "only {agreement:.1%} of its tokens match, fewer than {limit:.0%}",
             agreement=found.agreement or 0.0,
             limit=_LEAST_AGREEMENT[precision],
         )

@@ -1,9 +1,9 @@
-"""Has the graphics card failed so that nothing this process asks of it works any more? No torch."""
+"""Recognise GPU errors that make the device unusable for the rest of the process. No torch."""
 
 from __future__ import annotations
 
-# What CUDA says, and torch, TensorRT and ONNX Runtime after it. Each ends the process's context on the card.
-_WORDS = (
+# CUDA's texts, which torch, TensorRT and ONNX Runtime repeat. Each invalidates the process's CUDA context.
+_PHRASES = (
     "illegal memory access",
     "illegal address",
     "illegal instruction",
@@ -14,11 +14,11 @@ _WORDS = (
     "launch timed out",
     "hardware stack error",
     "uncorrectable ecc error",
-    # For example after a computer has slept.
+    # For example after the computer has slept.
     "cuda error: unknown error",
 )
 
 
 def is_device_lost(error: BaseException) -> bool:
-    """Another process finds it as good as ever."""
-    return any(words in str(error).casefold() for words in _WORDS)
+    """Return whether ``error`` ends this process's use of the GPU; another process can still use it."""
+    return any(phrase in str(error).casefold() for phrase in _PHRASES)

@@ -13,36 +13,35 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Protocol
 
 import studio
 from studio.engines.candidate import AnyStage, Available, EngineTarget
-from studio.engines.candidate_states import CandidateState, being_tried, candidate_states_of
+from studio.engines.candidate_states import CandidateState, as_trying, candidate_states_of
 from studio.engines.history import phase_history, remaining_seconds
-from studio.engines.ladder import choose, no_room_for
+from studio.engines.ladder import choose, resource_shortage
 from studio.engines.lost_device import is_device_lost
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import FailureKind, Manifest
 from studio.engines.memory import is_out_of_memory
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
-from studio.engines.reference_io import recording_name
+from studio.engines.reference_io import reference_file_name
 from studio.engines.registry import MODULES, all_candidates
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore, Workspace
-from studio.engines.task import LISTENING, TIMING, VERIFYING, Failed, News, Proven, Step, TrialTask, WasCancelled
+from studio.engines.task import RECORDING, TIMING, VERIFYING, Completed, Failed, Report, Step, TrialTask, WasCancelled
 from studio.engines.trial_process import TrialProcess
-from studio.engines.trial_size import TrialSize, usual_extent
+from studio.engines.trial_size import TrialSize, default_trial_size
 from studio.errors import StudioError
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 
 
-class Trying(Protocol):
-    """A trial at work; ``trial_process.TrialProcess`` is the real one."""
+class RunningTrial(Protocol):
+    """A running trial; ``trial_process.TrialProcess`` implements it."""
 
-    def news(self) -> Iterator[News]: ...
+    def reports(self) -> Iterator[Report]: ...
 
     def pause(self) -> None: ...
 
@@ -54,47 +53,48 @@ class Trying(Protocol):
 
 
 class StartTrial(Protocol):
-    def __call__(self, task: TrialTask, *, longest_silence_seconds: float) -> Trying: ...
+    def __call__(self, task: TrialTask, *, build_timeout_seconds: float) -> RunningTrial: ...
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedStage:
-    """A stage that may speak: what was opened, and which candidate it is."""
+    """An opened stage and the candidate it came from."""
 
     engine: AnyStage
     view: CandidateView
 
 
 class EngineManager:
-    """Of one model at one place. ``on_change`` is called with every new picture, on whichever thread made it.
+    """Engines of one model on one device.
 
-    ``gives_way``: trials leave the machine to other work; not where somebody waits for them.
+    ``on_change`` receives every new status, on the thread that caused it. ``has_low_priority``: trials run beside other
+    work; False where the user waits for them.
     """
 
     def __init__(
         self,
-        subject: EngineTarget,
+        target: EngineTarget,
         store: EngineStore,
         *,
         modules: tuple[str, ...] = MODULES,
-        extent: TrialSize | None = None,
+        trial_size: TrialSize | None = None,
         start_trial: StartTrial = TrialProcess,
-        gives_way: bool = True,
+        has_low_priority: bool = True,
         on_change: Callable[[EngineStatus], None] = lambda _overview: None,
     ) -> None:
-        self.subject = subject
+        self.target = target
         self.store = store
         self._modules = modules
-        self._extent = extent or usual_extent(subject.device)
+        self._trial_size = trial_size or default_trial_size(target.device)
         self._start_trial = start_trial
-        self._gives_way = gives_way
+        self._has_low_priority = has_low_priority
         self._on_change = on_change
-        self._rungs = candidate_states_of(all_candidates(modules), subject, store)
+        self._states = candidate_states_of(all_candidates(modules), target, store)
         self._lock = threading.RLock()
         self._work: CurrentTrial | None = None
-        # Flags and the order to the trial change together: else a late resume overtakes a pause.
+        # Held while flags change and the trial is commanded, so that a late resume cannot overtake a pause.
         self._trial_lock = threading.Lock()
-        self._trial: Trying | None = None
+        self._trial: RunningTrial | None = None
         self._is_paused = False
         self._is_aside = False
         self._is_cancelled = False
@@ -104,13 +104,11 @@ class EngineManager:
         self._notes: list[Message] = []
         store.remove_stale()
 
-    # What is known.
-
     def overview(self) -> EngineStatus:
         with self._lock:
             return EngineStatus(
-                model_name=self.subject.checkpoint.folder.name,
-                place=self.subject.device,
+                model_name=self.target.checkpoint.folder.name,
+                device=self.target.device,
                 stages=tuple(self._stage_view(stage) for stage in Stage if self._candidate_states_of(stage)),
                 kept_bytes=self.store.num_bytes(),
                 limit_bytes=self.store.limit_bytes,
@@ -120,44 +118,42 @@ class EngineManager:
             )
 
     def _stage_view(self, stage: Stage) -> StageView:
-        rungs = self._candidate_states_of(stage)
-        views = [rung.view(rungs[0]) for rung in rungs]
+        states = self._candidate_states_of(stage)
+        views = [state.view(states[0]) for state in states]
         if self._work is not None and self._work.stage is stage:
-            views = [being_tried(view) if view.name == self._work.name else view for view in views]
+            views = [as_trying(view) if view.name == self._work.name else view for view in views]
         return StageView(stage, choose(views, unfit=frozenset(self._unfit | self._too_large_now)).name, tuple(views))
 
     def _candidate_states_of(self, stage: Stage) -> list[CandidateState]:
-        return [rung for rung in self._rungs if rung.candidate.stage is stage]
-
-    # Trying.
+        return [state for state in self._states if state.candidate.stage is stage]
 
     def improve(self, stages: Collection[Stage] = tuple(Stage), *, again: Collection[str] = ()) -> EngineStatus:
-        """Tries what nothing is known of, the references first; returns when that is done or was cancelled.
+        """Try all untested candidates, references first; return when done or cancelled.
 
-        ``again``: keys that are tried whatever is known of them; a thing that was built before is proven anew.
+        ``again``: keys to test again; existing builds are verified and timed without rebuilding.
         """
         self._is_cancelled = False
-        waiting = [rung for rung in self._rungs if rung.candidate.stage in stages and self._is_due(rung, again)]
-        waiting.sort(key=lambda rung: not rung.is_reference)
-        for index, rung in enumerate(waiting, start=1):
+        due = [state for state in self._states if state.candidate.stage in stages and self._is_due(state, again)]
+        due.sort(key=lambda state: not state.is_reference)
+        for index, state in enumerate(due, start=1):
             if self._is_cancelled or self._is_closed:
                 break
-            if self._is_due(rung, again):
-                self._try(rung, index, len(waiting), is_again=rung.key in again)
+            if self._is_due(state, again):
+                self._try(state, index, len(due), is_again=state.key in again)
         self._set_work(None)
         return self.overview()
 
     def pause(self) -> None:
-        """Hold the running trial and those that follow until ``resume``."""
+        """Pause the running trial and later ones until ``resume``."""
         self._hold(is_paused=True)
-        self._tell()
+        self._notify()
 
     def resume(self) -> None:
         self._hold(is_paused=False)
-        self._tell()
+        self._notify()
 
     def step_aside(self) -> None:
-        """Hold trials during a request: they would slow it down and measure wrongly."""
+        """Pause trials during a request: both would slow each other down and distort timings."""
         self._hold(is_aside=True)
 
     def step_back(self) -> None:
@@ -171,14 +167,14 @@ class EngineManager:
                 self._trial.pause() if self._is_paused or self._is_aside else self._trial.resume()
 
     def cancel(self) -> None:
-        """End ``improve``. The running trial leaves nothing and is repeated another time."""
+        """End ``improve``. The running trial is discarded and repeated later."""
         with self._trial_lock:
             self._is_cancelled = True
             if self._trial is not None:
                 self._trial.cancel()
 
     def close(self) -> None:
-        """End ``improve`` at once and for good."""
+        """End ``improve`` immediately and permanently."""
         self._is_closed = True
         self.cancel()
         with self._trial_lock:
@@ -186,44 +182,44 @@ class EngineManager:
                 self._trial.kill()
 
     def forget(self, keys: Collection[str] | None = None) -> int:
-        """Throws built things and verdicts away, of all candidates of this model or of ``keys``; the bytes that were freed.
+        """Delete the builds and results of this model's candidates, all or those of ``keys``; return the bytes freed.
 
-        They are made again by the next ``improve``.
+        The next ``improve`` makes them again.
         """
-        mine = {rung.key for rung in self._rungs if rung.key}
+        mine = {state.key for state in self._states if state.key}
         with self._lock:
             self._unfit.clear()
             self._too_large_now.clear()
             self._notes.clear()
-            for rung in self._rungs:
-                rung.failed_now = None
+            for state in self._states:
+                state.failed_now = None
         freed = self.store.clear(mine if keys is None else mine & set(keys))
-        self._tell()
+        self._notify()
         return freed
 
-    def _is_due(self, rung: CandidateState, again: Collection[str]) -> bool:
-        reference = self._candidate_states_of(rung.candidate.stage)[0]
-        return rung.view(reference).status.can_be_tried or (bool(rung.key) and rung.key in again)
+    def _is_due(self, state: CandidateState, again: Collection[str]) -> bool:
+        reference = self._candidate_states_of(state.candidate.stage)[0]
+        return state.view(reference).status.can_be_tried or (bool(state.key) and state.key in again)
 
-    def _try(self, rung: CandidateState, index: int, total: int, *, is_again: bool) -> None:
-        self._set_work(CurrentTrial(rung.candidate.stage, rung.candidate.name, index, total))
+    def _try(self, state: CandidateState, index: int, total: int, *, is_again: bool) -> None:
+        self._set_work(CurrentTrial(state.candidate.stage, state.candidate.name, index, total))
         try:
-            with self.store.workspace(rung.key) as workspace:
-                if self.store.manifest(rung.key, rung.facts) is not None and not is_again:
-                    return  # somebody else has just done it
-                is_built = is_again and self._lay_out(rung, workspace)
-                self.store.begin(rung.key)
-                self._follow(rung, workspace, is_built=is_built)
+            with self.store.workspace(state.key) as workspace:
+                if self.store.manifest(state.key, state.facts) is not None and not is_again:
+                    return  # another process has just finished it
+                is_built = is_again and self._copy_build(state, workspace)
+                self.store.begin(state.key)
+                self._run_trial(state, workspace, is_built=is_built)
         except BlockingIOError:
-            _log.info("%s is tried by another process", rung.key)
+            _log.info("%s is tried by another process", state.key)
         except OSError as error:
-            self._fail(rung, FailureKind.FAILED, wording("a file cannot be written or read: {reason}", reason=error))
+            self._fail(state, FailureKind.FAILED, wording("a file cannot be written or read: {reason}", reason=error))
         except StudioError as error:
-            self._fail(rung, FailureKind.FAILED, error.problem)
+            self._fail(state, FailureKind.FAILED, error.problem)
 
-    def _lay_out(self, rung: CandidateState, workspace: Workspace) -> bool:
-        """Puts what was built before into the workspace, to be proven anew; False where it has to be built."""
-        manifest = rung.manifest
+    def _copy_build(self, state: CandidateState, workspace: Workspace) -> bool:
+        """Copy an existing build into the workspace to verify it again; return False if there is none."""
+        manifest = state.manifest
         if manifest is None or not manifest.files or (files := self.store.verified_files(manifest)) is None:
             return False
         for name in manifest.files:
@@ -232,23 +228,23 @@ class EngineManager:
             shutil.copyfile(files / name, target)
         return True
 
-    def _follow(self, rung: CandidateState, workspace: Workspace, *, is_built: bool) -> None:
+    def _run_trial(self, state: CandidateState, workspace: Workspace, *, is_built: bool) -> None:
         task = TrialTask(
-            model_folder=self.subject.checkpoint.folder,
-            variant=self.subject.variant,
-            place=self.subject.device,
-            stage=rung.candidate.stage,
-            name=rung.candidate.name,
+            model_folder=self.target.checkpoint.folder,
+            variant=self.target.variant,
+            device=self.target.device,
+            stage=state.candidate.stage,
+            name=state.candidate.name,
             modules=self._modules,
             workspace=workspace.folder,
-            recording=self._recording_path(),
-            timing_cache=self.store.timing_cache(rung.candidate.name),
-            extent=self._extent,
+            reference_path=self.store.folder / "recorded" / reference_file_name(self.target, self._trial_size),
+            timing_cache=self.store.timing_cache(state.candidate.name),
+            trial_size=self._trial_size,
             is_built=is_built,
-            gives_way=self._gives_way,
+            has_low_priority=self._has_low_priority,
         )
-        trial = self._start_trial(task, longest_silence_seconds=rung.candidate.longest_silence_seconds)
-        estimate = _Estimate(rung, phase_history(self.store.all_manifests(), task.stage.value, task.name))
+        trial = self._start_trial(task, build_timeout_seconds=state.candidate.build_timeout_seconds)
+        estimate = _Estimate(state, phase_history(self.store.all_manifests(), task.stage.value, task.name))
         with self._trial_lock:
             self._trial = trial
             if self._is_paused or self._is_aside:
@@ -256,145 +252,140 @@ class EngineManager:
             if self._is_cancelled or self._is_closed:
                 trial.cancel()
         try:
-            for news in trial.news():
-                match news:
+            for report in trial.reports():
+                match report:
                     case Step():
-                        self._saw(news, estimate)
-                    case Proven():
-                        self.store.install(workspace, _manifest(rung, news))
-                    case Failed(trouble, reason):
-                        self._fail(rung, trouble, reason)
+                        self._update_progress(report, estimate)
+                    case Completed():
+                        self.store.install(workspace, _manifest(state, report))
+                    case Failed(kind, reason):
+                        self._fail(state, kind, reason)
                     case WasCancelled():
-                        self.store.cancel_attempt(rung.key)
+                        self.store.cancel_attempt(state.key)
         except KeyboardInterrupt:
-            self.store.cancel_attempt(rung.key)
+            self.store.cancel_attempt(state.key)
             raise
         finally:
             with self._trial_lock:
                 self._trial = None
 
-    def _saw(self, step: Step, estimate: _Estimate) -> None:
+    def _update_progress(self, step: Step, estimate: _Estimate) -> None:
         work = self._work
         if work is not None:
             remaining = estimate.after(step)
             self._set_work(CurrentTrial(work.stage, work.name, work.index, work.total, step, remaining))
 
-    def _fail(self, rung: CandidateState, trouble: FailureKind, reason: Message) -> None:
-        _log.warning("%s failed: %s", rung.key, reason)
-        rung.failed_now = reason
-        self.store.fail(rung.key, trouble, reason)
-
-    def _recording_path(self) -> Path:
-        return self.store.folder / "recorded" / recording_name(self.subject, self._extent)
-
-    # Speaking.
+    def _fail(self, state: CandidateState, kind: FailureKind, reason: Message) -> None:
+        _log.warning("%s failed: %s", state.key, reason)
+        state.failed_now = reason
+        self.store.fail(state.key, kind, reason)
 
     def open_choice(self, stage: Stage) -> OpenedStage | None:
-        """The fastest proven engine of ``stage``, opened; None where nothing is proven, so that plain torch speaks.
+        """Open the fastest verified engine of ``stage``; return None if none is verified, so that plain torch runs.
 
-        One whose files are damaged is thrown away, to be made again; one that does not open, or for which memory
-        is too small now, is passed over with a note. Then comes the next. Memory is asked anew each time.
+        A damaged build is deleted; one that fails to open or does not fit into memory is skipped with a note, and the
+        next is opened. Free memory is checked on every call.
         """
         with self._lock:
-            self._too_large_now -= {rung.key for rung in self._candidate_states_of(stage)}
+            self._too_large_now -= {state.key for state in self._candidate_states_of(stage)}
         while True:
             with self._lock:
                 view = self._stage_view(stage).choice
-            if view.status is not Status.PROVEN:
+            if view.status is not Status.VERIFIED:
                 return None
-            rung = next(rung for rung in self._candidate_states_of(stage) if rung.candidate.name == view.name)
-            if (engine := self._opened(rung)) is not None:
+            state = next(state for state in self._candidate_states_of(stage) if state.candidate.name == view.name)
+            if (engine := self._opened(state)) is not None:
                 return OpenedStage(engine, view)
             if view.is_reference:
                 return None
 
     def opens_slowly(self, stage: Stage) -> bool:
-        """Whether ``open_choice`` would keep a person waiting."""
+        """Return whether ``open_choice`` would take noticeably long."""
         with self._lock:
             name = self._stage_view(stage).choice.name
-        probed = next(rung.probed for rung in self._candidate_states_of(stage) if rung.candidate.name == name)
+        probed = next(state.probed for state in self._candidate_states_of(stage) if state.candidate.name == name)
         return isinstance(probed, Available) and probed.opens_slowly
 
-    def _opened(self, rung: CandidateState) -> AnyStage | None:
-        manifest = rung.manifest
+    def _opened(self, state: CandidateState) -> AnyStage | None:
+        manifest = state.manifest
         if manifest is None:
             return None
-        if (reason := self._no_room_to_open(rung)) is not None:
+        if (reason := self._memory_shortage(state)) is not None:
             with self._lock:
-                self._too_large_now.add(rung.key)
-            self._note(wording("{engine} does not speak now: {reason}", engine=_title(rung), reason=reason))
+                self._too_large_now.add(state.key)
+            self._note(wording("{engine} is not used now: {reason}", engine=_title(state), reason=reason))
             return None
         files = self.store.verified_files(manifest)
         if files is None:
-            self._note(wording("{engine} was damaged on the disk and is made again", engine=_title(rung)))
+            self._note(wording("{engine} was damaged on disk and is built again", engine=_title(state)))
             return None
         try:
-            return rung.candidate.open(files if rung.candidate.phases else None, rung.subject)
-        except Exception as error:  # a library's border: whatever it is, the next engine speaks
-            _log.exception("%s does not open", rung.key)
+            return state.candidate.open(files if state.candidate.phases else None, state.target)
+        except Exception as error:  # third-party boundary: on any failure fall back to the next engine
+            _log.exception("%s does not open", state.key)
             if is_device_lost(error):
-                raise  # nor does the next, and this one is as good as it was
+                raise  # no other engine would open either, and this build is intact
             is_too_large = is_out_of_memory(error)
             with self._lock:
-                (self._too_large_now if is_too_large else self._unfit).add(rung.key)
+                (self._too_large_now if is_too_large else self._unfit).add(state.key)
             if is_too_large:
-                self._note(wording("there is not memory enough for {engine} now", engine=_title(rung)))
+                self._note(wording("not enough memory for {engine} now", engine=_title(state)))
             else:
                 self._note(
-                    wording("{engine} does not open ({reason}) and is made again", engine=_title(rung), reason=error)
+                    wording("{engine} failed to open ({reason}) and is built again", engine=_title(state), reason=error)
                 )
-                self.store.discard(rung.key)
+                self.store.discard(state.key)
             return None
 
-    def _no_room_to_open(self, rung: CandidateState) -> Message | None:
-        """A processor's memory is not refused when it runs out, the program is ended: so it is asked before."""
-        if not isinstance(rung.probed, Available) or rung.is_reference:
+    def _memory_shortage(self, state: CandidateState) -> Message | None:
+        """Return the reason if memory is too small. Checked in advance: the system kills a process that exhausts RAM."""
+        if not isinstance(state.probed, Available) or state.is_reference:
             return None
-        return no_room_for(rung.probed.memory_bytes, budget_bytes(self.subject.device))
+        return resource_shortage(state.probed.memory_bytes, budget_bytes(self.target.device))
 
     def _note(self, note: Message) -> None:
         with self._lock:
             if note not in self._notes:
                 self._notes.append(note)
-        self._tell()
+        self._notify()
 
     def _set_work(self, work: CurrentTrial | None) -> None:
         with self._lock:
             self._work = work
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._on_change(self.overview())
 
 
 class _Estimate:
-    """The time a trial still needs, as its steps come in."""
+    """Estimates a trial's remaining seconds from its steps."""
 
-    def __init__(self, rung: CandidateState, past: dict[str, float]) -> None:
-        self._phases = (LISTENING, *rung.candidate.phases, VERIFYING, TIMING)
+    def __init__(self, state: CandidateState, past: dict[str, float]) -> None:
+        self._phases = (RECORDING, *state.candidate.phases, VERIFYING, TIMING)
         self._past = past
         self._phase = ""
-        self._since = 0.0
+        self._phase_started_at = 0.0
 
     def after(self, step: Step) -> float | None:
         now = time.monotonic()
         if step.phase != self._phase:
-            self._phase, self._since = step.phase, now
-        return remaining_seconds(step, self._phases, self._past, now - self._since)
+            self._phase, self._phase_started_at = step.phase, now
+        return remaining_seconds(step, self._phases, self._past, now - self._phase_started_at)
 
 
-def _manifest(rung: CandidateState, proven: Proven) -> Manifest:
+def _manifest(state: CandidateState, completed: Completed) -> Manifest:
     return Manifest(
-        key=rung.key,
-        facts=rung.facts,
+        key=state.key,
+        facts=state.facts,
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         program_version=studio.__version__,
-        verification=proven.verification,
-        timing=proven.timing,
-        phase_seconds=proven.phase_seconds,
-        files=proven.files,
+        verification=completed.verification,
+        timing=completed.timing,
+        phase_seconds=completed.phase_seconds,
+        files=completed.files,
     )
 
 
-def _title(rung: CandidateState) -> Message:
-    return wording("{engine} in {precision}", engine=rung.candidate.engine, precision=rung.candidate.precision.value)
+def _title(state: CandidateState) -> Message:
+    return wording("{engine} in {precision}", engine=state.candidate.engine, precision=state.candidate.precision.value)

@@ -1,4 +1,4 @@
-"""What is known of a built thing: how it was made, how it was proven, how fast it is. One file beside each. No torch."""
+"""Manifests of built engines and records of failed builds, stored as JSON. No torch."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from studio.storage.json_input import read_json
 from studio.wording import Message
 
 FILE_NAME = "manifest.json"
-# Raised when a manifest means something else than before.
+# Metadata of a field whose key in JSON differs from its name.
+_JSON_KEY = "json_key"
+# Bump when the meaning of a field changes.
 _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """A candidate held to plain float32 on recorded inputs of the very weights.
+    """The comparison of a candidate with plain float32 on recorded inputs.
 
-    ``relative_error`` is root mean square over root mean square, ``max_error`` the largest difference in units
-    of the output. ``mel_distance_db``: mean mel-cepstral distance of the probe sentence, where the stage's output
-    can be heard. ``agreement``: share of equal choices, where it chooses tokens. ``complaint``: why it is refused.
+    ``relative_error``: RMS of the difference over RMS of the reference; ``max_error`` in units of the output.
+    ``mel_distance_db``: mean mel-cepstral distance of the test sentence, for stages whose output is audible.
+    ``agreement``: share of equal tokens, for stages that choose tokens. ``rejection``: why it is rejected.
     """
 
     is_finite: bool
@@ -35,12 +37,12 @@ class Verification:
     num_values: int
     mel_distance_db: float | None = None
     agreement: float | None = None
-    complaint: Message | None = None
+    rejection: Message | None = field(default=None, metadata={_JSON_KEY: "complaint"})
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Measured in turns with the reference, so that what disturbs one disturbs the other. Seconds a second of sound.
+    """Seconds per second of audio, measured in turns with the reference so that other load affects both alike.
 
     ``first_seconds``: until the first result of a line.
     """
@@ -63,9 +65,9 @@ class BuiltFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """``facts`` is everything it depends on (``keys.py``); ``phase_seconds`` tells the next build how long it will take.
+    """``facts`` is everything the engine depends on (``keys.py``); ``phase_seconds`` serves later time estimates.
 
-    A refused candidate has one too, without files: so it is not built again to be refused again.
+    A rejected candidate has a manifest without files, so that it is not built again.
     """
 
     key: str
@@ -83,7 +85,7 @@ class Manifest:
 
     @property
     def is_good(self) -> bool:
-        return self.verification.complaint is None and self.timing is not None
+        return self.verification.rejection is None and self.timing is not None
 
     def write(self, folder: Path) -> None:
         """Raises ``DiskFull`` and ``CannotWrite``."""
@@ -91,9 +93,9 @@ class Manifest:
 
 
 class FailureKind(Enum):
-    """What became of a build that left nothing."""
+    """How a build failed."""
 
-    UNDERWAY = "underway"  # or interrupted, where nobody holds its lock: kill, power cut
+    UNDERWAY = "underway"  # running; interrupted (kill, power cut) if its lock is free
     FAILED = "failed"
     CRASHED = "crashed"
     HUNG = "hung"
@@ -102,10 +104,10 @@ class FailureKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FailureRecord:
-    """How often building was tried in vain since it last went well, and what happened the last time."""
+    """Consecutive build failures and the last failure's reason."""
 
     num_failures: int
-    trouble: FailureKind
+    kind: FailureKind = field(metadata={_JSON_KEY: "trouble"})
     reason: Message
     last_at: str = ""
 
@@ -139,8 +141,8 @@ def read_attempts(path: Path) -> FailureRecord | None:
     try:
         return FailureRecord(
             num_failures=int(values["num_failures"]),
-            trouble=FailureKind(values["trouble"]),
-            reason=_wording(values["reason"]),
+            kind=FailureKind(values["trouble"]),
+            reason=_message(values["reason"]),
             last_at=str(values["last_at"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -152,9 +154,12 @@ def write_json(path: Path, values: Mapping[str, object]) -> None:
 
 
 def as_json(value: object) -> Any:
-    """Data classes, enumerations and what is in them as JSON has them; what is not a number becomes null."""
+    """Convert dataclasses, enums and their contents to JSON values; numbers that are not finite become null."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {part.name: as_json(getattr(value, part.name)) for part in dataclasses.fields(value)}
+        return {
+            part.metadata.get(_JSON_KEY, part.name): as_json(getattr(value, part.name))
+            for part in dataclasses.fields(value)
+        }
     if isinstance(value, Mapping):
         return {str(name): as_json(part) for name, part in value.items()}
     if isinstance(value, Enum):
@@ -165,7 +170,7 @@ def as_json(value: object) -> Any:
 
 
 def _verification(values: dict[str, Any]) -> Verification:
-    complaint = values["complaint"]
+    rejection = values["complaint"]
     return Verification(
         is_finite=bool(values["is_finite"]),
         relative_error=_number(values["relative_error"]),
@@ -173,7 +178,7 @@ def _verification(values: dict[str, Any]) -> Verification:
         num_values=int(values["num_values"]),
         mel_distance_db=None if values["mel_distance_db"] is None else float(values["mel_distance_db"]),
         agreement=None if values["agreement"] is None else float(values["agreement"]),
-        complaint=None if complaint is None else _wording(complaint),
+        rejection=None if rejection is None else _message(rejection),
     )
 
 
@@ -181,9 +186,9 @@ def _number(value: float | None) -> float:
     return math.inf if value is None else float(value)
 
 
-def _wording(values: dict[str, Any]) -> Message:
+def _message(values: dict[str, Any]) -> Message:
     facts = {
-        str(name): _wording(fact) if isinstance(fact, dict) else fact
+        str(name): _message(fact) if isinstance(fact, dict) else fact
         for name, fact in values["facts"].items()
         if isinstance(fact, str | int | float | dict)
     }
@@ -191,7 +196,7 @@ def _wording(values: dict[str, Any]) -> Message:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Empty where it cannot be read."""
+    """Return the content of ``path``, empty if it is unreadable or of another version."""
     try:
         values = read_json(path)
     except (OSError, ValueError):

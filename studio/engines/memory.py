@@ -1,12 +1,12 @@
-"""Was it want of memory? Libraries say so in many ways. No torch."""
+"""Recognise out-of-memory errors of all libraries. No torch."""
 
 from __future__ import annotations
 
 from studio.errors import OutOfMemory
 
-# WORKAROUND: on the processor, torch and ONNX Runtime say so only in words (a plain RuntimeError), and TensorRT,
-# ONNX Runtime, cuBLAS and cuDNN on a card as well.
-_WORDS = (
+# WORKAROUND: torch and ONNX Runtime on the processor, and TensorRT, ONNX Runtime, cuBLAS and cuDNN on a GPU, raise a
+# plain RuntimeError that only its text identifies.
+_PHRASES = (
     "can't allocate memory",
     "not enough memory",
     "failed to allocate memory",
@@ -20,4 +20,4 @@ _WORDS = (
 def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError | OutOfMemory) or type(error).__name__ == "OutOfMemoryError":
         return True
-    return isinstance(error, RuntimeError) and any(words in str(error).casefold() for words in _WORDS)
+    return isinstance(error, RuntimeError) and any(phrase in str(error).casefold() for phrase in _PHRASES)

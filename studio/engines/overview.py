@@ -1,4 +1,4 @@
-"""What the manager knows, as a picture to look at: for the terminal, the window and bug reports. No torch."""
+"""Snapshots of the engine manager's state, for the CLI, the window and bug reports. No torch."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from studio.wording import Message
 
 
 class Status(Enum):
-    """How far a candidate has come."""
+    """State of a candidate. The values are part of the CLI's JSON."""
 
-    PROVEN = "proven"
+    VERIFIED = "proven"
     UNTRIED = "untried"
     TRYING = "trying"
     UNUSABLE = "unusable"  # on this machine
-    REFUSED = "refused"  # it was tried and is wrong
-    FAILED = "failed"  # once; it is tried again at the next start
-    BACKED_OFF = "resting"  # failed too often; tried again when asked
-    INSUFFICIENT_RESOURCES = "no-room"  # for want of memory or disk, as long as that lasts
+    REJECTED = "refused"  # tested, and its output is wrong
+    FAILED = "failed"  # once; retried at the next start
+    BACKED_OFF = "resting"  # failed too often; retried only on request
+    INSUFFICIENT_RESOURCES = "no-room"  # too little memory or disk space now
     BUSY = "elsewhere"  # another process is trying it
 
     @property
@@ -31,7 +31,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateView:
-    """``reason``: a clause that says why it is not (yet) usable. ``made_at``: ISO 8601, empty where nothing is kept."""
+    """``reason``: a clause why it is not usable (yet). ``made_at``: ISO 8601, empty if nothing is stored."""
 
     stage: Stage
     name: str
@@ -49,16 +49,16 @@ class CandidateView:
 
     @property
     def speedup(self) -> float:
-        """Over plain float32, measured in turns with it; 0 where nobody knows."""
-        return self.timing.speedup if self.status is Status.PROVEN and self.timing else 0.0
+        """Speed relative to plain float32, measured in turns with it; 0 if unknown."""
+        return self.timing.speedup if self.status is Status.VERIFIED and self.timing else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """``chosen``: the name of the candidate that is to speak; ``in_use``: of the one that is loaded, empty where none is.
+    """``chosen``: name of the candidate to use; ``in_use``: name of the loaded one, empty if none is loaded.
 
-    They differ from when something faster was proven until the next line begins, and where what was loaded has not
-    been tried. Candidates in the order of a list for people.
+    They differ after a faster candidate is verified, until the next line starts, and where the loaded engine has not
+    been tested. Candidates are in display order.
     """
 
     stage: Stage
@@ -71,14 +71,14 @@ class StageView:
         return next(candidate for candidate in self.candidates if candidate.name == self.chosen)
 
     @property
-    def speaking(self) -> CandidateView:
-        """What is loaded where anything is, else what is to speak."""
+    def current(self) -> CandidateView:
+        """The loaded candidate, else the chosen one."""
         return next((candidate for candidate in self.candidates if candidate.name == self.in_use), self.choice)
 
     @property
-    def takes_over(self) -> bool:
-        """Whether something faster than what is loaded was proven: it speaks from the next line on."""
-        return bool(self.in_use) and self.in_use != self.chosen and self.choice.status is Status.PROVEN
+    def switches_at_next_line(self) -> bool:
+        """Whether a verified candidate replaces the loaded one from the next line on."""
+        return bool(self.in_use) and self.in_use != self.chosen and self.choice.status is Status.VERIFIED
 
     @property
     def reference(self) -> CandidateView:
@@ -87,7 +87,7 @@ class StageView:
 
 @dataclass(frozen=True, slots=True)
 class CurrentTrial:
-    """A trial at work: number ``index`` of ``total`` in this round, counted from 1. ``remaining_seconds`` of None: unknown."""
+    """The running trial, number ``index`` of ``total`` counted from 1. ``remaining_seconds``: None if unknown."""
 
     stage: Stage
     name: str
@@ -98,14 +98,14 @@ class CurrentTrial:
 
     @property
     def share(self) -> float:
-        """Of this one trial, 0..1: its parts count alike, for nobody knows better before the first time."""
+        """Progress of this trial in 0..1; all phases have equal weight."""
         return (self.step.index + self.step.share) / self.step.num_phases if self.step else 0.0
 
 
 class EngineAction(Enum):
-    """What a person may want of the engine manager."""
+    """A command of the user to the engine manager."""
 
-    IMPROVE = "improve"  # try what is not known, and the named ones again
+    IMPROVE = "improve"  # try untested candidates, and repeat the named ones
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
@@ -115,13 +115,14 @@ class EngineAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
-    """``model_name`` at ``place``; ``kept_bytes`` of all built things on this machine, whichever model's, of ``limit_bytes``.
+    """State of all stages of ``model_name`` on ``device``.
 
-    What is in use gains by speaking ``max_concurrent_lines``.
+    ``kept_bytes``: size of the built engines of all models on this machine, limited to ``limit_bytes``.
+    ``max_concurrent_lines``: how many lines the engines in use can usefully run at once.
     """
 
     model_name: str
-    place: Device
+    device: Device
     stages: tuple[StageView, ...]
     kept_bytes: int
     limit_bytes: int

@@ -1,7 +1,7 @@
-"""What candidates are held to: a probe line through plain float32, every stage's input and output kept.
+"""Reference recording: inputs and outputs of every stage for one test line under plain float32.
 
-The clip ships with the program, the weights are the person's own. Recorded at the place where candidates will
-run, once for weights, place and extent; a damaged recording is made again.
+The clip is part of the program; the weights are the user's. It is recorded on the device that candidates run on, once
+per weights, device and trial size. A damaged file is recorded again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from safetensors.numpy import load_file, save
 from studio import paths
 from studio.audio.files import read_audio
 from studio.engines.candidate import AnyStage, EngineBackend, EngineTarget
-from studio.engines.keys import PROOF_VERSION, device_facts
+from studio.engines.keys import PROOF_VERSION
 from studio.engines.stage import Stage
 from studio.engines.trial_size import TrialSize
 from studio.model.config import SpeechLMConfig
@@ -41,22 +41,25 @@ from studio.storage.atomic_file import atomic_write
 from studio.text.segmentation import Sentence, prepare_text
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 
+# The clip's transcript, and the line that is synthesized. A change invalidates stored recordings.
 _CLIP = "Ada.wav"
 _TRANSCRIPT = "The morning train was quiet, and nobody seemed to be in a hurry."
 _TEXT = "The harbour was still, and the only sound was that of the water moving against the old boats along the pier."
 _TOKENIZER_RATE = 16_000
 _LARGEST_SCORES = 256
 TOKENS_PER_SECOND = 25
-FRAMES_PER_PIECE = 50
+FRAMES_PER_CHUNK = 50
 
 Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceIO:
-    """``log_mel`` (128, frames) and ``fbank`` (frames, 80) of the clip; what the front end made of it;
-    the text; the tokens that plain float32 drew, (N,), and the scores (n, rows) it drew the first n from;
-    ``mel`` (80, 2N) as streamed and ``whole_mel`` at once; ``samples`` as streamed. ``clip_seconds`` (1,).
+    """All arrays of the recording.
+
+    ``log_mel`` (128, frames), ``fbank`` (frames, 80), ``clip_mel`` (frames, 80) and ``clip_seconds`` (1,) of the clip;
+    ``clip_tokens`` and ``embedding`` from the front end; ``speech_tokens`` (N,) that float32 sampled, and the
+    ``scores`` (n, rows) of the first n; ``mel`` (80, 2N) streamed and ``whole_mel`` in one call; ``samples`` streamed.
     """
 
     log_mel: FloatArray = field(repr=False)
@@ -74,7 +77,7 @@ class ReferenceIO:
     samples: FloatArray = field(repr=False)
 
     def speech_request(self) -> SpeechTokenRequest:
-        """Makes exactly as many tokens as were recorded."""
+        """Return the request that generates exactly as many tokens as were recorded."""
         return SpeechTokenRequest(
             text_tokens=as_tokens(self.text_tokens),
             prompt_text_tokens=as_tokens(self.prompt_text_tokens),
@@ -91,32 +94,32 @@ class ReferenceIO:
         atomic_write(path, save({part.name: np.ascontiguousarray(getattr(self, part.name)) for part in fields(self)}))
 
 
-def recording_name(subject: EngineTarget, extent: TrialSize) -> str:
-    """The file name that tells recordings apart."""
-    facts = (subject.checkpoint.weights_key(subject.variant), device_facts(subject.device), extent, PROOF_VERSION)
+def reference_file_name(target: EngineTarget, trial_size: TrialSize) -> str:
+    """Return the file name, which depends on everything a recording depends on."""
+    facts = (target.checkpoint.weights_key(target.variant), target.device.identity, trial_size, PROOF_VERSION)
     return f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:24]}.safetensors"
 
 
-def read_recording(path: Path) -> ReferenceIO | None:
-    """None where it is missing or damaged."""
+def read_reference(path: Path) -> ReferenceIO | None:
+    """Return the recording, or None if it is missing or damaged."""
     try:
         return ReferenceIO(**load_file(path))
     except (OSError, TypeError, ValueError, safetensors.SafetensorError):
         return None
 
 
-def record(
-    subject: EngineTarget,
+def record_reference(
+    target: EngineTarget,
     references: dict[Stage, EngineBackend],
-    extent: TrialSize,
+    trial_size: TrialSize,
     report: Callable[[Stage], None] = lambda _stage: None,
 ) -> ReferenceIO:
-    """Loads one reference after the other and lets it work; ``report`` hears which. Raises load errors."""
-    checkpoint = subject.checkpoint
+    """Run the reference of each stage in turn; ``report`` is called with the stage. Raises load errors."""
+    checkpoint = target.checkpoint
 
     def opened(stage: Stage) -> AnyStage:
         report(stage)
-        return references[stage].open(None, subject)
+        return references[stage].open(None, target)
 
     clip = read_audio(paths.resources() / "voices" / _CLIP)
     at_16k = clip.resampled(_TOKENIZER_RATE)
@@ -137,8 +140,8 @@ def record(
         text_tokens=sentences[0].text_tokens,
         prompt_text_tokens=form.zero_shot(_TRANSCRIPT, text),
         prompt_speech_tokens=prompt.speech_tokens,
-        min_tokens=extent.num_tokens,
-        max_tokens=extent.num_tokens,
+        min_tokens=trial_size.num_tokens,
+        max_tokens=trial_size.num_tokens,
     )
     speech_lm = cast("SpeechLM", opened(Stage.SPEECH_LM))
     tokens, scores = sampled_tokens(speech_lm, request)
@@ -167,7 +170,7 @@ def record(
 
 
 class LogitsRecorder:
-    """A sampler that keeps the scores it is shown; it draws by ``sampler``, or the tokens decided beforehand."""
+    """A sampler that keeps the scores it receives, and samples with ``sampler`` or replays the given tokens."""
 
     def __init__(self, sampler: TokenSampler | Sequence[int]) -> None:
         self._sampler = sampler
@@ -181,22 +184,22 @@ class LogitsRecorder:
         return self._sampler(logits, history, forbid=forbid)
 
     def scores(self) -> FloatArray:
-        """(tokens, rows), of the first tokens only."""
+        """Return the scores (tokens, rows) of the first tokens, at most 256."""
         scores: FloatArray = torch.stack(self._kept).numpy()
         return scores
 
 
 def sampled_tokens(speech_lm: SpeechLM, request: SpeechTokenRequest) -> tuple[tuple[int, ...], FloatArray]:
-    """The tokens of seed 0 and their scores."""
-    keeper = LogitsRecorder(RepetitionAwareSampler(speech_lm.sampling, seed=0))
-    tokens = tuple(speech_lm.generate(request, keeper))
-    return tokens, keeper.scores()
+    """Return the tokens of seed 0 and their scores."""
+    recorder = LogitsRecorder(RepetitionAwareSampler(speech_lm.sampling, seed=0))
+    tokens = tuple(speech_lm.generate(request, recorder))
+    return tokens, recorder.scores()
 
 
 def streamed_mel(
     flow: FlowDecoder, state: FlowPromptState, num_prompt_tokens: int, tokens: Sequence[int]
 ) -> Iterator[torch.Tensor]:
-    """The mel of each chunk (80, frames), cut at every stop of the grid."""
+    """Yield the mel (80, frames) of each chunk of the grid."""
     stream = flow.open_stream(state)
     try:
         start = 0
@@ -209,11 +212,11 @@ def streamed_mel(
 
 
 def streamed_samples(vocoder: Vocoder, mel: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The samples of each piece of ``mel`` (80, frames), with the noise of seed 0."""
+    """Yield the samples of each chunk of ``mel`` (80, frames), with the noise of seed 0."""
     stream = vocoder.open_stream(vocoder.noise(0))
-    pieces = torch.split(mel, FRAMES_PER_PIECE, dim=1)
-    for index, piece in enumerate(pieces):
-        yield stream.synthesize(piece, is_last=index == len(pieces) - 1)
+    chunks = torch.split(mel, FRAMES_PER_CHUNK, dim=1)
+    for index, chunk in enumerate(chunks):
+        yield stream.synthesize(chunk, is_last=index == len(chunks) - 1)
 
 
 def _stops(num_prompt_tokens: int, num_tokens: int, flow: FlowDecoder) -> Iterator[int]:
@@ -229,6 +232,6 @@ def as_tokens(values: Integers) -> tuple[int, ...]:
 
 
 def random_tokens(config: SpeechLMConfig, count: int, seed: int) -> tuple[int, ...]:
-    """Tokens no voice ever said: what stays finite for them stays so for speech."""
+    """Return random tokens: an engine whose output stays finite for them stays so for speech."""
     random = np.random.default_rng((seed, count))
     return tuple(random.integers(0, config.layout.num_speech_tokens, count).tolist())

@@ -1,4 +1,4 @@
-"""Every candidate there is, by stage. A new way to run a stage is a module with ``CANDIDATES`` and a line here."""
+"""Registry of all engine candidates. To add one, list its module here; the module defines ``CANDIDATES``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import importlib
 from studio.engines.candidate import EngineBackend
 from studio.engines.stage import Stage
 
-# Plain float32 comes first and is the reference. The order of the rest is that of a list for people:
-# which is fastest is measured.
+# The first candidate of a stage is its reference, plain float32. The rest is display order; speed is measured.
 MODULES = (
     "studio.engines.torch_candidates",
     "studio.engines.onnx.candidates",
@@ -20,7 +19,7 @@ MODULES = (
 
 
 def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[EngineBackend, ...]:
-    """Imports the modules, none of which imports its library; ``module:NAME`` takes another list of it."""
+    """Import the modules (none imports its library) and join their lists; ``module:NAME`` selects another list."""
     found: list[EngineBackend] = []
     for module in modules:
         name, _, attribute = module.partition(":")

@@ -1,16 +1,18 @@
-"""The stages an engine can run, and the place it would run at. No torch: the window and the terminal read these."""
+"""The stages an engine can run, and the device it runs on. No torch: the window and the CLI import this."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
+from studio.model.device_kind import DeviceKind
+
 
 class Stage(Enum):
-    """A part of a model that one engine runs; its promise is in ``studio/model/stages.py``.
+    """A part of a model that one engine runs; the protocols are in ``studio/model/stages.py``.
 
-    Decided: encoder, estimator and solver of the flow are one stage. Because they share caches and grid, and
-    ``FlowDecoder`` is the promise the pipeline knows. A candidate may still run each by another library.
+    Decision: the flow's encoder, estimator and solver are one stage. Reason: they share caches and the chunk grid,
+    and ``FlowDecoder`` is the protocol the pipeline uses. An engine may still run each with another library.
     """
 
     SPEECH_TOKENIZER = "speech-tokenizer"
@@ -20,18 +22,13 @@ class Stage(Enum):
     VOCODER = "vocoder"
 
 
-class DeviceKind(Enum):
-    CPU = "cpu"
-    CUDA = "cuda"
-
-
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One processor or one graphics card, as a candidate is to use it.
+    """The processor or one GPU.
 
-    ``name`` as its maker calls it. ``index`` counts graphics cards as torch does; ``compute_capability`` and
-    ``driver`` (its whole version) are theirs alone. ``total_bytes`` is its memory, ``instructions`` what torch
-    finds fastest on a processor ("AVX512").
+    ``name`` is the manufacturer's. ``index`` counts GPUs of the kind as torch does; ``compute_capability`` and
+    ``driver`` (full version) are set for GPUs only. ``total_bytes`` is its memory, ``instructions`` the instruction
+    set torch uses on a processor ("AVX512").
     """
 
     kind: DeviceKind
@@ -44,6 +41,24 @@ class Device:
     instructions: str = ""
 
     @property
-    def device(self) -> str:
-        """As torch spells it."""
-        return "cpu" if self.kind is DeviceKind.CPU else f"cuda:{self.index}"
+    def torch_name(self) -> str:
+        """The device as torch spells it: "cpu", "cuda:1"."""
+        return f"{self.kind.value}:{self.index}" if self.kind.is_gpu else self.kind.value
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What built engines depend on. Of the driver only the branch: updates within it keep engines valid."""
+        if not self.kind.is_gpu:
+            return {"place": self.name, "instructions": self.instructions, "threads": str(self.num_threads)}
+        major, minor = self.compute_capability or (0, 0)
+        return {"place": self.name, "capability": f"{major}.{minor}", "driver": self.driver.partition(".")[0]}
+
+    @property
+    def description(self) -> str:
+        """The device in words, for the terminal."""
+        memory = f"{self.total_bytes / 2**30:.0f} GB"
+        if not self.kind.is_gpu:
+            threads = "1 thread" if self.num_threads == 1 else f"{self.num_threads} threads"
+            return f"{self.name}, {threads}, {memory}"
+        major, minor = self.compute_capability or (0, 0)
+        return f"{self.name} ({self.torch_name}, compute capability {major}.{minor}, driver {self.driver}, {memory})"

@@ -1,13 +1,13 @@
 """On-disk cache of built engines: atomic installs, checksums verified before use, LRU eviction.
 
-It lies in the cache folder, for everything in it can be made again::
+It is part of the cache folder, because all of it can be rebuilt::
 
-    engines/built/<key>/        a built thing and its manifest; renamed into place when all of it is there
-    engines/building/<key>/     a build at work, held by its lock; whatever nobody holds is swept away
-    engines/attempts/<key>.json written before a build begins: so one that kills the machine does not begin for ever
-    engines/timing/<name>       what libraries learnt about this machine's speed, kept between builds
-    engines/compiled/<plan>.bin what TensorRT for RTX compiled for the card when a plan first ran there
-    engines/recorded/<weights>  inputs and outputs to hold candidates to (``recording.py``)
+    engines/built/<key>/        a built engine and its manifest; renamed here when complete
+    engines/building/<key>/     a running build, protected by a lock file; unlocked ones are deleted
+    engines/attempts/<key>.json written before a build starts, so that one that crashes the machine is not repeated
+    engines/timing/<name>       libraries' timing caches, kept between builds
+    engines/compiled/<plan>.bin kernels that TensorRT for RTX compiled when a plan first ran
+    engines/recorded/<weights>  reference inputs and outputs (``reference_io.py``)
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _LOCK_TRIES = 4
 _LOCK_PAUSE_SECONDS = 0.05
 _PLAIN_NAME = re.compile(r"[\w-][\w.+-]*")
 DEFAULT_LIMIT_BYTES = 20 << 30
-# A first failure may be an accident (a driver being updated, a full disk); a second is not tried a third time.
+# One failure may be temporary (a driver update, a full disk); after two there is no automatic retry.
 MOST_FAILURES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A build's own folder, locked; ``folder`` holds nothing when it is handed out."""
+    """The locked folder of a build, initially empty."""
 
     key: str
     folder: Path
 
 
 class EngineStore:
-    """Of one machine; several processes may use it at once. ``limit_bytes`` bounds the files of built things."""
+    """The cache of one machine, safe for several processes. ``limit_bytes`` bounds the size of built engines."""
 
     def __init__(self, folder: Path | None = None, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
         self.folder = folder or paths.cache_folder() / "engines"
@@ -60,22 +60,20 @@ class EngineStore:
         self._attempts = self.folder / "attempts"
         self.limit_bytes = limit_bytes
 
-    # What is there.
-
     def manifest(self, key: str, facts: Mapping[str, str]) -> Manifest | None:
-        """What is known of ``key``; None where nothing is, or where it was made from other facts."""
+        """Return the manifest of ``key``, or None if it is missing or was made from other facts."""
         found = read_manifest(_child(self._built, key))
         return found if found is not None and found.key == key and dict(found.facts) == dict(facts) else None
 
     def verified_files(self, manifest: Manifest) -> Path | None:
-        """Return the folder of a built engine if every byte is as it was made; else delete it and return None.
+        """Return the folder of a built engine if all checksums match; else delete it and return None.
 
-        Reads it all: a damaged plan is heard as noise, or ends the process. Counts as a use.
+        Reads every file, because a damaged plan produces noise or crashes the process. Marks the engine as used.
         """
         folder = _child(self._built, manifest.key)
         for name, file in manifest.files.items():
             if not _is_undamaged(folder / name, file):
-                _log.warning("%s of %s is damaged and will be made again", name, manifest.key)
+                _log.warning("%s of %s is damaged and will be built again", name, manifest.key)
                 self.discard(manifest.key)
                 return None
         with contextlib.suppress(OSError):
@@ -83,22 +81,23 @@ class EngineStore:
         return folder
 
     def all_manifests(self) -> list[Manifest]:
-        """Those used last first."""
+        """Return all manifests, most recently used first."""
         folders = sorted(self._folders(self._built), key=_last_used, reverse=True)
         return [manifest for folder in folders if (manifest := read_manifest(folder)) is not None]
 
     def has_manifests(self) -> bool:
-        """Whether anything was ever tried on this machine."""
+        """Return whether the cache holds the result of any trial."""
         return bool(self._folders(self._built))
 
     def num_bytes(self) -> int:
         return sum(_size(folder) for folder in self._folders(self._built))
 
-    # Building.
-
     @contextlib.contextmanager
     def workspace(self, key: str) -> Iterator[Workspace]:
-        """An empty folder to build ``key`` in. Raises ``BlockingIOError`` where another process does, ``StudioError``."""
+        """Lock and yield an empty folder to build ``key`` in.
+
+        Raises ``BlockingIOError`` if another process builds it, and ``StudioError``.
+        """
         try:
             self._building.mkdir(parents=True, exist_ok=True)
             lock = _locked(self._lock_path(key))
@@ -121,9 +120,9 @@ class EngineStore:
             lock.release()
 
     def install(self, workspace: Workspace, manifest: Manifest) -> None:
-        """Puts a finished build in its place, all at once, and makes room for it. Raises ``StudioError``.
+        """Install a finished build atomically, then evict others down to the limit. Raises ``StudioError``.
 
-        A refused one is remembered without its files.
+        Of a rejected build only the manifest is kept.
         """
         if not manifest.is_good:
             for path in workspace.folder.iterdir():
@@ -136,25 +135,25 @@ class EngineStore:
             workspace.folder.replace(target)
         except OSError as error:
             raise CannotWrite(
-                "What was built cannot be kept ({reason}).", remedy="Check the permissions of {folder}.",
+                "The built engine cannot be stored ({reason}).", remedy="Check the permissions of {folder}.",
                 reason=error, folder=self._built,
             ) from error  # fmt: skip
         self.clear_failures(manifest.key)
-        self.make_room(keep={manifest.key})
+        self.evict(keep={manifest.key})
 
-    def make_room(self, *, keep: Collection[str] = ()) -> list[str]:
-        """Throws away what was not used for longest until the limit is kept; the keys of what went."""
+    def evict(self, *, keep: Collection[str] = ()) -> list[str]:
+        """Delete the least recently used engines until the size is within the limit; return their keys."""
         folders = sorted(self._folders(self._built), key=_last_used)
         excess = sum(map(_size, folders)) - self.limit_bytes
-        gone = []
+        evicted = []
         for folder in folders:
             size = _size(folder)
             if excess <= 0 or folder.name in keep or not size:
                 continue
             self.discard(folder.name)
-            gone.append(folder.name)
+            evicted.append(folder.name)
             excess -= size
-        return gone
+        return evicted
 
     def discard(self, key: str) -> None:
         """Delete a built engine."""
@@ -166,48 +165,46 @@ class EngineStore:
             folder.mkdir(parents=True, exist_ok=True)
         return folder / name
 
-    # Builds that came to nothing.
-
     def attempts(self, key: str) -> FailureRecord | None:
-        """What went wrong with ``key`` so far; a build that is at work now is not a failure."""
+        """Return the failures of ``key``; a running build does not count as one."""
         found = read_attempts(self._attempts_path(key))
-        if found is not None and found.trouble is FailureKind.UNDERWAY and self.is_being_built(key):
-            return FailureRecord(found.num_failures - 1, found.trouble, found.reason, found.last_at)
+        if found is not None and found.kind is FailureKind.UNDERWAY and self.is_being_built(key):
+            return FailureRecord(found.num_failures - 1, found.kind, found.reason, found.last_at)
         return found
 
     def begin(self, key: str) -> None:
-        """Counts a failure in advance: who is killed cannot do it afterwards. Raises ``StudioError``."""
+        """Record a failure in advance, since a killed process cannot. Raises ``StudioError``."""
         before = read_attempts(self._attempts_path(key))
-        reason = wording("the build was interrupted: the program was killed, or the computer went off")
-        self._note(key, FailureKind.UNDERWAY, reason, 1 + (before.num_failures if before else 0))
+        reason = wording("the build was interrupted: the program was killed, or the computer was turned off")
+        self._record(key, FailureKind.UNDERWAY, reason, 1 + (before.num_failures if before else 0))
 
-    def fail(self, key: str, trouble: FailureKind, reason: Message) -> None:
-        """The build that ``begin`` announced has failed."""
+    def fail(self, key: str, kind: FailureKind, reason: Message) -> None:
+        """Record that the build started by ``begin`` has failed."""
         before = read_attempts(self._attempts_path(key))
-        with contextlib.suppress(StudioError):  # the failure is told; that it is forgotten is no second one
-            self._note(key, trouble, reason, before.num_failures if before else 1)
+        with contextlib.suppress(StudioError):  # the failure itself is already reported
+            self._record(key, kind, reason, before.num_failures if before else 1)
 
     def cancel_attempt(self, key: str) -> None:
-        """The build that ``begin`` announced was cancelled, which is not a failure."""
+        """Undo ``begin``: a cancelled build is not a failure."""
         before = read_attempts(self._attempts_path(key))
         if before is not None and before.num_failures > 1:
             with contextlib.suppress(StudioError):
-                self._note(key, FailureKind.FAILED, before.reason, before.num_failures - 1)
+                self._record(key, FailureKind.FAILED, before.reason, before.num_failures - 1)
         else:
             self.clear_failures(key)
 
     def clear_failures(self, key: str) -> None:
-        """Forgets failures: it is tried again."""
+        """Forget the failures of ``key``, so that it is tried again."""
         with contextlib.suppress(OSError):
             self._attempts_path(key).unlink(missing_ok=True)
 
-    def num_resting(self) -> int:
-        """Builds that failed so often that they are not tried again by themselves."""
+    def num_backed_off(self) -> int:
+        """Return the number of candidates that failed too often to be retried automatically."""
         found = (read_attempts(path) for path in self._attempts.glob("*.json"))
         return sum(attempts is not None and attempts.num_failures >= MOST_FAILURES for attempts in found)
 
     def is_being_built(self, key: str) -> bool:
-        """By whichever process."""
+        """Return whether any process builds ``key`` now."""
         path = self._lock_path(key)
         if not path.exists():
             return False
@@ -219,10 +216,8 @@ class EngineStore:
             return False
         return False
 
-    # Cleaning up.
-
     def remove_stale(self) -> None:
-        """Removes what builds left behind that died; those at work are left alone."""
+        """Delete the folders of builds that are not running."""
         for folder in self._folders(self._building):
             try:
                 lock = FileLock(self._lock_path(folder.name))
@@ -232,7 +227,7 @@ class EngineStore:
             lock.release()
 
     def clear(self, keys: Collection[str] | None = None) -> int:
-        """Throws away built things and forgets failures; of all, or of ``keys``. Returns the bytes that were freed."""
+        """Delete built engines and failure records, all or those of ``keys``; return the number of bytes freed."""
         freed = 0
         for folder in list(self._folders(self._built)):
             if keys is None or folder.name in keys:
@@ -244,9 +239,9 @@ class EngineStore:
                     path.unlink(missing_ok=True)
         return freed
 
-    def _note(self, key: str, trouble: FailureKind, reason: Message, num_failures: int) -> None:
+    def _record(self, key: str, kind: FailureKind, reason: Message, num_failures: int) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        FailureRecord(num_failures, trouble, reason, now).write(self._attempts_path(key))
+        FailureRecord(num_failures, kind, reason, now).write(self._attempts_path(key))
 
     def _attempts_path(self, key: str) -> Path:
         return _child(self._attempts, f"{key}.json")
@@ -256,7 +251,7 @@ class EngineStore:
 
     @staticmethod
     def _folders(parent: Path) -> list[Path]:
-        with contextlib.suppress(OSError):  # not there yet, or not to be looked into
+        with contextlib.suppress(OSError):  # missing or unreadable
             return [path for path in parent.iterdir() if path.is_dir()]
         return []
 
@@ -264,7 +259,7 @@ class EngineStore:
 def _child(folder: Path, name: str) -> Path:
     """Return the entry ``name`` of ``folder``. Raise ``ValueError`` for a path that leads elsewhere.
 
-    Keys come from manifests too, which anybody may have written, and what they name is deleted.
+    Keys also come from manifests, which other programs may have written, and the folders they name are deleted.
     """
     if not _PLAIN_NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not the name of a built engine")
@@ -272,7 +267,7 @@ def _child(folder: Path, name: str) -> Path:
 
 
 def _locked(path: Path) -> FileLock:
-    """Raises ``BlockingIOError`` where a build holds it. Whoever only looks (``is_being_built``) holds it for a moment."""
+    """Lock ``path``; retry, because ``is_being_built`` holds the lock briefly. Raises ``BlockingIOError`` if it is held."""
     for _ in range(_LOCK_TRIES - 1):
         with contextlib.suppress(BlockingIOError):
             return FileLock(path)
@@ -281,7 +276,7 @@ def _locked(path: Path) -> FileLock:
 
 
 def file_records(folder: Path) -> dict[str, BuiltFile]:
-    """Size and checksum of every file in ``folder``, by its path in it."""
+    """Return size and checksum of every file in ``folder``, by relative path."""
     return {
         path.relative_to(folder).as_posix(): BuiltFile(path.stat().st_size, _sha256(path))
         for path in sorted(folder.rglob("*"))
@@ -306,7 +301,7 @@ def _sha256(path: Path) -> str:
 
 
 def _size(folder: Path) -> int:
-    """Of the built files; manifests are not worth counting."""
+    """Return the size of an engine's files without the manifest."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST_NAME)
 
 

@@ -1,9 +1,12 @@
-"""What the process that tries candidates is told, and what it says. No torch: both ends read this first."""
+"""The messages between the manager and the process that tries a candidate. No torch: both processes import this."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from studio.engines.manifest import BuiltFile, FailureKind, Timing, Verification
@@ -11,32 +14,32 @@ from studio.engines.stage import Device, Stage
 from studio.engines.trial_size import TrialSize
 from studio.wording import Message
 
-# The parts of a trial that are not the candidate's own, as a person would call them.
-LISTENING = "Listening to plain float32"
+# Phases of a trial that every candidate shares, as shown to the user.
+RECORDING = "Recording the float32 reference"
 VERIFYING = "Comparing with plain float32"
 TIMING = "Measuring the speed"
 
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
-    """Record if ``recording`` is missing, build, verify, time. ``is_built``: ``workspace`` holds the files already.
-    ``gives_way`` to everything else on the machine: it is done beside other work.
+    """One trial: record the reference if ``reference_path`` is missing, then build, verify and time a candidate.
 
-    ``modules``: where candidates come from. ``reference_bytes`` and the candidate's own are compared with what is free.
+    ``modules``: where candidates are listed. ``is_built``: ``workspace`` already holds the files.
+    ``has_low_priority``: the trial runs beside other work.
     """
 
     model_folder: Path
     variant: str | None
-    place: Device
+    device: Device
     stage: Stage
     name: str
     modules: tuple[str, ...]
     workspace: Path
-    recording: Path
+    reference_path: Path
     timing_cache: Path
-    extent: TrialSize
+    trial_size: TrialSize
     is_built: bool = False
-    gives_way: bool = True
+    has_low_priority: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,12 @@ class Cancel:
     pass
 
 
-Order = Pause | Resume | Cancel
+Command = Pause | Resume | Cancel
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``done`` of ``total`` of the part ``phase``, which is number ``index`` of ``num_phases``."""
+    """Progress: ``done`` of ``total`` steps of ``phase``, which is number ``index`` of ``num_phases``."""
 
     phase: str
     index: int
@@ -73,8 +76,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
-    """It went through; whether it may be used is in ``verification``. ``timing`` of None: refused before."""
+class Completed:
+    """The trial ran to its end. ``verification`` is the result; ``timing`` is None where the candidate was rejected."""
 
     verification: Verification
     timing: Timing | None
@@ -84,7 +87,7 @@ class Proven:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    trouble: FailureKind
+    kind: FailureKind
     reason: Message
 
 
@@ -93,4 +96,37 @@ class WasCancelled:
     pass
 
 
-News = Step | Proven | Failed | WasCancelled
+Report = Step | Completed | Failed | WasCancelled
+
+
+class TrialControl:
+    """The trial process's end of the connection: receives commands on a thread, sends reports."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._may_run = threading.Event()
+        self._may_run.set()
+        self._is_cancelled = False
+        threading.Thread(target=self._receive, name="commands", daemon=True).start()
+
+    def send(self, report: Report) -> None:
+        self._connection.send(report)
+
+    def should_continue(self) -> bool:
+        """Block while paused; return False once cancelled."""
+        self._may_run.wait()
+        return not self._is_cancelled
+
+    def _receive(self) -> None:
+        try:
+            while True:
+                match self._connection.recv():
+                    case Pause():
+                        self._may_run.clear()
+                    case Resume():
+                        self._may_run.set()
+                    case Cancel():
+                        self._is_cancelled = True
+                        self._may_run.set()
+        except (EOFError, OSError):
+            os._exit(1)  # the parent process has ended, and the lock on the workspace with it

@@ -1,4 +1,4 @@
-"""An overview in words, for the terminal. No torch."""
+"""Text and JSON reports of engine status for the CLI. No torch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from studio.engines.ladder import why_not
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Stage
 
 TITLES = {
     Stage.SPEECH_TOKENIZER: "speech tokenizer",
@@ -24,24 +24,15 @@ def title(view: CandidateView) -> str:
 
 def _title_in_use(stage: StageView) -> str:
     choice = stage.choice
-    if stage.stage is Stage.SPEECH_LM and choice.status is not Status.PROVEN:
-        # Eight bits, sixteen or thirty-two: whoever loads it compares (studio/pipeline/precision_selection.py).
-        return f"{choice.engine}, precision chosen when it is loaded"
+    if stage.stage is Stage.SPEECH_LM and choice.status is not Status.VERIFIED:
+        # studio/pipeline/precision_selection.py compares 8, 16 and 32 bits.
+        return f"{choice.engine}, precision chosen on loading"
     return title(choice)
 
 
-def device_text(place: Device) -> str:
-    memory = f"{place.total_bytes / 2**30:.0f} GB"
-    if place.kind is DeviceKind.CPU:
-        threads = "1 thread" if place.num_threads == 1 else f"{place.num_threads} threads"
-        return f"{place.name}, {threads}, {memory}"
-    major, minor = place.compute_capability or (0, 0)
-    return f"{place.name} ({place.device}, compute capability {major}.{minor}, driver {place.driver}, {memory})"
-
-
 def table(overview: EngineStatus) -> Iterator[str]:
-    """What speaks, stage by stage, as it was measured."""
-    yield f"{overview.model_name} on {device_text(overview.place)}"
+    """Yield a table of the engines in use with their measurements."""
+    yield f"{overview.model_name} on {overview.device.description}"
     yield ""
     rows: list[tuple[str, ...]] = [("stage", "engine in use", "s per s", "times float32", "error", "size", "age")]
     rows += [_row(stage) for stage in overview.stages]
@@ -52,8 +43,8 @@ def table(overview: EngineStatus) -> Iterator[str]:
     for note in overview.notes:
         yield f"note: {note}."
     if overview.num_untried:
-        yield f"{overview.num_untried} not tried yet: `timbre engines build` tries them. `timbre engines why` says more."
-    yield f"kept on disk: {megabytes(overview.kept_bytes)} of at most {overview.limit_bytes / 2**30:.0f} GB"
+        yield f"{overview.num_untried} not tested yet: run `timbre engines build`. Details: `timbre engines why`."
+    yield f"disk cache: {megabytes(overview.kept_bytes)} of at most {overview.limit_bytes / 2**30:.0f} GB"
 
 
 def _row(stage: StageView) -> tuple[str, ...]:
@@ -71,20 +62,20 @@ def _row(stage: StageView) -> tuple[str, ...]:
 
 
 def explanation(stage: StageView) -> Iterator[str]:
-    """Which engine runs the stage, and why none of the others does."""
+    """Yield the engine of the stage, and why each other one is not used."""
     choice = stage.choice
     yield f"{TITLES[stage.stage]}: {_title_in_use(stage)}"
     if choice.timing:
-        yield f"  {choice.timing.seconds_per_audio_second:.2g} s a second of sound; {error_text(choice)}"
+        yield f"  {choice.timing.seconds_per_audio_second:.2g} s per second of audio; {error_text(choice)}"
     elif choice.is_reference:
-        yield "  nothing faster has been proven; it speaks unmeasured"
+        yield "  no faster engine has been verified; not measured"
     for view in stage.candidates:
         if view.key != choice.key:
             yield f"  not {title(view)}: {why_not(view, choice)}."
 
 
 def error_text(view: CandidateView) -> str:
-    """How far from plain float32 it was found."""
+    """Return the measured error against plain float32."""
     found = view.verification
     if found is None:
         return "not verified"
@@ -94,7 +85,7 @@ def error_text(view: CandidateView) -> str:
     if found.mel_distance_db is not None:
         words += f", {found.mel_distance_db:.3f} dB"
     if found.agreement is not None:
-        words += f", {found.agreement:.0%} alike"
+        words += f", {found.agreement:.0%} equal"
     return words
 
 
@@ -112,7 +103,7 @@ def megabytes(num_bytes: int) -> str:
 
 
 def age(made_at: str) -> str:
-    """Of an ISO 8601 moment; empty for none."""
+    """Return the time since ``made_at`` (ISO 8601) in words, empty for an empty string."""
     if not made_at:
         return ""
     return _duration(max(0.0, (datetime.now(UTC) - datetime.fromisoformat(made_at)).total_seconds()))
@@ -126,7 +117,7 @@ def _duration(seconds: float) -> str:
 
 
 def as_rows(overview: EngineStatus) -> list[dict[str, object]]:
-    """Every candidate, for scripts."""
+    """Return all candidates as JSON rows."""
     rows: list[dict[str, object]] = []
     for stage in overview.stages:
         for view in stage.candidates:
@@ -142,7 +133,7 @@ def as_rows(overview: EngineStatus) -> list[dict[str, object]]:
                     "why_not": "" if view.key == stage.choice.key else str(why_not(view, stage.choice)),
                     "seconds_per_audio_second": timing.seconds_per_audio_second if timing else None,
                     "first_seconds": timing.first_seconds if timing else None,
-                    "speedup": view.speedup if view.status is Status.PROVEN else None,
+                    "speedup": view.speedup if view.status is Status.VERIFIED else None,
                     "relative_error": found.relative_error if found and found.is_finite else None,
                     "mel_distance_db": found.mel_distance_db if found else None,
                     "agreement": found.agreement if found else None,

@@ -1,4 +1,4 @@
-"""The plain stages of ``studio/model`` as candidates: nothing is built, and plain float32 is what all others are held to."""
+"""The PyTorch stages of ``studio/model`` as candidates. Nothing is built; float32 is the reference for all others."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import torch
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
 from studio.engines.onnx.folder_network import FolderNetwork
-from studio.engines.stage import DeviceKind, Stage
+from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.speech_lm.linear import check_support, has_onednn
 from studio.wording import wording
 
 _CODE_VERSION = 1
-# Of a float32 weight file, by precision. The text table and the head stay larger than the layers.
+# Share of the float32 weight file; the text embedding and the head keep a higher precision than the layers.
 _WEIGHT_SHARE = {
     Precision.FLOAT32: 1.1,
     Precision.BFLOAT16: 0.7,
@@ -26,7 +26,7 @@ _WEIGHT_SHARE = {
     Precision.INT8: 0.5,
     Precision.INT4: 0.4,
 }
-# Caches and intermediate results of one line, beside the weights.
+# Caches and intermediate results of one line.
 _WORKING_BYTES = {
     Stage.SPEECH_LM: 64 << 20,
     Stage.FLOW: 600 << 20,
@@ -36,13 +36,13 @@ _WORKING_BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class TorchCandidate:
-    """A stage of ``Checkpoint.load_...`` in one precision, on the processor or a graphics card."""
+    """A stage of ``Checkpoint.load_...`` in one precision, on any device."""
 
     stage: Stage
     precision: Precision
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = ()
-    longest_silence_seconds: float = 600.0
+    build_timeout_seconds: float = 600.0
 
     @property
     def name(self) -> str:
@@ -52,31 +52,33 @@ class TorchCandidate:
     def engine(self) -> str:
         return "PyTorch"
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
+    def probe(self, target: EngineTarget) -> Available | Unusable:
         try:
-            check_support(self.precision, torch.device(subject.device.device))
+            check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
-        # The language model's matrices are read, not multiplied: narrow ones are faster wherever they are widened.
-        is_multiplied_on_cpu = self.stage is not Stage.SPEECH_LM and subject.device.kind is DeviceKind.CPU
+        # The language model is limited by memory bandwidth: narrow weights are faster even where they are widened.
+        is_multiplied_on_cpu = self.stage is not Stage.SPEECH_LM and not target.device.kind.is_gpu
         if is_multiplied_on_cpu and self.precision is not Precision.FLOAT32 and not self._is_multiplied_by_processor():
-            return Unusable(wording("this processor does not multiply in {precision}", precision=self.precision.value))
-        return Available(_memory_bytes(self, subject))
+            return Unusable(
+                wording("this processor has no fast {precision} arithmetic", precision=self.precision.value)
+            )
+        return Available(_memory_bytes(self, target))
 
     def _is_multiplied_by_processor(self) -> bool:
         return self.precision is Precision.BFLOAT16 and has_onednn(self.precision)
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - protocol
         return {"torch": torch.__version__}
 
     def build(self, job: BuildJob) -> None:
-        """Nothing to build: weights are packed when they are loaded."""
+        """Nothing to build: weights are packed on loading."""
 
-    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
-        checkpoint, device = subject.checkpoint, subject.device.device
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
+        checkpoint, device = target.checkpoint, target.device.torch_name
         match self.stage:
             case Stage.SPEECH_LM:
-                return checkpoint.load_speech_lm(self.precision, device, variant=subject.variant)
+                return checkpoint.load_speech_lm(self.precision, device, variant=target.variant)
             case Stage.FLOW:
                 return checkpoint.load_flow(self.precision, device)
             case _:
@@ -84,8 +86,8 @@ class TorchCandidate:
                 return checkpoint.load_vocoder(self.precision, device)
 
 
-def _memory_bytes(candidate: TorchCandidate, subject: EngineTarget) -> int:
-    path = weight_file(candidate.stage, subject)
+def _memory_bytes(candidate: TorchCandidate, target: EngineTarget) -> int:
+    path = weight_file(candidate.stage, target)
     return int(path.stat().st_size * _WEIGHT_SHARE[candidate.precision]) + _WORKING_BYTES[candidate.stage]
 
 

@@ -1,7 +1,4 @@
-"""One trial a stage: a candidate does what was recorded, is compared with the recording, and is timed.
-
-A trial keeps the promise of the stage to itself: whoever runs trials need not know what a stage takes.
-"""
+"""Benchmarks of each stage: run a candidate on the recorded inputs, compare its output, and time it."""
 
 from __future__ import annotations
 
@@ -35,17 +32,17 @@ from studio.voices.features import prompt_mel
 
 
 class StageBenchmark(ABC):
-    """Of one stage, on one recording."""
+    """Verification and timing of one stage on one recording."""
 
     stage: ClassVar[Stage]
 
-    def __init__(self, recording: ReferenceIO, checkpoint: Checkpoint, extent: TrialSize) -> None:
-        self.recording = recording
+    def __init__(self, reference_io: ReferenceIO, checkpoint: Checkpoint, trial_size: TrialSize) -> None:
+        self.reference_io = reference_io
         self.checkpoint = checkpoint
-        self.extent = extent
+        self.trial_size = trial_size
 
     def verify(self, engine: Any, precision: Precision) -> Verification:
-        """What ``engine`` (the promise of ``stage``) makes of the recording, judged. Raises what the engine raises."""
+        """Compare ``engine`` with the recording and apply the tolerances. Raises what the engine raises."""
         with torch.inference_mode():
             found = self.compare(engine)
             if found.is_finite and not self.stays_finite(engine):
@@ -56,59 +53,59 @@ class StageBenchmark(ABC):
     def compare(self, engine: Any) -> Verification: ...
 
     def stays_finite(self, engine: Any) -> bool:  # noqa: ARG002 - not every stage can overflow
-        """Over further lines that were not recorded."""
+        """Return whether the output stays finite on further lines, which are not recorded."""
         return True
 
     @abstractmethod
     def work(self, engine: Any) -> Callable[[], Iterator[object]]:
-        """What is timed: a line as speaking asks for it, result by result; what a voice needs once is done before."""
+        """Return the function to time: one line, streamed. Work that a voice needs only once is done here."""
 
     @property
     def audio_seconds(self) -> float:
-        """How much speech ``work`` stands for."""
-        return len(self.recording.speech_tokens) / TOKENS_PER_SECOND
+        """Seconds of speech that ``work`` produces."""
+        return len(self.reference_io.speech_tokens) / TOKENS_PER_SECOND
 
 
 class SpeechTokenizerTrial(StageBenchmark):
     stage = Stage.SPEECH_TOKENIZER
 
     def compare(self, engine: SpeechTokenizer) -> Verification:
-        wanted = as_tokens(self.recording.clip_tokens)
-        found = engine.tokenize(self.recording.log_mel)[: len(wanted)]
+        wanted = as_tokens(self.reference_io.clip_tokens)
+        found = engine.tokenize(self.reference_io.log_mel)[: len(wanted)]
         same = sum(ours == theirs for ours, theirs in zip(wanted, found, strict=False))
         return Verification(True, 0.0, 0.0, len(found), agreement=same / max(1, len(wanted)))
 
     def work(self, engine: SpeechTokenizer) -> Callable[[], Iterator[object]]:
-        return lambda: iter((engine.tokenize(self.recording.log_mel),))
+        return lambda: iter((engine.tokenize(self.reference_io.log_mel),))
 
     @property
     def audio_seconds(self) -> float:
-        return float(self.recording.clip_seconds[0])
+        return float(self.reference_io.clip_seconds[0])
 
 
 class SpeakerEncoderTrial(StageBenchmark):
     stage = Stage.SPEAKER_ENCODER
 
     def compare(self, engine: SpeakerEncoder) -> Verification:
-        return _plain(distance(self.recording.embedding, np.asarray(engine.embed(self.recording.fbank))))
+        return _plain(distance(self.reference_io.embedding, np.asarray(engine.embed(self.reference_io.fbank))))
 
     def work(self, engine: SpeakerEncoder) -> Callable[[], Iterator[object]]:
-        return lambda: iter((engine.embed(self.recording.fbank),))
+        return lambda: iter((engine.embed(self.reference_io.fbank),))
 
     @property
     def audio_seconds(self) -> float:
-        return float(self.recording.clip_seconds[0])
+        return float(self.reference_io.clip_seconds[0])
 
 
 class SpeechLMTrial(StageBenchmark):
     stage = Stage.SPEECH_LM
 
     def compare(self, engine: SpeechLM) -> Verification:
-        """Scores of the next token with the recorded tokens before it, each row's mean taken off."""
-        keeper = LogitsRecorder(as_tokens(self.recording.speech_tokens))
-        for _ in engine.generate(self.recording.speech_request(), keeper):
+        """Compare the next token's scores, given the recorded tokens before it, less each row's mean."""
+        recorder = LogitsRecorder(as_tokens(self.reference_io.speech_tokens))
+        for _ in engine.generate(self.reference_io.speech_request(), recorder):
             pass
-        wanted, found = _centred(self.recording.scores), _centred(keeper.scores())
+        wanted, found = _centred(self.reference_io.scores), _centred(recorder.scores())
         apart = distance(wanted, found)
         agreement = float((wanted.argmax(axis=1) == found.argmax(axis=1)).mean()) if apart.is_finite else 0.0
         return Verification(
@@ -116,20 +113,20 @@ class SpeechLMTrial(StageBenchmark):
         )
 
     def work(self, engine: SpeechLM) -> Callable[[], Iterator[object]]:
-        tokens = as_tokens(self.recording.speech_tokens)
-        return lambda: engine.generate(self.recording.speech_request(), LogitsRecorder(tokens))
+        tokens = as_tokens(self.reference_io.speech_tokens)
+        return lambda: engine.generate(self.reference_io.speech_request(), LogitsRecorder(tokens))
 
 
 class FlowTrial(StageBenchmark):
     stage = Stage.FLOW
 
     def compare(self, engine: FlowDecoder) -> Verification:
-        prompt, tokens = self.recording.flow_prompt(), as_tokens(self.recording.speech_tokens)
+        prompt, tokens = self.reference_io.flow_prompt(), as_tokens(self.reference_io.speech_tokens)
         state = engine.prepare_prompt(prompt)
         streamed = _joined(streamed_mel(engine, state, len(prompt.speech_tokens), tokens))
         whole = engine.decode_whole(prompt, tokens).float().cpu().numpy()
         worst = max(
-            (distance(self.recording.mel, streamed), distance(self.recording.whole_mel, whole)),
+            (distance(self.reference_io.mel, streamed), distance(self.reference_io.whole_mel, whole)),
             key=lambda apart: apart.relative_error,
         )
         return Verification(
@@ -138,22 +135,22 @@ class FlowTrial(StageBenchmark):
             worst.max_error,
             worst.num_values,
             mel_distance_db=max(
-                mel_distance_db(self.recording.mel, streamed), mel_distance_db(self.recording.whole_mel, whole)
+                mel_distance_db(self.reference_io.mel, streamed), mel_distance_db(self.reference_io.whole_mel, whole)
             ),
         )
 
     def stays_finite(self, engine: FlowDecoder) -> bool:
-        prompt = self.recording.flow_prompt()
+        prompt = self.reference_io.flow_prompt()
         state = engine.prepare_prompt(prompt)
-        for seed in range(self.extent.num_seeds):
-            tokens = random_tokens(self.checkpoint.speech_lm, self.extent.num_tokens, seed)
+        for seed in range(self.trial_size.num_seeds):
+            tokens = random_tokens(self.checkpoint.speech_lm, self.trial_size.num_tokens, seed)
             line = streamed_mel(engine, state, len(prompt.speech_tokens), tokens)
             if not all(bool(mel.isfinite().all()) for mel in line):
                 return False
         return True
 
     def work(self, engine: FlowDecoder) -> Callable[[], Iterator[object]]:
-        prompt, tokens = self.recording.flow_prompt(), as_tokens(self.recording.speech_tokens)
+        prompt, tokens = self.reference_io.flow_prompt(), as_tokens(self.reference_io.speech_tokens)
         state = engine.prepare_prompt(prompt)
         return lambda: streamed_mel(engine, state, len(prompt.speech_tokens), tokens)
 
@@ -163,26 +160,26 @@ class VocoderTrial(StageBenchmark):
 
     def compare(self, engine: Vocoder) -> Verification:
         found = _joined(streamed_samples(engine, self._mel()))
-        apart = distance(self.recording.samples, found)
+        apart = distance(self.reference_io.samples, found)
         return Verification(
             apart.is_finite,
             apart.relative_error,
             apart.max_error,
             apart.num_values,
-            mel_distance_db=mel_distance_db(self._heard(self.recording.samples), self._heard(found))
-            if apart.is_finite and found.shape == self.recording.samples.shape
+            mel_distance_db=mel_distance_db(self._heard(self.reference_io.samples), self._heard(found))
+            if apart.is_finite and found.shape == self.reference_io.samples.shape
             else float("inf"),
         )
 
     def stays_finite(self, engine: Vocoder) -> bool:
-        mel = torch.from_numpy(self.recording.whole_mel.copy())
+        mel = torch.from_numpy(self.reference_io.whole_mel.copy())
         return bool(engine.synthesize_whole(mel, engine.noise(1)).isfinite().all())
 
     def work(self, engine: Vocoder) -> Callable[[], Iterator[object]]:
         return lambda: streamed_samples(engine, self._mel())
 
     def _mel(self) -> torch.Tensor:
-        return torch.from_numpy(self.recording.mel.copy())
+        return torch.from_numpy(self.reference_io.mel.copy())
 
     def _heard(self, samples: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
         settings = self.checkpoint.prompt_mel
@@ -200,19 +197,19 @@ TRIALS: dict[Stage, type[StageBenchmark]] = {
 def time_interleaved(
     trial: StageBenchmark, engine: Any, reference: Any, between: Callable[[], None] = lambda: None
 ) -> Timing:
-    """Both do the same work in turns; the best of each counts. ``between`` is called before each turn.
+    """Time both engines in turns and keep the best round of each; call ``between`` before each round.
 
-    The first turn of each warms up, and counts only where there is no time for another.
+    The first round warms up, and counts only if there is no time for another.
     """
     ours, theirs = trial.work(engine), trial.work(reference)
     seconds: list[tuple[float, float, float]] = []
     begun = time.perf_counter()
-    while len(seconds) <= trial.extent.num_rounds:
+    while len(seconds) <= trial.trial_size.num_rounds:
         between()
         first, total = _seconds(ours)
         _, reference_total = _seconds(theirs)
         seconds.append((first, total, reference_total))
-        if time.perf_counter() - begun > trial.extent.timing_seconds:
+        if time.perf_counter() - begun > trial.trial_size.timing_seconds:
             break
     counted = seconds[1:] or seconds
     return Timing(
@@ -224,24 +221,26 @@ def time_interleaved(
 
 
 def time_single(trial: StageBenchmark, engine: Any) -> tuple[float, float]:
-    """Seconds until the first result of a line and until its last, the best of some turns; the first turn warms up."""
+    """Return the best seconds until the first and the last result of a line; the first round warms up."""
     work = trial.work(engine)
     begun = time.perf_counter()
     seconds = [_seconds(work)]
-    while len(seconds) <= trial.extent.num_rounds and time.perf_counter() - begun <= trial.extent.timing_seconds:
+    while (
+        len(seconds) <= trial.trial_size.num_rounds and time.perf_counter() - begun <= trial.trial_size.timing_seconds
+    ):
         seconds.append(_seconds(work))
     counted = seconds[1:] or seconds
     return min(first for first, _ in counted), min(total for _, total in counted)
 
 
 def _seconds(work: Callable[[], Iterator[object]]) -> tuple[float, float]:
-    """Until the first result, and until the last."""
+    """Return the seconds until the first and the last result."""
     started = time.perf_counter()
     first = None
     with torch.inference_mode():
         for result in work():
-            if isinstance(result, torch.Tensor) and result.is_cuda:
-                torch.cuda.synchronize(result.device)
+            if isinstance(result, torch.Tensor) and result.device.type != "cpu":
+                torch.accelerator.synchronize(result.device)
             if first is None:
                 first = time.perf_counter() - started
     total = time.perf_counter() - started

@@ -48,7 +48,7 @@ def check_plans(store: EngineStore | None = None) -> Check:
     """What was built for this machine: how many, how proven, how large; of all models."""
     store, subject = store or EngineStore(), wording("engine plans")
     try:
-        manifests, resting = store.all_manifests(), store.num_resting()
+        manifests, resting = store.all_manifests(), store.num_backed_off()
     except OSError:  # a folder that nobody may look into
         found = wording("{folder} cannot be written to", folder=store.folder)
         return Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))

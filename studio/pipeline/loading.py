@@ -20,6 +20,7 @@ from studio import paths
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.model.flow.budget import free_memory_bytes
 from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
 from studio.model.torch_setup import configure_torch
@@ -36,9 +37,6 @@ _log = logging.getLogger(__name__)
 _LANGUAGE_MODEL_ONLY = (Precision.INT8, Precision.INT4)
 # A folder with this file holds random weights (written by ``timbre bench --random``).
 _NOISE_MARK = "random.json"
-# Of the memory that is free after loading, this share may hold voices. On a card, which has less and makes a voice
-# again in a moment, lines need most of it.
-_VOICE_MEMORY_SHARES = {"cpu": 0.4, "cuda": 0.25}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, handed: StageOverride
 
 
 def _voice_memory_bytes(device: torch.device) -> int:
-    return int(_VOICE_MEMORY_SHARES[device.type] * free_memory_bytes(device))
+    return int(DeviceKind(device.type).traits.voice_memory_share * free_memory_bytes(device))
 
 
 def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, handed: StageOverrides) -> tuple[SpeechLM, str, str]:

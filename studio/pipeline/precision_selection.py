@@ -21,6 +21,7 @@ from studio.audio.files import read_audio
 from studio.errors import CannotWrite, DiskFull, UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm import QualityReport, TorchSpeechLM, compare_with_reference, open_network
 from studio.model.stages import SpeechTokenRequest
 from studio.model.weights import release_pages
@@ -32,11 +33,6 @@ from studio.text.segmentation import Sentence, prepare_text
 
 _log = logging.getLogger(__name__)
 AUTO = "auto"
-# Fastest first, as measured for one token of a 0.5B model (studio.model.speech_lm.linear).
-_REDUCED = {
-    "cpu": (Precision.INT8, Precision.FLOAT16),
-    "cuda": (Precision.BFLOAT16,),
-}
 # Bump when the comparison means something else.
 _VERDICT_VERSION = 2
 # Sentences of the comparison, each after the clip of a bundled voice.
@@ -64,7 +60,7 @@ def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpee
         speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
         return OpenedSpeechLM(speech_lm, precision, f"language model in {precision.value}, as asked")
     remarks: list[str] = []
-    for precision in _REDUCED[torch.device(options.device).type]:
+    for precision in DeviceKind(torch.device(options.device).type).traits.reduced_precisions:
         candidate = _candidate(checkpoint, precision, options, remarks)
         if candidate is not None:
             return OpenedSpeechLM(candidate, precision, f"language model in {'; '.join(remarks)}")

@@ -261,6 +261,6 @@ def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, .
     target = EngineTarget(open_checkpoint(folder), device, options.variant)
     return ModelHost(
         folder,
-        replace(options, device=device.device),
+        replace(options, device=device.torch_name),
         lambda on_change: EngineManager(target, EngineStore(), modules=modules, on_change=on_change),
     )

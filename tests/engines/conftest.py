@@ -1,4 +1,4 @@
-"""A store, a model and a recording for the fake candidates of ``engine_fakes``."""
+"""A store, a model and a reference_io for the fake candidates of ``engine_fakes``."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 import engine_fakes
 import noise_models
 import pytest
-from engine_bench import EXTENT, MakeManager, small_recording
+from engine_bench import TRIAL_SIZE, MakeManager, small_recording
 
 from studio.engines.candidate import EngineTarget
 from studio.engines.machine import processor
 from studio.engines.manager import EngineManager, StartTrial
 from studio.engines.overview import EngineStatus
-from studio.engines.reference_io import recording_name
+from studio.engines.reference_io import reference_file_name
 from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
 
 
 @pytest.fixture(scope="session")
-def subject() -> EngineTarget:
+def target() -> EngineTarget:
     return EngineTarget(open_checkpoint(noise_models.V3), processor(1))
 
 
@@ -31,10 +31,10 @@ def store(tmp_path: Path) -> EngineStore:
 
 @pytest.fixture
 def make_manager(
-    subject: EngineTarget, store: EngineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    target: EngineTarget, store: EngineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> MakeManager:
     monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path / "logs"))
-    small_recording().write(store.folder / "recorded" / recording_name(subject, EXTENT))
+    small_recording().write(store.folder / "recorded" / reference_file_name(target, TRIAL_SIZE))
     engine_fakes.ThreadTrial.tasks.clear()
 
     def make(
@@ -46,10 +46,10 @@ def make_manager(
     ) -> EngineManager:
         assert store is not None
         return EngineManager(
-            subject,
+            target,
             store,
             modules=(f"engine_fakes:{candidates}",),
-            extent=EXTENT,
+            trial_size=TRIAL_SIZE,
             start_trial=start_trial,
             on_change=on_change,
         )

@@ -1,4 +1,4 @@
-"""Places by name, room by what is free, keys by what matters, and how long it will take."""
+"""Device selection, memory budgets, cache keys, error recognition and time estimates."""
 
 from __future__ import annotations
 
@@ -11,46 +11,45 @@ import torch
 from studio.engines import machine
 from studio.engines.candidate import EngineTarget
 from studio.engines.history import phase_history, remaining_seconds
-from studio.engines.keys import device_facts, facts_of, key_of
+from studio.engines.keys import facts_of, key_of
 from studio.engines.lost_device import is_device_lost
-from studio.engines.machine import budget_bytes, choose_card, device_named, empty_cache, processor
+from studio.engines.machine import budget_bytes, device_named, empty_cache, processor
 from studio.engines.manifest import Manifest, Verification
 from studio.engines.memory import is_out_of_memory
-from studio.engines.stage import Device, DeviceKind
+from studio.engines.stage import Device
 from studio.engines.task import Step
 from studio.errors import OutOfMemory, UnusableSetting
+from studio.model.device_kind import DeviceKind
 
 LARGE = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 1, (8, 9), "580.65.06")
 SMALL = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 3060", 8, 12 << 30, 0, (8, 6), "580.65.06")
 
 
 @pytest.mark.parametrize(
-    ("wish", "found"),
-    [("cuda", LARGE), ("auto", LARGE), ("cuda:0", SMALL), ("rtx 3060", SMALL), ("RTX", LARGE), ("H100", None)],
+    ("name", "expected"),
+    [("cuda", LARGE), ("auto", LARGE), ("cuda:0", SMALL), ("rtx 3060", SMALL), ("RTX", LARGE)],
 )
-def test_a_card_is_found_by_number_or_name(wish: str, found: Device | None) -> None:
-    assert choose_card(wish, (LARGE, SMALL)) == found
+def test_a_gpu_is_selected_by_kind_index_or_name(name: str, expected: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "gpus", lambda _threads=None: (LARGE, SMALL))
+    assert device_named(name) == expected
+    assert device_named("cpu").torch_name == "cpu"
+    with pytest.raises(UnusableSetting, match=r"“H100”.*cpu, cuda:1 \(NVIDIA GeForce RTX 4090\), cuda:0"):
+        device_named("H100")
 
 
-def test_without_a_card_it_is_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "graphics_cards", lambda _threads=None: ())
+def test_without_a_gpu_auto_selects_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "gpus", lambda _threads=None: ())
     assert device_named("auto").kind is DeviceKind.CPU
     assert device_named("cpu", num_threads=3).num_threads == 3
     with pytest.raises(UnusableSetting, match=r"There is no graphics card “cuda”.*Choose one of: cpu"):
         device_named("cuda")
 
 
-def test_a_card_that_is_there_is_taken_unless_the_processor_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "graphics_cards", lambda _threads=None: (LARGE, SMALL))
-    assert device_named("auto").device == "cuda:1"
-    assert device_named("cpu").device == "cpu"
-
-
 def test_the_budget_is_what_is_free_less_what_must_stay_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "free_bytes", lambda _place: 3 << 30)
+    monkeypatch.setattr(machine, "free_bytes", lambda _device: 3 << 30)
     assert budget_bytes(processor(1)) == 2 << 30
     assert budget_bytes(LARGE) == (3 << 30) - (512 << 20)
-    monkeypatch.setattr(machine, "free_bytes", lambda _place: 100)
+    monkeypatch.setattr(machine, "free_bytes", lambda _device: 100)
     assert budget_bytes(LARGE) == 0
 
 
@@ -79,29 +78,29 @@ def test_what_torch_keeps_of_a_card_goes_back_to_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: asked.append("give back"))
     empty_cache("cpu")
     assert asked == []
-    empty_cache(LARGE.device)
+    empty_cache(LARGE.torch_name)
     assert asked == ["forget workspaces", "give back"]
 
 
-def test_a_key_changes_with_everything_that_makes_a_plan_stale(subject: EngineTarget) -> None:
+def test_a_key_changes_with_everything_that_makes_a_plan_stale(target: EngineTarget) -> None:
     fake = engine_fakes.Fake("a")
-    on_card = replace(subject, place=LARGE)
+    on_card = replace(target, device=LARGE)
     keys = {
         key_of(facts_of(candidate, one))
         for candidate, one in (
-            (fake, subject),
+            (fake, target),
             (fake, on_card),
-            (fake, replace(on_card, place=replace(LARGE, name="NVIDIA GeForce RTX 4080"))),
-            (fake, replace(on_card, place=replace(LARGE, compute_capability=(9, 0)))),
-            (fake, replace(on_card, place=replace(LARGE, driver="590.10"))),
+            (fake, replace(on_card, device=replace(LARGE, name="NVIDIA GeForce RTX 4080"))),
+            (fake, replace(on_card, device=replace(LARGE, compute_capability=(9, 0)))),
+            (fake, replace(on_card, device=replace(LARGE, driver="590.10"))),
             (replace(fake, version="2"), on_card),
             (replace(fake, code_version=2), on_card),
         )
     }
     assert len(keys) == 7
-    within_branch = replace(on_card, place=replace(LARGE, driver="580.99.01"))
+    within_branch = replace(on_card, device=replace(LARGE, driver="580.99.01"))
     assert key_of(facts_of(fake, within_branch)) in keys
-    assert device_facts(LARGE) == {"place": "NVIDIA GeForce RTX 4090", "capability": "8.9", "driver": "580"}
+    assert LARGE.identity == {"place": "NVIDIA GeForce RTX 4090", "capability": "8.9", "driver": "580"}
 
 
 def test_want_of_memory_is_known_however_it_is_said() -> None:

@@ -25,7 +25,7 @@ def manifest_of(key: str, folder: Path, verification: Verification = GOOD) -> Ma
         made_at="2026-01-01T00:00:00+00:00",
         program_version="1",
         verification=verification,
-        timing=Timing(0.1, 0.2, 0.05, 3) if verification.complaint is None else None,
+        timing=Timing(0.1, 0.2, 0.05, 3) if verification.rejection is None else None,
         phase_seconds={"building": 3.0},
         files=file_records(folder),
     )
@@ -46,16 +46,16 @@ def test_a_manifest_comes_back_as_it_was_written(store: EngineStore) -> None:
 
 
 def test_a_refusal_keeps_its_words_and_no_files(store: EngineStore) -> None:
-    complaint = wording("it differs by {error:.2%}", error=0.1)
+    rejection = wording("it differs by {error:.2%}", error=0.1)
     with store.workspace("a") as workspace:
         (workspace.folder / "plan.bin").write_bytes(b"1")
-        bad = Verification(False, float("inf"), float("nan"), 1, complaint=complaint)
+        bad = Verification(False, float("inf"), float("nan"), 1, rejection=rejection)
         store.install(workspace, manifest_of("a", workspace.folder / "nothing", bad))
     found = store.manifest("a", FACTS)
     assert found is not None
     assert not found.is_good
     assert found.verification.relative_error == float("inf")
-    assert str(found.verification.complaint) == "it differs by 10.00%"
+    assert str(found.verification.rejection) == "it differs by 10.00%"
     assert [path.name for path in (store.folder / "built" / "a").iterdir()] == ["manifest.json"]
 
 
@@ -91,7 +91,7 @@ def test_a_damaged_record_of_attempts_is_none(store: EngineStore, content: bytes
     store.begin("a")
     (store.folder / "attempts" / "a.json").write_bytes(content)
     assert store.attempts("a") is None
-    assert store.num_resting() == 0
+    assert store.num_backed_off() == 0
     store.begin("a")
     found = store.attempts("a")
     assert found is not None
@@ -128,7 +128,7 @@ def test_a_build_is_counted_before_it_begins(store: EngineStore) -> None:
     assert found is not None
     assert (found.num_failures, str(found.reason)) == (
         1,
-        "the build was interrupted: the program was killed, or the computer went off",
+        "the build was interrupted: the program was killed, or the computer was turned off",
     )
     store.clear_failures("a")
     assert store.attempts("a") is None

@@ -9,14 +9,14 @@ from pathlib import Path
 import engine_fakes
 import noise_models
 import pytest
-from engine_bench import EXTENT, small_recording
+from engine_bench import TRIAL_SIZE, small_recording
 
 from studio.cli.main import main as timbre
 from studio.engines import __main__ as command
 from studio.engines.candidate import EngineTarget
 from studio.engines.machine import processor
 from studio.engines.manager import EngineManager
-from studio.engines.reference_io import recording_name
+from studio.engines.reference_io import reference_file_name
 from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
 
@@ -26,10 +26,10 @@ MODEL = noise_models.V3
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
-    subject = EngineTarget(open_checkpoint(MODEL), processor(1))
-    small_recording().write(EngineStore().folder / "recorded" / recording_name(subject, EXTENT))
+    target = EngineTarget(open_checkpoint(MODEL), processor(1))
+    small_recording().write(EngineStore().folder / "recorded" / reference_file_name(target, TRIAL_SIZE))
     monkeypatch.setattr(
-        command, "EngineManager", partial(EngineManager, start_trial=engine_fakes.ThreadTrial, extent=EXTENT)
+        command, "EngineManager", partial(EngineManager, start_trial=engine_fakes.ThreadTrial, trial_size=TRIAL_SIZE)
     )
     return tmp_path
 
@@ -43,14 +43,14 @@ def test_before_anything_was_tried_it_says_so(cache: Path, capsys: pytest.Captur
     assert engines("list") == 0
     shown = capsys.readouterr().out
     assert "speaker encoder  fake float32   not measured" in shown
-    assert "2 not tried yet: `timbre engines build` tries them." in shown
+    assert "2 not tested yet: run `timbre engines build`." in shown
 
 
 def test_of_an_untried_language_model_no_precision_is_claimed(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever loads it compares eight bits and sixteen with float32 first."""
     arguments = ["--model", str(MODEL), "--device", "cpu", "--threads", "1", "--stage", "speech-lm"]
     assert command.main(["why", *arguments]) == 0
-    assert "language model: PyTorch, precision chosen when it is loaded" in capsys.readouterr().out
+    assert "language model: PyTorch, precision chosen on loading" in capsys.readouterr().out
 
 
 def test_built_listed_explained_and_cleared(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +74,7 @@ def test_refusals_are_told_one_by_one(cache: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     engines("why", "--stage", "speaker-encoder", candidates="BAD")
     shown = capsys.readouterr().out
-    for words in ("not a number", "10.00% from plain float32", "The bricks are too soft", "is not installed"):
+    for words in ("not finite", "10.00% from plain float32", "The bricks are too soft", "is not installed"):
         assert words in shown
 
 
@@ -95,7 +95,7 @@ def test_verifying_proves_what_is_there_without_building_it_again(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("list", "--engine", "other"), "There is no engine other for that. Choose one of: built, plain."),
+        (("list", "--engine", "other"), "There is no engine other for these stages. Choose one of: built, plain."),
         (("list", "--device", "RTX 9999"), "There is no graphics card “RTX 9999”"),
     ],
 )
@@ -103,9 +103,9 @@ def test_a_wrong_name_is_a_sentence(
     cache: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
 ) -> None:
     assert engines(*words) == 2
-    complaint = capsys.readouterr().err
-    assert told in complaint
-    assert complaint.endswith("(unusable-setting)\n")
+    rejection = capsys.readouterr().err
+    assert told in rejection
+    assert rejection.endswith("(unusable-setting)\n")
 
 
 def test_the_command_hands_on_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.engines.ladder import choose, no_room_for, status_of, why_not
+from studio.engines.ladder import choose, resource_shortage, status_of, why_not
 from studio.engines.manifest import FailureKind, FailureRecord, Timing, Verification
 from studio.engines.overview import CandidateView, StageView, Status
 from studio.engines.stage import Stage
@@ -11,7 +11,7 @@ from studio.wording import Message, wording
 SOUND = Verification(True, 1e-5, 1e-3, 10)
 
 
-def view(name: str, factor: float = 0.0, status: Status = Status.PROVEN, *, reason: str = "") -> CandidateView:
+def view(name: str, factor: float = 0.0, status: Status = Status.VERIFIED, *, reason: str = "") -> CandidateView:
     return CandidateView(
         stage=Stage.FLOW,
         name=name,
@@ -27,7 +27,7 @@ def view(name: str, factor: float = 0.0, status: Status = Status.PROVEN, *, reas
 
 
 def test_the_fastest_proven_one_is_chosen_by_its_gain_over_plain_in_the_same_turns() -> None:
-    views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Status.REFUSED)]
+    views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Status.REJECTED)]
     assert choose(views).name == "b"
     assert choose(views, unfit=frozenset({"b"})).name == "a"
 
@@ -35,7 +35,7 @@ def test_the_fastest_proven_one_is_chosen_by_its_gain_over_plain_in_the_same_tur
 def test_a_gain_within_the_error_of_measuring_is_no_reason_to_change() -> None:
     plain, nearly = view("plain", 1.0), view("a", 1.03)
     assert choose([plain, nearly]).name == "plain"
-    assert str(why_not(nearly, plain)) == "it is no faster than plain float32 (1.03 times)"
+    assert str(why_not(nearly, plain)) == "it is not faster than float32 (1.03×)"
 
 
 def test_plain_speaks_while_nothing_is_known() -> None:
@@ -46,27 +46,27 @@ def test_every_other_candidate_has_a_reason() -> None:
     choice = view("b", 3.0)
     assert str(why_not(choice, choice)) == "it is in use"
     slower = str(why_not(view("a", 2.0), choice))
-    assert slower == "it is slower: 2.00 times as fast as plain float32, and what is in use 3.00 times"
-    assert str(why_not(view("plain", 1.0), choice)) == "it is slower: what is in use is 3.00 times as fast"
-    assert str(why_not(view("c", status=Status.REFUSED, reason="it is noise"), choice)) == "it is noise"
+    assert slower == "it is slower: 2.00× as fast as float32, the engine in use 3.00×"
+    assert str(why_not(view("plain", 1.0), choice)) == "it is slower: the engine in use is 3.00× as fast"
+    assert str(why_not(view("c", status=Status.REJECTED, reason="it is noise"), choice)) == "it is noise"
     assert str(why_not(view("d", 4.0), choice)) == "it could not be opened"
     unmeasured = view("e", status=Status.UNTRIED)
-    assert str(why_not(view("b", 3.0), unmeasured)) == "what is in use has not been measured yet"
+    assert str(why_not(view("b", 3.0), unmeasured)) == "the engine in use has not been measured yet"
 
 
 def test_only_what_is_proven_takes_over() -> None:
     plain, fast, other = view("plain", 1.0), view("a", 2.0), view("b", status=Status.UNTRIED)
-    assert StageView(Stage.FLOW, "a", (plain, fast, other), in_use="plain").takes_over
-    assert not StageView(Stage.FLOW, "a", (plain, fast, other), in_use="a").takes_over
-    assert not StageView(Stage.FLOW, "a", (plain, fast, other)).takes_over
+    assert StageView(Stage.FLOW, "a", (plain, fast, other), in_use="plain").switches_at_next_line
+    assert not StageView(Stage.FLOW, "a", (plain, fast, other), in_use="a").switches_at_next_line
+    assert not StageView(Stage.FLOW, "a", (plain, fast, other)).switches_at_next_line
     untried = view("plain", status=Status.UNTRIED)
     stage = StageView(Stage.FLOW, "plain", (untried, other), in_use="b")
-    assert not stage.takes_over
-    assert stage.speaking is other
+    assert not stage.switches_at_next_line
+    assert stage.current is other
 
 
 def status(**facts: object) -> tuple[Status, str]:
-    given: dict[str, object] = dict.fromkeys(("unusable", "no_room", "manifest", "attempts", "has_failed_now"))
+    given: dict[str, object] = dict.fromkeys(("unusable", "missing_resources", "manifest", "attempts", "failed_now"))
     found, reason = status_of(**{**given, "is_being_built": False, **facts})  # type: ignore[arg-type]
     return found, str(reason)
 
@@ -74,22 +74,24 @@ def status(**facts: object) -> tuple[Status, str]:
 def test_where_a_candidate_stands() -> None:
     assert status()[0] is Status.UNTRIED
     assert status(unusable=wording("it is absent")) == (Status.UNUSABLE, "it is absent")
-    assert status(no_room=wording("no room")) == (Status.INSUFFICIENT_RESOURCES, "no room")
+    assert status(missing_resources=wording("no room")) == (Status.INSUFFICIENT_RESOURCES, "no room")
     assert status(is_being_built=True)[0] is Status.BUSY
     once = FailureRecord(1, FailureKind.CRASHED, wording("it crashed"))
     assert status(attempts=once) == (Status.FAILED, "it crashed")
-    assert status(attempts=once, has_failed_now=wording("it crashed")) == (
+    assert status(attempts=once, failed_now=wording("it crashed")) == (
         Status.BACKED_OFF,
         "it crashed; it is tried again at the next start",
     )
     assert status(attempts=FailureRecord(2, FailureKind.CRASHED, wording("it crashed"))) == (
         Status.BACKED_OFF,
-        "it failed 2 times and rests until you ask for it; the last time: it crashed",
+        "it failed 2 times and is not tried again automatically; last failure: it crashed",
     )
     assert status(attempts=FailureRecord(0, FailureKind.UNDERWAY, wording("")))[0] is Status.UNTRIED
 
 
 def test_room_is_what_is_free_now() -> None:
-    assert no_room_for(2**30, 2**30) is None
-    assert str(no_room_for(3 * 2**30, 2**30)) == "it needs 3.0 GB of memory, and 1.0 GB may be used now"
-    assert str(no_room_for(3 * 2**30, 2**30, is_disk=True)) == "it needs 3.0 GB of disk, and 1.0 GB are free"
+    assert resource_shortage(2**30, 2**30) is None
+    assert str(resource_shortage(3 * 2**30, 2**30)) == "it needs 3.0 GB of memory, and 1.0 GB are available"
+    assert (
+        str(resource_shortage(3 * 2**30, 2**30, is_disk=True)) == "it needs 3.0 GB of disk space, and 1.0 GB are free"
+    )

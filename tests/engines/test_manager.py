@@ -19,7 +19,7 @@ from studio.engines.manager import EngineManager
 from studio.engines.overview import CandidateView, EngineStatus, Status
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
-from studio.engines.task import News
+from studio.engines.task import Report
 
 ENCODER = Stage.SPEAKER_ENCODER
 
@@ -73,9 +73,9 @@ def test_what_is_known_is_kept_and_nothing_is_tried_twice(make_manager: MakeMana
 @pytest.mark.parametrize(
     ("name", "status", "words"),
     [
-        ("wrong", Status.REFUSED, "its results differ by 10.00% from plain float32, more than 0.10%"),
-        ("overflowing", Status.REFUSED, "it computes something that is not a number"),
-        ("greedy", Status.BACKED_OFF, "there was not enough memory for it"),
+        ("wrong", Status.REJECTED, "its output differs from float32 by 10.00%, more than 0.10%"),
+        ("overflowing", Status.REJECTED, "it produces values that are not finite"),
+        ("greedy", Status.BACKED_OFF, "there is not enough memory"),
         ("failing", Status.BACKED_OFF, "The bricks are too soft."),
         ("disk", Status.BACKED_OFF, "a file cannot be written or read: the disk is full"),
         ("absent", Status.UNUSABLE, "the library is not installed"),
@@ -103,7 +103,7 @@ def test_what_was_found_wrong_is_not_tried_again_but_what_failed_is_once_more(ma
     assert ThreadTrial.tasks == []
     resting = views(third)["failing"]
     assert resting.status is Status.BACKED_OFF
-    assert "it failed 2 times and rests until you ask for it" in str(resting.reason)
+    assert "it failed 2 times and is not tried again automatically" in str(resting.reason)
 
 
 def test_a_resting_one_is_tried_again_when_asked(make_manager: MakeManager) -> None:
@@ -122,7 +122,7 @@ def test_a_built_thing_has_a_manifest_and_its_progress_was_counted(
     manager = make_manager("ONE_BUILT", on_change=seen.append)
     manager.improve()
     view = views(manager)["built"]
-    assert view.status is Status.PROVEN
+    assert view.status is Status.VERIFIED
     assert view.num_bytes == len(engine_fakes.PLAN)
     (manifest,) = [manifest for manifest in store.all_manifests() if manifest.key == view.key]
     assert manifest.facts["candidate: library"] == "1"
@@ -163,7 +163,7 @@ def test_a_damaged_plan_is_found_before_use_and_made_again(
     opened = manager.open_choice(ENCODER)
     assert opened is not None
     assert opened.view.name == "plain"
-    assert "was damaged on the disk and is made again" in str(manager.overview().notes[0])
+    assert "was damaged on disk and is built again" in str(manager.overview().notes[0])
     manager.improve()
     opened = manager.open_choice(ENCODER)
     assert opened is not None
@@ -200,7 +200,7 @@ def test_want_of_memory_steps_down_and_says_so(make_manager: MakeManager) -> Non
     opened = manager.open_choice(ENCODER)
     assert opened is not None
     assert opened.view.name == "slower"
-    assert "there is not memory enough for fake in float32 now" in str(manager.overview().notes[0])
+    assert "not enough memory for fake in float32 now" in str(manager.overview().notes[0])
     assert chosen(manager) == "slower"
 
 
@@ -290,10 +290,10 @@ def test_a_pause_is_not_undone_by_a_request_that_ends_at_the_same_moment(make_ma
     trials: list[ThreadTrial] = []
 
     class Overtaken(ThreadTrial):
-        def news(self) -> Iterator[News]:
+        def reports(self) -> Iterator[Report]:
             trials.append(self)
             has_begun.set()
-            return super().news()
+            return super().reports()
 
         def resume(self) -> None:
             pausing.append(threading.Thread(target=manager.pause))
@@ -322,7 +322,7 @@ def test_two_programs_do_not_build_the_same_thing_twice(make_manager: MakeManage
         assert views(manager)["built"].status is Status.BUSY
     assert [task.name for task in ThreadTrial.tasks] == ["plain"]
     manager.improve()
-    assert views(manager)["built"].status is Status.PROVEN
+    assert views(manager)["built"].status is Status.VERIFIED
 
 
 def test_forgetting_frees_the_disk_and_everything_is_tried_again(make_manager: MakeManager, store: EngineStore) -> None:
@@ -332,7 +332,7 @@ def test_forgetting_frees_the_disk_and_everything_is_tried_again(make_manager: M
     assert store.num_bytes() == 0
     assert views(manager)["built"].status is Status.UNTRIED
     manager.improve()
-    assert views(manager)["built"].status is Status.PROVEN
+    assert views(manager)["built"].status is Status.VERIFIED
 
 
 def test_what_was_built_is_thrown_away_when_it_is_found_wrong(
@@ -343,11 +343,11 @@ def test_what_was_built_is_thrown_away_when_it_is_found_wrong(
     )
     manager = make_manager("ONE_BUILT")
     manager.improve()
-    assert views(manager)["built"].status is Status.REFUSED
+    assert views(manager)["built"].status is Status.REJECTED
     assert store.num_bytes() == 0
 
 
-def test_the_engine_that_is_opened_does_what_was_proven(make_manager: MakeManager, subject: EngineTarget) -> None:
+def test_the_engine_that_is_opened_does_what_was_proven(make_manager: MakeManager, target: EngineTarget) -> None:
     manager = make_manager("ONE_BUILT")
     manager.improve()
     opened = manager.open_choice(ENCODER)

@@ -26,14 +26,12 @@ def view_of(manager: EngineManager, name: str) -> CandidateView:
 
 
 def in_process(
-    task: TrialTask, *, longest_silence_seconds: float, cancel_grace_seconds: float = 10.0
+    task: TrialTask, *, build_timeout_seconds: float, cancel_grace_seconds: float = 10.0
 ) -> TrialProcess | ThreadTrial:
     """A process for all but the plain one, whose trial is of no interest here."""
     if task.name == "plain":
-        return ThreadTrial(task, longest_silence_seconds=longest_silence_seconds)
-    return TrialProcess(
-        task, longest_silence_seconds=longest_silence_seconds, cancel_grace_seconds=cancel_grace_seconds
-    )
+        return ThreadTrial(task, build_timeout_seconds=build_timeout_seconds)
+    return TrialProcess(task, build_timeout_seconds=build_timeout_seconds, cancel_grace_seconds=cancel_grace_seconds)
 
 
 def children() -> list[psutil.Process]:
@@ -53,7 +51,7 @@ class Begun:
 
 
 @pytest.mark.slow
-def test_a_build_in_a_process_of_its_own_is_proven_and_gives_way(make_manager: MakeManager) -> None:
+def test_a_build_in_a_process_of_its_own_is_proven_and_has_low_priority(make_manager: MakeManager) -> None:
     begun = Begun("built")
     manager = make_manager("UNHURRIED", start_trial=in_process, on_change=begun)
     improving = threading.Thread(target=manager.improve)
@@ -83,7 +81,7 @@ class CrowdedConnection:
 
 
 def test_orders_of_several_threads_do_not_mix() -> None:
-    trial = TrialProcess(None, longest_silence_seconds=1.0)  # type: ignore[arg-type]
+    trial = TrialProcess(None, build_timeout_seconds=1.0)  # type: ignore[arg-type]
     trial._connection.close()
     trial._far_end.close()
     crowded = CrowdedConnection()
@@ -100,13 +98,13 @@ def test_a_crash_is_a_sentence(make_manager: MakeManager) -> None:
     manager = make_manager("CRASHING", start_trial=in_process)
     manager.improve()
     reason = str(view_of(manager, "crashing").reason)
-    assert "the process that tried it ended (SIGKILL, possibly out of memory)" in reason
+    assert "its process ended (SIGKILL, possibly out of memory)" in reason
 
 
 def test_a_hang_is_ended_and_is_a_sentence(make_manager: MakeManager) -> None:
     manager = make_manager("HANGING", start_trial=in_process)
     manager.improve()
-    assert "it said nothing for 1 s and was ended" in str(view_of(manager, "hanging").reason)
+    assert "it made no progress for 1 s and was stopped" in str(view_of(manager, "hanging").reason)
     assert children() == []
 
 
@@ -136,7 +134,7 @@ def test_killed_from_outside_twice_it_rests(make_manager: MakeManager, store: En
         improving.join(30)
     view = view_of(make_manager("UNHURRIED"), "built")
     assert view.status is Status.BACKED_OFF
-    assert "it failed 2 times and rests until you ask for it" in str(view.reason)
+    assert "it failed 2 times and is not tried again automatically" in str(view.reason)
     assert store.num_bytes() == 0
     assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
 

@@ -17,18 +17,19 @@ from studio.engines.distance import distance, mel_distance_db
 from studio.engines.limits import apply_tolerances
 from studio.engines.machine import processor
 from studio.engines.manifest import Verification
-from studio.engines.reference_io import ReferenceIO, read_recording, record
+from studio.engines.reference_io import ReferenceIO, read_reference, record_reference
 from studio.engines.registry import MODULES, all_candidates
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.engines.task import TrialTask, WasCancelled
 from studio.engines.trial_run import references_of, run_trial
 from studio.engines.trial_size import TrialSize
 from studio.engines.trials import TRIALS, StageBenchmark, time_interleaved, time_single
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 
 SECOND_CARD = torch.device("cuda", 1)
-EXTENT = TrialSize(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
+TRIAL_SIZE = TrialSize(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
 REFERENCES = references_of(all_candidates())
 
 
@@ -68,7 +69,7 @@ def test_mel_distance_hears_shape_and_not_loudness() -> None:
     ],
 )
 def test_limits(stage: Stage, precision: Precision, found: Verification, is_right: bool) -> None:
-    assert (apply_tolerances(stage, precision, found).complaint is None) is is_right
+    assert (apply_tolerances(stage, precision, found).rejection is None) is is_right
 
 
 class OnSecondCard(torch.Tensor):
@@ -90,7 +91,7 @@ class Timed(StageBenchmark):
     """One whose work has ``results``."""
 
     def __init__(self, results: list[object]) -> None:
-        self.extent = EXTENT
+        self.trial_size = TRIAL_SIZE
         self._results = results
 
     def compare(self, engine: object) -> Verification:
@@ -121,14 +122,14 @@ def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path, monkeypatch: pyte
     task = TrialTask(
         model_folder=noise_models.V3,
         variant=None,
-        place=Device(DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, index=1),
+        device=Device(DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, index=1),
         stage=Stage.FLOW,
         name="torch-float32",
         modules=MODULES,
         workspace=tmp_path,
-        recording=tmp_path / "recording",
+        reference_path=tmp_path / "recording",
         timing_cache=tmp_path / "cache",
-        extent=EXTENT,
+        trial_size=TRIAL_SIZE,
     )
     assert isinstance(run_trial(task, None), WasCancelled)  # type: ignore[arg-type]
     assert chosen == [1, "a stream of cuda:1"]
@@ -136,17 +137,17 @@ def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path, monkeypatch: pyte
 
 @pytest.fixture(scope="module")
 def recorded() -> tuple[EngineTarget, ReferenceIO]:
-    subject = EngineTarget(open_checkpoint(noise_models.V3), processor(1))
-    return subject, record(subject, REFERENCES, EXTENT)
+    target = EngineTarget(open_checkpoint(noise_models.V3), processor(1))
+    return target, record_reference(target, REFERENCES, TRIAL_SIZE)
 
 
 @pytest.mark.parametrize("stage", list(Stage))
 def test_plain_equals_its_own_recording_and_is_timed(recorded: tuple[EngineTarget, ReferenceIO], stage: Stage) -> None:
-    subject, recording = recorded
-    trial = TRIALS[stage](recording, subject.checkpoint, EXTENT)
-    engine = REFERENCES[stage].open(None, subject)
+    target, reference_io = recorded
+    trial = TRIALS[stage](reference_io, target.checkpoint, TRIAL_SIZE)
+    engine = REFERENCES[stage].open(None, target)
     found = trial.verify(engine, Precision.FLOAT32)
-    assert found.complaint is None
+    assert found.rejection is None
     assert found.relative_error <= 1e-6
     timing = time_interleaved(trial, engine, engine)
     assert 0 < timing.first_seconds <= timing.seconds_per_audio_second * trial.audio_seconds + 1.0
@@ -156,21 +157,21 @@ def test_plain_equals_its_own_recording_and_is_timed(recorded: tuple[EngineTarge
 def test_the_vocoders_sixteen_bits_are_near_and_tried_where_the_processor_has_them(
     recorded: tuple[EngineTarget, ReferenceIO], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    subject, recording = recorded
+    target, reference_io = recorded
     halves = {
         candidate.precision: candidate
         for candidate in torch_candidates.CANDIDATES
         if candidate.stage is Stage.VOCODER and candidate.precision is not Precision.FLOAT32
     }
     bfloat16 = halves[Precision.BFLOAT16]
-    engine = bfloat16.open(None, subject)
-    found = TRIALS[Stage.VOCODER](recording, subject.checkpoint, EXTENT).verify(engine, bfloat16.precision)
-    assert found.complaint is None, str(found.complaint)
+    engine = bfloat16.open(None, target)
+    found = TRIALS[Stage.VOCODER](reference_io, target.checkpoint, TRIAL_SIZE).verify(engine, bfloat16.precision)
+    assert found.rejection is None, str(found.rejection)
     assert found.relative_error > 1e-6, "it does multiply otherwise"
     for has_it in (True, False):
         monkeypatch.setattr(torch_candidates, "has_onednn", lambda precision, has_it=has_it: has_it)
-        assert isinstance(bfloat16.probe(subject), Available if has_it else Unusable)
-        assert isinstance(halves[Precision.FLOAT16].probe(subject), Unusable)
+        assert isinstance(bfloat16.probe(target), Available if has_it else Unusable)
+        assert isinstance(halves[Precision.FLOAT16].probe(target), Unusable)
 
 
 @pytest.mark.parametrize("stage", [Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER])
@@ -178,10 +179,10 @@ def test_a_network_with_spoilt_weights_is_refused(
     recorded: tuple[EngineTarget, ReferenceIO], stage: Stage, tmp_path: Path
 ) -> None:
     """The wrong rows of one matrix, as a bad export would have them."""
-    subject, recording = recorded
+    target, reference_io = recorded
     folder = tmp_path / "model"
     folder.mkdir()
-    for path in subject.checkpoint.folder.iterdir():
+    for path in target.checkpoint.folder.iterdir():
         (folder / path.name).symlink_to(path)
     name = {Stage.SPEECH_LM: "llm.pt", Stage.FLOW: "flow.pt", Stage.VOCODER: "hift.pt"}[stage]
     tensors = torch.load(folder / name, weights_only=True)
@@ -191,20 +192,20 @@ def test_a_network_with_spoilt_weights_is_refused(
     tensors[largest] = tensors[largest].flip(0)
     (folder / name).unlink()
     torch.save(tensors, folder / name)
-    spoilt = EngineTarget(open_checkpoint(folder), subject.device)
-    trial = TRIALS[stage](recording, subject.checkpoint, EXTENT)
-    assert trial.verify(REFERENCES[stage].open(None, spoilt), Precision.INT8).complaint is not None
+    spoilt = EngineTarget(open_checkpoint(folder), target.device)
+    trial = TRIALS[stage](reference_io, target.checkpoint, TRIAL_SIZE)
+    assert trial.verify(REFERENCES[stage].open(None, spoilt), Precision.INT8).rejection is not None
 
 
 def test_a_recording_survives_its_file_and_damage_is_found(
     recorded: tuple[EngineTarget, ReferenceIO], tmp_path: Path
 ) -> None:
-    _, recording = recorded
+    _, reference_io = recorded
     path = tmp_path / "recorded" / "a.safetensors"
-    recording.write(path)
-    again = read_recording(path)
+    reference_io.write(path)
+    again = read_reference(path)
     assert again is not None
-    np.testing.assert_array_equal(again.mel, recording.mel)
+    np.testing.assert_array_equal(again.mel, reference_io.mel)
     path.write_bytes(path.read_bytes()[:-100])
-    assert read_recording(path) is None
-    assert read_recording(tmp_path / "nothing") is None
+    assert read_reference(path) is None
+    assert read_reference(tmp_path / "nothing") is None

@@ -14,7 +14,7 @@ from studio.engines.reference_io import ReferenceIO
 from studio.engines.store import EngineStore
 from studio.engines.trial_size import TrialSize
 
-EXTENT = TrialSize(num_tokens=4, num_seeds=1, num_rounds=3, timing_seconds=20.0)
+TRIAL_SIZE = TrialSize(num_tokens=4, num_seeds=1, num_rounds=3, timing_seconds=20.0)
 
 
 class MakeManager(Protocol):

@@ -18,7 +18,7 @@ import numpy as np
 
 from studio.engines.candidate import Available, BuildJob, EngineTarget, Unusable
 from studio.engines.stage import Stage
-from studio.engines.task import News, Step, TrialTask
+from studio.engines.task import Report, Step, TrialTask
 from studio.engines.trial_run import run_trial
 from studio.errors import OutOfMemory, UnsupportedPrecision
 from studio.model.config import Precision
@@ -87,18 +87,18 @@ class Fake:
     precision: Precision = Precision.FLOAT32
     code_version: int = 1
     phases: tuple[str, ...] = ()
-    longest_silence_seconds: float = 60.0
+    build_timeout_seconds: float = 60.0
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
+    def probe(self, target: EngineTarget) -> Available | Unusable:
         return self.probed
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
         return {"library": self.version}
 
     def build(self, job: BuildJob) -> None:
         raise AssertionError("there is nothing to build")
 
-    def open(self, files: Path | None, subject: EngineTarget) -> Encoder:
+    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
         return Encoder(self.embed)
 
 
@@ -120,7 +120,7 @@ class Built(Fake):
         (job.workspace / "plan.bin").write_bytes(PLAN)
         job.report("laying bricks", self.num_steps, self.num_steps)
 
-    def open(self, files: Path | None, subject: EngineTarget) -> Encoder:
+    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
         assert files is not None
         assert (files / "plan.bin").read_bytes() == PLAN, "the manager looks at files before they are opened"
         return Encoder(self.embed)
@@ -155,7 +155,7 @@ class OnFullDisk(Built):
 class TooLarge(Fake):
     """Goes through its trial, and then finds no memory in the process that speaks."""
 
-    def open(self, files: Path | None, subject: EngineTarget) -> Encoder:
+    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
         if threading.current_thread().name != "trial":
             raise OutOfMemory("There is not enough memory.")
         return Encoder(self.embed)
@@ -177,7 +177,7 @@ BAD = (
 )
 TARDY = (_PLAIN, Fake("quick", probed=Available(1, opens_slowly=True)))
 CRASHING = (_PLAIN, Fake("crashing", crashing))
-HANGING = (_PLAIN, Hanging("hanging", longest_silence_seconds=1.0))
+HANGING = (_PLAIN, Hanging("hanging", build_timeout_seconds=1.0))
 DEAF = (_PLAIN, Deaf("deaf"))
 UNHURRIED = (_PLAIN, Built("built", num_steps=400, step_seconds=0.05))
 TOO_LARGE = (_PLAIN, TooLarge("large", exact), Fake("slower", unhurried))
@@ -188,19 +188,19 @@ class ThreadTrial:
 
     tasks: list[TrialTask] = []  # noqa: RUF012 - one list for all is the point
 
-    def __init__(self, task: TrialTask, *, longest_silence_seconds: float) -> None:
+    def __init__(self, task: TrialTask, *, build_timeout_seconds: float) -> None:
         self.task = task
-        self.news_heard: queue.SimpleQueue[News] = queue.SimpleQueue()
+        self.sent: queue.SimpleQueue[Report] = queue.SimpleQueue()
         self.is_cancelled = False
         self.may_run = threading.Event()
         self.may_run.set()
         ThreadTrial.tasks.append(task)
 
-    def news(self) -> Iterator[News]:
-        threading.Thread(target=lambda: self.say(run_trial(self.task, self)), name="trial", daemon=True).start()  # type: ignore[arg-type]
-        while isinstance(news := self.news_heard.get(timeout=30), Step):
-            yield news
-        yield news
+    def reports(self) -> Iterator[Report]:
+        threading.Thread(target=lambda: self.send(run_trial(self.task, self)), name="trial", daemon=True).start()  # type: ignore[arg-type]
+        while isinstance(report := self.sent.get(timeout=30), Step):
+            yield report
+        yield report
 
     def pause(self) -> None:
         self.may_run.clear()
@@ -217,8 +217,8 @@ class ThreadTrial:
 
     # What ``TrialControl`` is for a process.
 
-    def say(self, news: News) -> None:
-        self.news_heard.put(news)
+    def send(self, report: Report) -> None:
+        self.sent.put(report)
 
     def should_continue(self) -> bool:
         self.may_run.wait()

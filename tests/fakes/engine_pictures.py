@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.engines.task import VERIFYING, Step
+from studio.model.device_kind import DeviceKind
 from studio.wording import Message, wording
 
 CARD = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 0, (8, 9), "580.65.06")
@@ -21,7 +22,7 @@ def candidate(
     *,
     engine: str = "PyTorch",
     precision: str = "float32",
-    status: Status = Status.PROVEN,
+    status: Status = Status.VERIFIED,
     seconds: float | None = None,
     plain_seconds: float = 0.0,
     reason: Message | None = None,
@@ -34,7 +35,7 @@ def candidate(
         engine=engine,
         precision=precision,
         key=f"{stage.value}-{name}",
-        status=status if is_known or status is not Status.PROVEN else Status.UNTRIED,
+        status=status if is_known or status is not Status.VERIFIED else Status.UNTRIED,
         is_reference=name in ("torch-float32", "onnxruntime-cpu"),
         needs_build=bool(num_bytes),
         reason=reason,
@@ -55,7 +56,7 @@ def on_processor() -> EngineStatus:
             "torch-bfloat16",
             precision="bfloat16",
             status=Status.UNUSABLE,
-            reason=wording("this processor does not multiply in {precision}", precision="bfloat16"),
+            reason=wording("this processor has no fast {precision}", precision="bfloat16"),
         ),
     )
     flow = (
@@ -68,9 +69,9 @@ def on_processor() -> EngineStatus:
             "onnxruntime-int8",
             engine="ONNX Runtime",
             precision="int8",
-            status=Status.REFUSED,
+            status=Status.REJECTED,
             reason=wording(
-                "its sound differs by {distance:.2f} dB from plain float32, more than {limit:g} dB",
+                "its audio differs from float32 by {distance:.2f} dB, more than {limit:g} dB",
                 distance=1.31,
                 limit=0.8,
             ),
@@ -82,9 +83,9 @@ def on_processor() -> EngineStatus:
             precision="float16",
             status=Status.BACKED_OFF,
             reason=wording(
-                "it failed {count} times and rests until you ask for it; the last time: {reason}",
+                "it failed {count} times and is not tried again automatically; last failure: {reason}",
                 count=2,
-                reason=wording("there was not enough memory for it"),
+                reason=wording("there is not enough memory"),
             ),
         ),
     )

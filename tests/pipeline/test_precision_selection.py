@@ -11,6 +11,7 @@ import pytest
 
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind, DeviceTraits
 from studio.model.speech_lm import QualityReport, SpeechLMNetwork, TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 from studio.pipeline import precision_selection
@@ -33,7 +34,7 @@ def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sequence[S
         return GOOD
 
     monkeypatch.setattr(precision_selection, "compare_with_reference", compare)
-    monkeypatch.setattr(precision_selection, "_REDUCED", {"cpu": (Precision.BFLOAT16,)})
+    monkeypatch.setattr(DeviceKind, "traits", DeviceTraits(0, 0.4, (Precision.BFLOAT16,)))
     return comparisons
 
 

@@ -35,7 +35,7 @@ class KnowsOne:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.store = self
-        view = CandidateView(Stage.SPEECH_LM, "shared", "shared steps", "float32", "shared", Status.PROVEN)
+        view = CandidateView(Stage.SPEECH_LM, "shared", "shared steps", "float32", "shared", Status.VERIFIED)
         self._stages = (StageView(Stage.SPEECH_LM, "shared", (view,)),)
 
     def has_manifests(self) -> bool:

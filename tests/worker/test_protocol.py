@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from studio.engines.overview import EngineAction, EngineStatus
-from studio.engines.stage import Device, DeviceKind
+from studio.engines.stage import Device
+from studio.model.device_kind import DeviceKind
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,

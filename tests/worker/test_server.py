@@ -15,7 +15,8 @@ from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
 from thread_worker import ThreadWorker
 
 from studio.engines.overview import EngineAction, EngineStatus
-from studio.engines.stage import Device, DeviceKind
+from studio.engines.stage import Device
+from studio.model.device_kind import DeviceKind
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker import protocol
 from studio.worker.protocol import Command, Event

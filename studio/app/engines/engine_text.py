@@ -10,8 +10,8 @@ from studio.app.error_text import words_of
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.engines.ladder import why_not
 from studio.engines.overview import CandidateView, EngineStatus, StageView, Status
-from studio.engines.stage import Device, DeviceKind, Stage
-from studio.engines.task import LISTENING, TIMING, VERIFYING
+from studio.engines.stage import Device, Stage
+from studio.engines.task import RECORDING, TIMING, VERIFYING
 
 _MINUTE = 60.0
 _HOUR = 3600.0
@@ -34,33 +34,33 @@ _TASKS = {
     Stage.VOCODER: _T("Engines", "turns the spectrogram into sound"),
 }
 _STANDINGS = {
-    Status.PROVEN: _T("Engines", "Proven"),
+    Status.VERIFIED: _T("Engines", "Proven"),
     Status.UNTRIED: _T("Engines", "Not tried yet"),
     Status.TRYING: _T("Engines", "Being tried"),
     Status.UNUSABLE: _T("Engines", "Not usable here"),
-    Status.REFUSED: _T("Engines", "Refused"),
+    Status.REJECTED: _T("Engines", "Refused"),
     Status.FAILED: _T("Engines", "Failed"),
     Status.BACKED_OFF: _T("Engines", "Rests"),
     Status.INSUFFICIENT_RESOURCES: _T("Engines", "No room now"),
     Status.BUSY: _T("Engines", "Tried by another window"),
 }
 _ICONS = {
-    Status.PROVEN: ("state-ready", "good"),
+    Status.VERIFIED: ("state-ready", "good"),
     Status.UNTRIED: ("state-draft", "quiet"),
     Status.TRYING: ("state-speaking", "busy"),
     Status.UNUSABLE: ("lock", "quiet"),
-    Status.REFUSED: ("state-failed", "bad"),
+    Status.REJECTED: ("state-failed", "bad"),
     Status.FAILED: ("warning", "warn"),
     Status.BACKED_OFF: ("pause", "warn"),
     Status.INSUFFICIENT_RESOURCES: ("warning", "warn"),
     Status.BUSY: ("state-queued", "busy"),
 }
 _PHASES = {
-    LISTENING: _T("Engines", "Listening to plain float32"),
+    RECORDING: _T("Engines", "Recording the float32 reference"),
     VERIFYING: _T("Engines", "Comparing with plain float32"),
     TIMING: _T("Engines", "Measuring the speed"),
     # Of builds, as the candidates call them.
-    "Writing the network down": _T("Engines", "Writing the network down"),
+    "Exporting the network": _T("Engines", "Exporting the network"),
     "Building the plan": _T("Engines", "Building the plan"),
     "Calibrating on speech": _T("Engines", "Calibrating on speech"),
     "Writing the weights for vLLM": _T("Engines", "Writing the weights for vLLM"),
@@ -95,7 +95,7 @@ def engine_title(view: CandidateView) -> str:
 
 def device_text(place: Device) -> str:
     memory = _size(place.total_bytes)
-    if place.kind is DeviceKind.CUDA:
+    if place.kind.is_gpu:
         return _said(_T("Engines", "{name}, {memory}, driver {driver}")).format(
             name=place.name, memory=memory, driver=place.driver
         )
@@ -143,7 +143,7 @@ def kept_text(view: CandidateView) -> str:
 
 def reason_text(view: CandidateView, stage: StageView) -> str:
     """Why it is not this one that speaks, or is about to."""
-    return words_of(why_not(view, stage.choice if stage.takes_over else stage.speaking))
+    return words_of(why_not(view, stage.choice if stage.switches_at_next_line else stage.current))
 
 
 def trial_text(overview: EngineStatus) -> str:
@@ -169,7 +169,7 @@ def panel_title(overview: EngineStatus) -> str:
     work = overview.work
     assert work is not None, "the panel is there while something is tried"
     return _said(_T("Engines", "Looking for faster engines for {place}: {index} of {total}")).format(
-        place=overview.place.name, index=work.index, total=work.total
+        place=overview.device.name, index=work.index, total=work.total
     )
 
 

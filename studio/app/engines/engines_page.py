@@ -119,7 +119,7 @@ class EnginesPage(QDialog):
             self._notes.hide()
             self.work.hide()
             return
-        self._place.setText(f"{overview.model_name} · {device_text(overview.place)}")
+        self._place.setText(f"{overview.model_name} · {device_text(overview.device)}")
         self._disk.setText(disk_text(overview))
         self._notes.setText(note_text(overview))
         self._notes.setVisible(bool(overview.notes))

@@ -90,15 +90,15 @@ class StageCard(QFrame):
 
     def show_view(self, view: StageView) -> None:
         self._view = view
-        speaking = view.speaking
+        speaking = view.current
         self._title.setText(stage_title(view.stage))
         self._task.setText(stage_task(view.stage))
         self._engine.setText(engine_title(speaking))
         facts = [speed_text(speaking), proof_text(speaking), kept_text(speaking)]
-        if view.takes_over:
+        if view.switches_at_next_line:
             facts.append(self.tr("{engine} takes over with the next line").format(engine=engine_title(view.choice)))
         self._facts.setText(" · ".join(fact for fact in facts if fact))
-        told = view.choice if view.takes_over else speaking
+        told = view.choice if view.switches_at_next_line else speaking
         others = [candidate for candidate in view.candidates if candidate.key != told.key]
         # As the tr of numbers: one of them is seldom, none common.
         self._why.setText(self.tr("Why not faster? (%n others)", "", len(others)))

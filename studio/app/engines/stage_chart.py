@@ -51,7 +51,7 @@ class StageChart(QWidget):
     def show_overview(self, overview: EngineStatus) -> None:
         times = []
         for view in overview.stages:
-            timing = view.speaking.timing
+            timing = view.current.timing
             if view.stage in _SHOWN:
                 times.append(
                     StageTime(

@@ -10,9 +10,10 @@ import torch
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
-from studio.engines.stage import DeviceKind, Stage
+from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm.linear import check_support
 from studio.wording import wording
 
@@ -29,7 +30,7 @@ class CudaGraphCandidate:
     stage: Stage = Stage.SPEECH_LM
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = ()
-    longest_silence_seconds: float = 600.0
+    build_timeout_seconds: float = 600.0
 
     @property
     def name(self) -> str:
@@ -39,29 +40,29 @@ class CudaGraphCandidate:
     def engine(self) -> str:
         return "PyTorch with CUDA graphs"
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
-        if subject.device.kind is not DeviceKind.CUDA:
-            return Unusable(wording("there is no graphics card in use"))
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        if target.device.kind is not DeviceKind.CUDA:
+            return Unusable(wording("no NVIDIA GPU is in use"))
         try:
-            check_support(self.precision, torch.device(subject.device.device))
+            check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
-        return Available(weight_file(self.stage, subject).stat().st_size + _WORKING_BYTES[self.stage])
+        return Available(weight_file(self.stage, target).stat().st_size + _WORKING_BYTES[self.stage])
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
         return {"torch": torch.__version__}
 
     def build(self, job: BuildJob) -> None:
         """Nothing to build."""
 
-    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
         from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - most of the flow
         from studio.engines.cuda_graph.speech_lm import GraphSpeechLM  # noqa: PLC0415
 
-        checkpoint, device = subject.checkpoint, subject.device.device
+        checkpoint, device = target.checkpoint, target.device.torch_name
         if self.stage is Stage.FLOW:
             return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, self.precision, device)
-        return GraphSpeechLM(checkpoint.load_speech_lm(self.precision, device, variant=subject.variant))
+        return GraphSpeechLM(checkpoint.load_speech_lm(self.precision, device, variant=target.variant))
 
 
 _MULTIPLIED = (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)

@@ -18,7 +18,7 @@ _RECORDING = threading.Lock()
 class CapturedGraph:
     """A computation in tensors made beforehand; ``state`` are those it changes that it also reads.
 
-    They are put back after warming up, so that recording may happen in the middle of an utterance; also where it
+    They are put back after warming up, so that reference_io may happen in the middle of an utterance; also where it
     fails for want of memory, as others may go on with them.
     """
 

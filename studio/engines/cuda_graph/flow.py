@@ -29,7 +29,7 @@ from studio.model.stages import FlowPromptState
 
 # Room for prompt and speech, in blocks of a second. Attention reads all of it, so most lines get little.
 _CAPACITIES_BLOCKS = (12, 24, 36, 48, 72, 96, 144, 200, 300)
-# What most sentences take: moving in mid-line to larger memory may mean recording once more.
+# What most sentences take: moving in mid-line to larger memory may mean reference_io once more.
 _EXPECTED_BLOCKS = 10
 _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
 

@@ -9,17 +9,18 @@ from pathlib import Path
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
 from studio.engines.onnx.folder_network import FolderNetwork
-from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
-from studio.engines.stage import DeviceKind, Stage
+from studio.engines.onnx.support import engine_title, unusable_on
+from studio.engines.stage import Stage
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 
 _CODE_VERSION = 1
-_PHASE = "Writing the network down"
+_PHASE = "Exporting the network"
 # Of the weight file: the session's weights and the layouts made of them; the network, its trace, the file and copies.
 _RUN_SHARE, _BUILD_SHARE = 2, 5
 _WORKING_BYTES = 800 << 20
-# More blocks at once make larger products, which a processor likes; a graphics card is content with one.
-_BLOCKS_AT_ONCE = {DeviceKind.CPU: 4, DeviceKind.CUDA: 1}
+# Larger products are faster on a processor; on a GPU one block is as fast.
+_BLOCKS_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class OrtCandidate:
     precision: Precision = Precision.FLOAT32
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = (_PHASE,)
-    longest_silence_seconds: float = 1200.0
+    build_timeout_seconds: float = 1200.0
 
     @property
     def name(self) -> str:
@@ -40,19 +41,19 @@ class OrtCandidate:
 
     @property
     def engine(self) -> str:
-        return ENGINE_WORDS[self.kind]
+        return engine_title(self.kind)
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
-        if (reason := unusable_at(self.kind, subject)) is not None:
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        if (reason := unusable_on(self.kind, target)) is not None:
             return reason
-        size = weight_file(self.stage, subject).stat().st_size
+        size = weight_file(self.stage, target).stat().st_size
         return Available(
             memory_bytes=_RUN_SHARE * size + _WORKING_BYTES,
             build_memory_bytes=_BUILD_SHARE * size + _WORKING_BYTES,
             build_disk_bytes=size,
         )
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
         from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
@@ -66,15 +67,15 @@ class OrtCandidate:
         def report(done: float, total: float) -> None:
             job.report(_PHASE, done, total)
 
-        write(job.subject.checkpoint, job.workspace, self.precision, report)
+        write(job.target.checkpoint, job.workspace, self.precision, report)
 
-    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         from studio.engines.onnx import opening  # noqa: PLC0415 - torch and onnxruntime
 
         assert files is not None
         if self.stage is Stage.FLOW:
-            return opening.open_flow(files, subject.device, blocks_at_once=_BLOCKS_AT_ONCE[self.kind])
-        return opening.open_vocoder(files, subject.checkpoint, subject.device)
+            return opening.open_flow(files, target.device, blocks_at_once=1 if self.kind.is_gpu else _BLOCKS_AT_ONCE)
+        return opening.open_vocoder(files, target.checkpoint, target.device)
 
 
 # The networks of the front end on the processor are the references: see ``torch_candidates``.

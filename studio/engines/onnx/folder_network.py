@@ -8,9 +8,10 @@ from pathlib import Path
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineTarget, Unusable
 from studio.engines.keys import weight_file
-from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
-from studio.engines.stage import DeviceKind, Stage
+from studio.engines.onnx.support import engine_title, unusable_on
+from studio.engines.stage import Stage
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 
 _CODE_VERSION = 1
 # The weights are float32; what a clip of thirty seconds leaves in memory besides.
@@ -27,7 +28,7 @@ class FolderNetwork:
     precision: Precision = Precision.FLOAT32
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = ()
-    longest_silence_seconds: float = 600.0
+    build_timeout_seconds: float = 600.0
 
     @property
     def name(self) -> str:
@@ -35,15 +36,15 @@ class FolderNetwork:
 
     @property
     def engine(self) -> str:
-        return ENGINE_WORDS[self.kind]
+        return engine_title(self.kind)
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
-        if self.kind is DeviceKind.CUDA and (reason := unusable_at(self.kind, subject)) is not None:
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        if self.kind is DeviceKind.CUDA and (reason := unusable_on(self.kind, target)) is not None:
             return reason
-        size = weight_file(self.stage, subject).stat().st_size
+        size = weight_file(self.stage, target).stat().st_size
         return Available(int(size * _WEIGHT_SHARE) + _WORKING_BYTES[self.stage])
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
         from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
@@ -51,9 +52,9 @@ class FolderNetwork:
     def build(self, job: BuildJob) -> None:
         """Nothing to build: the file is run as it is."""
 
-    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
-        place, checkpoint = subject.device, subject.checkpoint
-        cuda_index = place.index if self.kind is DeviceKind.CUDA else None
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
+        device, checkpoint = target.device, target.checkpoint
+        cuda_index = device.index if self.kind is DeviceKind.CUDA else None
         if self.stage is Stage.SPEECH_TOKENIZER:
-            return checkpoint.load_speech_tokenizer(place.num_threads, cuda_index=cuda_index)
-        return checkpoint.load_speaker_encoder(place.num_threads, cuda_index=cuda_index)
+            return checkpoint.load_speech_tokenizer(device.num_threads, cuda_index=cuda_index)
+        return checkpoint.load_speaker_encoder(device.num_threads, cuda_index=cuda_index)

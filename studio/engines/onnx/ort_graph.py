@@ -7,8 +7,9 @@ from pathlib import Path
 
 import torch
 
-from studio.engines.stage import Device, DeviceKind
+from studio.engines.stage import Device
 from studio.errors import DamagedModelFile, OutOfMemory
+from studio.model.device_kind import DeviceKind
 from studio.model.onnx_file import FATAL_ONLY, LOAD_ERRORS, providers, require_provider
 from studio.model.onnx_runtime import onnxruntime, ort_errors
 
@@ -25,10 +26,10 @@ _ELEMENT_TYPES = {
 class OrtGraph:
     """One ONNX file in one session."""
 
-    def __init__(self, path: Path, place: Device) -> None:
+    def __init__(self, path: Path, device: Device) -> None:
         """Raises ``UnsupportedPrecision`` where the session fell back to another device, ``DamagedModelFile``."""
-        self.device = torch.device(place.device)
-        self._session = _open(path, place)
+        self.device = torch.device(device.torch_name)
+        self._session = _open(path, device)
         self._output_names = [port.name for port in self._session.get_outputs()]
 
     @property
@@ -59,11 +60,11 @@ class OrtGraph:
             raise
 
 
-def _open(path: Path, place: Device) -> onnxruntime.InferenceSession:
-    cuda_index = None if place.kind is DeviceKind.CPU else place.index
+def _open(path: Path, device: Device) -> onnxruntime.InferenceSession:
+    cuda_index = device.index if device.kind is DeviceKind.CUDA else None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = FATAL_ONLY
-    options.intra_op_num_threads = place.num_threads
+    options.intra_op_num_threads = device.num_threads
     options.inter_op_num_threads = 1
     # Sizes change with every call; a pattern learnt from one would only hold memory for the next.
     options.enable_mem_pattern = False

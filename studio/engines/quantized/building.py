@@ -47,7 +47,7 @@ class Effort:
 
 
 def write_quantised_flow(
-    checkpoint: Checkpoint, folder: Path, place: Device, report: Report, effort: Effort = Effort()
+    checkpoint: Checkpoint, folder: Path, device: Device, report: Report, effort: Effort = Effort()
 ) -> float:
     """Fills ``folder`` as ``write_flow`` does, the step in eight bits; the distortion in decibels.
 
@@ -55,9 +55,9 @@ def write_quantised_flow(
     """
     flow_files.write_flow(checkpoint, folder, Precision.FLOAT32, lambda _done, _total: report(0, _total_of(effort)))
     held_out = spoken_clips(checkpoint, effort.num_held_out, held_out=True)
-    wanted = [_said(open_flow(folder, place, blocks_at_once=1), clip) for clip in held_out]
-    step = ListeningGraph(OrtGraph(folder / flow_files.STEP, place), ())
-    encoder, shapes = OrtGraph(folder / flow_files.ENCODER, place), flow_files.read_shapes(folder)
+    wanted = [_said(open_flow(folder, device, blocks_at_once=1), clip) for clip in held_out]
+    step = ListeningGraph(OrtGraph(folder / flow_files.STEP, device), ())
+    encoder, shapes = OrtGraph(folder / flow_files.ENCODER, device), flow_files.read_shapes(folder)
     flow = GraphFlowDecoder(FlowRunner(encoder, step, shapes, blocks_at_once=1))
     generator = np.random.default_rng(2)
 
@@ -70,18 +70,18 @@ def write_quantised_flow(
             report(index + 1, _total_of(effort))
 
     quantise(folder / flow_files.STEP, runs(), kept=_FLOW_KEPT, percentile=effort.percentile)
-    quantised = open_flow(folder, place, blocks_at_once=1)
+    quantised = open_flow(folder, device, blocks_at_once=1)
     found = [_said(quantised, clip) for clip in held_out]
     return _gated(wanted, found, effort, report)
 
 
 def write_quantised_vocoder(
-    checkpoint: Checkpoint, folder: Path, place: Device, report: Report, effort: Effort = Effort()
+    checkpoint: Checkpoint, folder: Path, device: Device, report: Report, effort: Effort = Effort()
 ) -> float:
     """Fills ``folder`` as ``write_vocoder`` does, in eight bits; otherwise as ``write_quantised_flow``."""
     vocoder_files.write_vocoder(checkpoint, folder, Precision.FLOAT32, lambda _d, _t: report(0, _total_of(effort)))
     held_out = spoken_clips(checkpoint, effort.num_held_out, held_out=True)
-    graph = ListeningGraph(OrtGraph(folder / vocoder_files.DECODER, place), ())
+    graph = ListeningGraph(OrtGraph(folder / vocoder_files.DECODER, device), ())
     vocoder = graph_vocoder(vocoder_files.plain_network(checkpoint), graph, vocoder_files.read_shapes(folder))
     wanted = [_heard(vocoder, clip, checkpoint) for clip in held_out]
 
@@ -98,7 +98,7 @@ def write_quantised_vocoder(
             report(index + 1, _total_of(effort))
 
     quantise(folder / vocoder_files.DECODER, runs(), kept=_VOCODER_KEPT, percentile=effort.percentile)
-    quantised = open_vocoder(folder, checkpoint, place)
+    quantised = open_vocoder(folder, checkpoint, device)
     found = [_heard(quantised, clip, checkpoint) for clip in held_out]
     return _gated(wanted, found, effort, report)
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
-from studio.engines.onnx.places import ENGINE_WORDS, unusable_at
-from studio.engines.stage import DeviceKind, Stage
+from studio.engines.onnx.support import engine_title, unusable_on
+from studio.engines.stage import Stage
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 
 _CODE_VERSION = 1
 _PHASE = "Calibrating on speech"
@@ -26,22 +27,22 @@ class QuantisedCandidate:
 
     stage: Stage
     name: str = "onnxruntime-cpu-int8"
-    engine: str = ENGINE_WORDS[DeviceKind.CPU]
+    engine: str = engine_title(DeviceKind.CPU)
     precision: Precision = Precision.INT8
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = (_PHASE,)
-    longest_silence_seconds: float = CALIBRATING_SECONDS
+    build_timeout_seconds: float = CALIBRATING_SECONDS
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
-        if (reason := unusable_at(DeviceKind.CPU, subject)) is not None:
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        if (reason := unusable_on(DeviceKind.CPU, target)) is not None:
             return reason
-        size = weight_file(self.stage, subject).stat().st_size
+        size = weight_file(self.stage, target).stat().st_size
         return Available(
             memory_bytes=size + _WORKING_BYTES, build_memory_bytes=5 * size + _WORKING_BYTES, build_disk_bytes=size
         )
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
-        return calibration_facts(subject)
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
+        return calibration_facts(target)
 
     def build(self, job: BuildJob) -> None:
         from studio.engines.quantized import building  # noqa: PLC0415 - torch and onnx, in the child only
@@ -52,18 +53,18 @@ class QuantisedCandidate:
         def report(done: float, total: float) -> None:
             job.report(_PHASE, done, total)
 
-        write(job.subject.checkpoint, job.workspace, job.subject.device, report)
+        write(job.target.checkpoint, job.workspace, job.target.device, report)
 
-    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         from studio.engines.onnx import opening  # noqa: PLC0415 - torch and onnxruntime
 
         assert files is not None
         if self.stage is Stage.FLOW:
-            return opening.open_flow(files, subject.device, blocks_at_once=_BLOCKS_AT_ONCE)
-        return opening.open_vocoder(files, subject.checkpoint, subject.device)
+            return opening.open_flow(files, target.device, blocks_at_once=_BLOCKS_AT_ONCE)
+        return opening.open_vocoder(files, target.checkpoint, target.device)
 
 
-def calibration_facts(subject: EngineTarget) -> dict[str, str]:
+def calibration_facts(target: EngineTarget) -> dict[str, str]:
     """What a calibration depends on beside the weights."""
     from studio.engines.quantized.building import Effort  # noqa: PLC0415
     from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
@@ -71,7 +72,7 @@ def calibration_facts(subject: EngineTarget) -> dict[str, str]:
     return {
         "onnxruntime": onnxruntime.__version__,
         "calibration": repr(Effort()),
-        "front end": subject.checkpoint.front_end_key(),
+        "front end": target.checkpoint.front_end_key(),
     }
 
 

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
 from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration_facts
-from studio.engines.stage import DeviceKind, Stage
+from studio.engines.stage import Stage
 from studio.engines.tensorrt.library import Library, find_library
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.wording import Message, wording
 
 if TYPE_CHECKING:
     from studio.engines.tensorrt.building import Profile
 
 _CODE_VERSION = 1
-_PHASES = ("Writing the network down", "Building the plan")
+_PHASES = ("Exporting the network", "Building the plan")
 _CALIBRATED_PHASES = ("Calibrating on speech", "Building the plan")
 # The longest step seen was of seconds; a large layer on a slow card may take minutes.
 _LONGEST_SILENCE_SECONDS = 900.0
@@ -39,7 +40,7 @@ class TensorRTCandidate:
     precision: Precision
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = _PHASES
-    longest_silence_seconds: float = _LONGEST_SILENCE_SECONDS
+    build_timeout_seconds: float = _LONGEST_SILENCE_SECONDS
 
     @property
     def name(self) -> str:
@@ -49,24 +50,24 @@ class TensorRTCandidate:
     def engine(self) -> str:
         return "TensorRT"
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
-        if subject.device.kind is not DeviceKind.CUDA:
-            return Unusable(wording("there is no graphics card in use"))
-        found = find_library(subject.device.compute_capability)
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        if target.device.kind is not DeviceKind.CUDA:
+            return Unusable(wording("no NVIDIA GPU is in use"))
+        found = find_library(target.device.compute_capability)
         if isinstance(found, Message):
             return Unusable(found)
-        size = weight_file(self.stage, subject).stat().st_size
+        size = weight_file(self.stage, target).stat().st_size
         return Available(
             memory_bytes=size + _CONTEXTS_BYTES, build_memory_bytes=size + _BUILD_BYTES, build_disk_bytes=size
         )
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
         from studio.engines.tensorrt import profiles  # noqa: PLC0415
 
-        library = _library(subject)
+        library = _library(target)
         sizes = f"{profiles.MOST_STREAM_TOKENS} {profiles.MOST_WHOLE_TOKENS}"
         facts = {"library": library.name, "version": library.version, "sizes": sizes}
-        return facts | (calibration_facts(subject) if self.precision is Precision.INT8 else {})
+        return facts | (calibration_facts(target) if self.precision is Precision.INT8 else {})
 
     def build(self, job: BuildJob) -> None:
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch, onnx and the library, in the child
@@ -81,7 +82,7 @@ class TensorRTCandidate:
     def _build_plans(self, job: BuildJob, written: Sequence[tuple[Path, Path, Sequence[Profile]]]) -> None:
         from studio.engines.tensorrt.building import Listener, build_plan  # noqa: PLC0415
 
-        library, total = _library(job.subject), len(written)
+        library, total = _library(job.target), len(written)
         for index, (graph, plan, profiles) in enumerate(written):
             listener = Listener(_reporter(job, self.phases[1], index, total), job.should_continue)
             built = build_plan(
@@ -94,19 +95,19 @@ class TensorRTCandidate:
             )
             plan.write_bytes(built)
 
-    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch and the library
 
         assert files is not None
-        library = _library(subject)
+        library = _library(target)
         if self.stage is Stage.FLOW:
-            return plan_files.open_flow(files, library, subject, num_contexts=_NUM_CONTEXTS)
-        return plan_files.open_vocoder(files, library, subject, num_contexts=_NUM_CONTEXTS)
+            return plan_files.open_flow(files, library, target, num_contexts=_NUM_CONTEXTS)
+        return plan_files.open_vocoder(files, library, target, num_contexts=_NUM_CONTEXTS)
 
 
-def _library(subject: EngineTarget) -> Library:
+def _library(target: EngineTarget) -> Library:
     """Raises ``UnsupportedPrecision`` where it has gone since it was probed."""
-    found = find_library(subject.device.compute_capability)
+    found = find_library(target.device.compute_capability)
     if isinstance(found, Message):
         raise UnsupportedPrecision(
             "TensorRT cannot be used: {reason}.",
@@ -130,7 +131,7 @@ CANDIDATES: tuple[EngineBackend, ...] = (
     TensorRTCandidate(Stage.VOCODER, Precision.FLOAT16),
     TensorRTCandidate(Stage.VOCODER, Precision.FLOAT32),
     *(
-        TensorRTCandidate(stage, Precision.INT8, phases=_CALIBRATED_PHASES, longest_silence_seconds=CALIBRATING_SECONDS)
+        TensorRTCandidate(stage, Precision.INT8, phases=_CALIBRATED_PHASES, build_timeout_seconds=CALIBRATING_SECONDS)
         for stage in (Stage.FLOW, Stage.VOCODER)
     ),
 )

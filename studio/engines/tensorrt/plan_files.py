@@ -29,7 +29,7 @@ Written = Sequence[tuple[Path, Path, Sequence[Profile]]]
 
 def write_flow_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
     """The flow's graphs into ``graphs``, their description into the job's folder."""
-    checkpoint, report = job.subject.checkpoint, _reporter(job, phase)
+    checkpoint, report = job.target.checkpoint, _reporter(job, phase)
     if precision is Precision.INT8:
         write_quantised_flow(checkpoint, graphs, _calibrating_place(job), report)
     else:
@@ -43,7 +43,7 @@ def write_flow_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: 
 
 def write_vocoder_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
     """The vocoder's graph into ``graphs``, its description into the job's folder."""
-    checkpoint, report = job.subject.checkpoint, _reporter(job, phase)
+    checkpoint, report = job.target.checkpoint, _reporter(job, phase)
     if precision is Precision.INT8:
         write_quantised_vocoder(checkpoint, graphs, _calibrating_place(job), report)
     else:
@@ -64,21 +64,21 @@ def _reporter(job: BuildJob, phase: str) -> Callable[[float, float], None]:
 
 def _calibrating_place(job: BuildJob) -> Device:
     """Ranges of activations are those of the weights, wherever they are looked at."""
-    return processor(job.subject.device.num_threads)
+    return processor(job.target.device.num_threads)
 
 
-def open_flow(folder: Path, library: Library, subject: EngineTarget, *, num_contexts: int) -> FlowDecoder:
+def open_flow(folder: Path, library: Library, target: EngineTarget, *, num_contexts: int) -> FlowDecoder:
     """Raises ``DamagedModelFile``, ``OutOfMemory``."""
     encoder, step = (
-        _open(folder, name, library, subject, num_contexts) for name in (flow_files.ENCODER, flow_files.STEP)
+        _open(folder, name, library, target, num_contexts) for name in (flow_files.ENCODER, flow_files.STEP)
     )
     return GraphFlowDecoder(FlowRunner(encoder, step, flow_files.read_shapes(folder), blocks_at_once=1))
 
 
-def open_vocoder(folder: Path, library: Library, subject: EngineTarget, *, num_contexts: int) -> Vocoder:
+def open_vocoder(folder: Path, library: Library, target: EngineTarget, *, num_contexts: int) -> Vocoder:
     """Raises ``DamagedModelFile``, ``OutOfMemory``."""
-    decoder = _open(folder, vocoder_files.DECODER, library, subject, num_contexts)
-    plain = vocoder_files.plain_network(subject.checkpoint)
+    decoder = _open(folder, vocoder_files.DECODER, library, target, num_contexts)
+    plain = vocoder_files.plain_network(target.checkpoint)
     return graph_vocoder(plain, decoder, vocoder_files.read_shapes(folder))
 
 
@@ -86,6 +86,6 @@ def plan_path(folder: Path, graph_name: str) -> Path:
     return (folder / graph_name).with_suffix(".plan")
 
 
-def _open(folder: Path, graph_name: str, library: Library, subject: EngineTarget, num_contexts: int) -> PlanGraph:
-    path, device = plan_path(folder, graph_name), torch.device(subject.device.device)
+def _open(folder: Path, graph_name: str, library: Library, target: EngineTarget, num_contexts: int) -> PlanGraph:
+    path, device = plan_path(folder, graph_name), torch.device(target.device.torch_name)
     return PlanGraph(library, path.read_bytes(), device, num_contexts=num_contexts, file_name=path.name)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.keys import weight_file
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm.library import VllmLibrary, find_vllm
 from studio.errors import EngineDied
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.wording import Message, wording
 
 _CODE_VERSION = 1
@@ -28,7 +29,7 @@ class VllmCandidate:
     stage: Stage = Stage.SPEECH_LM
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = _PHASES
-    longest_silence_seconds: float = 600.0
+    build_timeout_seconds: float = 600.0
 
     @property
     def name(self) -> str:
@@ -38,14 +39,14 @@ class VllmCandidate:
     def engine(self) -> str:
         return "vLLM"
 
-    def probe(self, subject: EngineTarget) -> Available | Unusable:
-        found = library_for(subject.device)
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        found = library_for(target.device)
         if isinstance(found, Message):
             return Unusable(found)
         from studio.engines.vllm_lm.capacity import WORKING_BYTES, wanted_capacity  # noqa: PLC0415
         from studio.engines.vllm_lm.model_files import num_file_bytes  # noqa: PLC0415 - torch
 
-        config, kind = subject.checkpoint.speech_lm, subject.device.kind
+        config, kind = target.checkpoint.speech_lm, target.device.kind
         head_size = config.backbone.head_size
         if head_size not in _HEAD_SIZES:
             return Unusable(wording("vLLM has no attention for heads of {size} channels", size=head_size))
@@ -53,8 +54,8 @@ class VllmCandidate:
         cache_bytes = wanted_capacity(config.backbone, self.precision, kind).kv_cache_bytes
         return Available(num_bytes + cache_bytes + WORKING_BYTES[kind], build_disk_bytes=num_bytes, opens_slowly=True)
 
-    def key_facts(self, subject: EngineTarget) -> Mapping[str, str]:
-        found = library_for(subject.device)
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
+        found = library_for(target.device)
         assert not isinstance(found, Message)
         return {"library": found.name, "version": found.version}
 
@@ -62,8 +63,8 @@ class VllmCandidate:
         from studio.engines.vllm_lm.model_files import write_model_files  # noqa: PLC0415 - torch
         from studio.model.speech_lm.loading import open_network  # noqa: PLC0415
 
-        subject = job.subject
-        network = open_network(weight_file(self.stage, subject), subject.checkpoint.speech_lm)
+        target = job.target
+        network = open_network(weight_file(self.stage, target), target.checkpoint.speech_lm)
         write_model_files(
             network,
             job.workspace,
@@ -71,24 +72,24 @@ class VllmCandidate:
             lambda done, total: job.report(self.phases[0], done, total),
         )
 
-    def open(self, files: Path | None, subject: EngineTarget) -> AnyStage:
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         from studio.engines.vllm_lm.opening import open_speech_lm  # noqa: PLC0415 - torch
 
         assert files is not None
-        found = library_for(subject.device)
+        found = library_for(target.device)
         if isinstance(found, Message):
             raise EngineDied("vLLM cannot be used: {reason}.", remedy="Choose another engine.", reason=found)
-        return open_speech_lm(files, found, subject, self.precision)
+        return open_speech_lm(files, found, target, self.precision)
 
 
-def library_for(place: Device) -> VllmLibrary | Message:
+def library_for(device: Device) -> VllmLibrary | Message:
     """The installed vLLM if it is the edition for ``place``, or why not."""
     found = find_vllm()
-    if place.kind is DeviceKind.CPU:
-        no_card = wording("there is no graphics card in use")
-        return no_card if isinstance(found, Message) or found.is_for_cards else found
-    if isinstance(found, VllmLibrary) and not found.is_for_cards:
-        return wording("the vLLM that is installed is an edition without graphics cards")
+    no_gpu = wording("no NVIDIA GPU is in use")
+    if device.kind is not DeviceKind.CUDA:
+        return no_gpu if isinstance(found, Message) or found.has_gpu_support else found
+    if isinstance(found, VllmLibrary) and not found.has_gpu_support:
+        return wording("the installed vLLM is built without GPU support")
     return found
 
 

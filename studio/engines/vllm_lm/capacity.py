@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from studio.engines.stage import DeviceKind
 from studio.errors import OutOfMemory
 from studio.model.config import Precision, QwenConfig
+from studio.model.device_kind import DeviceKind
 
 # The library itself on a card, what it computes with, and its graphs; on a processor much less.
 WORKING_BYTES = {DeviceKind.CPU: 1 << 30, DeviceKind.CUDA: 2 << 30}

@@ -42,7 +42,7 @@ from studio.system.child_process import describe_exit, new_log_path
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
-# Loading, and on a card compiling and recording graphs, for the first time on this machine.
+# Loading, and on a card compiling and reference_io graphs, for the first time on this machine.
 _START_LIMIT_SECONDS = 900.0
 # Of the process: a line may wait for others longer than this.
 _LONGEST_SILENCE_SECONDS = 120.0
@@ -73,12 +73,12 @@ class EngineProcess:
         environment: Mapping[str, str],
         *,
         start_limit_seconds: float = _START_LIMIT_SECONDS,
-        longest_silence_seconds: float = _LONGEST_SILENCE_SECONDS,
+        build_timeout_seconds: float = _LONGEST_SILENCE_SECONDS,
     ) -> None:
         """Starts it. Raises ``EngineDied`` where no process can be started."""
         self.log_path = new_log_path("vllm")
         self._start_limit_seconds = start_limit_seconds
-        self._longest_silence_seconds = longest_silence_seconds
+        self._longest_silence_seconds = build_timeout_seconds
         self._connection, far_end = multiprocessing.Pipe(duplex=True)
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}

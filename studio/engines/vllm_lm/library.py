@@ -43,7 +43,7 @@ class VllmLibrary:
     version: str
 
     @property
-    def is_for_cards(self) -> bool:
+    def has_gpu_support(self) -> bool:
         return self.name == "vllm" and "+cpu" not in self.version
 
 

@@ -21,7 +21,7 @@ class Serve:
 
     folder: str
     precision: Precision
-    is_on_card: bool
+    is_on_gpu: bool
     max_positions: int
     max_lines: int
     kv_cache_bytes: int

@@ -9,7 +9,7 @@ from studio import paths
 from studio.engines.candidate import EngineTarget
 from studio.engines.keys import weight_file
 from studio.engines.machine import budget_bytes
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm.capacity import WORKING_BYTES, capacity_within
 from studio.engines.vllm_lm.engine_process import EngineProcess, environment_with_studio
 from studio.engines.vllm_lm.library import VllmLibrary
@@ -17,6 +17,7 @@ from studio.engines.vllm_lm.messages import Serve
 from studio.engines.vllm_lm.model_files import num_file_bytes
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm.loading import open_network
 
 _LEAST_SHARE = 0.01  # vLLM takes no zero
@@ -24,22 +25,22 @@ _LEAST_SHARE = 0.01  # vLLM takes no zero
 _PLUGIN = "timbre_speech_lm"
 
 
-def open_speech_lm(files: Path, library: VllmLibrary, subject: EngineTarget, precision: Precision) -> VllmSpeechLM:
+def open_speech_lm(files: Path, library: VllmLibrary, target: EngineTarget, precision: Precision) -> VllmSpeechLM:
     """Returns when it can speak, which takes vLLM half a minute or more. Raises ``EngineDied``, ``OutOfMemory``."""
-    config, place = subject.checkpoint.speech_lm, subject.device
+    config, device = target.checkpoint.speech_lm, target.device
     num_bytes = num_file_bytes(config, precision)
-    free = budget_bytes(place) - num_bytes - WORKING_BYTES[place.kind]
-    capacity = capacity_within(free, config.backbone, precision, place.kind)
-    share = (num_bytes + capacity.kv_cache_bytes) / place.total_bytes
-    inputs = open_network(weight_file(Stage.SPEECH_LM, subject), config).inputs
+    free = budget_bytes(device) - num_bytes - WORKING_BYTES[device.kind]
+    capacity = capacity_within(free, config.backbone, precision, device.kind)
+    share = (num_bytes + capacity.kv_cache_bytes) / device.total_bytes
+    inputs = open_network(weight_file(Stage.SPEECH_LM, target), config).inputs
     process = EngineProcess(
-        [str(library.python), "-P", "-m", "studio.engines.vllm_lm"], environment_with_studio(environment(place))
+        [str(library.python), "-P", "-m", "studio.engines.vllm_lm"], environment_with_studio(environment(device))
     )
     ready = process.wait_until_ready(
         Serve(
             folder=str(files),
             precision=precision,
-            is_on_card=place.kind is DeviceKind.CUDA,
+            is_on_gpu=device.kind is DeviceKind.CUDA,
             max_positions=capacity.max_positions,
             max_lines=capacity.max_lines,
             kv_cache_bytes=capacity.kv_cache_bytes,
@@ -55,11 +56,11 @@ def open_speech_lm(files: Path, library: VllmLibrary, subject: EngineTarget, pre
         max_positions=capacity.max_positions,
         max_concurrent_lines=max(1, capacity.max_lines - 1),  # beside a line that somebody waits to hear
         engine=f"vLLM {ready.version}, {precision.value}",
-        open_plain=lambda: subject.checkpoint.load_speech_lm(precision, place.device, variant=subject.variant),
+        open_plain=lambda: target.checkpoint.load_speech_lm(precision, device.torch_name, variant=target.variant),
     )
 
 
-def environment(place: Device) -> dict[str, str]:
+def environment(device: Device) -> dict[str, str]:
     """Environment variables, which is how most of this is told to vLLM."""
     own = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
@@ -73,10 +74,10 @@ def environment(place: Device) -> dict[str, str]:
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_HOST_IP": "127.0.0.1",
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-        "OMP_NUM_THREADS": str(place.num_threads),
+        "OMP_NUM_THREADS": str(device.num_threads),
     }
-    if place.kind is DeviceKind.CUDA:
-        own["CUDA_VISIBLE_DEVICES"] = _card(place.index)
+    if device.kind is DeviceKind.CUDA:
+        own["CUDA_VISIBLE_DEVICES"] = _card(device.index)
     return own
 
 

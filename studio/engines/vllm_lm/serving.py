@@ -196,7 +196,7 @@ def open_engine(wanted: Serve, batch: BatchDraw) -> Any:
             logits_processors=[make_processor(batch)],
             disable_log_stats=True,
             # Compiling is for cards, where it is what makes vLLM fast.
-            enforce_eager=not wanted.is_on_card,
+            enforce_eager=not wanted.is_on_gpu,
         )
     )
 

@@ -58,8 +58,8 @@ class CacheBudget:
 
 def free_memory_bytes(device: torch.device) -> int:
     """Where tensors of ``device`` lie, as nobody has it now."""
-    if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
+    if device.type != "cpu":
+        return int(torch.get_device_module(device).mem_get_info(device)[0])
     return int(psutil.virtual_memory().available)
 
 

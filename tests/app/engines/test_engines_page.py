@@ -50,7 +50,7 @@ def test_why_not_faster_is_answered_for_each_of_the_others(page: EnginesPage) ->
     page.show_overview(engine_pictures.on_processor())
     reasons = page.cards[Stage.FLOW].reasons
     assert len(reasons) == 3
-    assert "its sound differs by 1.31 dB from plain float32, more than 0.8 dB" in reasons
+    assert "its audio differs from float32 by 1.31 dB, more than 0.8 dB" in reasons
     assert any("failed 2 times" in reason and "not enough memory" in reason for reason in reasons)
     assert page.cards[Stage.FLOW]._others.isHidden()
     page.cards[Stage.FLOW].show_reasons()

@@ -1,4 +1,4 @@
-"""What recording leaves behind, also when it fails. There is no card here: torch's words for one are spoken by nobody."""
+"""What reference_io leaves behind, also when it fails. There is no card here: torch's words for one are spoken by nobody."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The recorded step computes what the plain decoder does, and draws what the plain sampler draws.
 
-Without a card the step runs unrecorded, in the same memory: all but the recording itself is tested here.
+Without a card the step runs unrecorded, in the same memory: all but the reference_io itself is tested here.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from studio.engines.cuda_graph.continuous_batch import ContinuousBatch, Line
 from studio.engines.cuda_graph.device_sampling import GpuSampler
 from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
 from studio.engines.cuda_graph.static_step import StaticStep
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.errors import ModelOverflow, SequenceTooLong
 from studio.model.config import Precision, SamplingOptions
+from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm import RepetitionAwareSampler, linear
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler
@@ -227,14 +228,14 @@ def test_eight_bits_on_a_card_want_its_compiler(reference: Path, monkeypatch: py
     card = Device(
         DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580"
     )
-    subject = EngineTarget(checkpoint_of(reference, "cosyvoice3"), card)
+    target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), card)
     candidate = next(candidate for candidate in CANDIDATES if candidate.precision is Precision.INT8)
     assert (candidate.stage, candidate.name) == (Stage.SPEECH_LM, "cuda-graph-int8")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.setattr(linear, "load_compiler", object)
-    assert isinstance(candidate.probe(subject), Available)
+    assert isinstance(candidate.probe(target), Available)
     monkeypatch.setattr(linear, "load_compiler", lambda: None)
-    found = candidate.probe(subject)
+    found = candidate.probe(target)
     assert isinstance(found, Unusable)
     assert "NVRTC" in str(found.reason)
 

@@ -1,6 +1,6 @@
 """The recorded solver computes what the plain stream does, block by block, whatever the schedule.
 
-Without a card the runs are not recorded, but in the same memory of fixed size: all but the recording is tested here.
+Without a card the runs are not recorded, but in the same memory of fixed size: all but the reference_io is tested here.
 """
 
 from __future__ import annotations

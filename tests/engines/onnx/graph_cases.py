@@ -15,9 +15,10 @@ from studio.engines.onnx.flow_files import ENCODER, STEP, halve_flow, read_shape
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.ort_graph import OrtGraph
 from studio.engines.onnx.vocoder_files import write_vocoder
-from studio.engines.stage import Device, DeviceKind
+from studio.engines.stage import Device
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 
 CPU = Device(DeviceKind.CPU, "a processor", num_threads=1, total_bytes=8 << 30)
 _PRODUCTS = {"MatMul", "Gemm", "Conv", "ConvTranspose"}

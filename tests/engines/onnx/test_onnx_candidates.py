@@ -17,9 +17,10 @@ from studio.engines.onnx.flow_files import ENCODER
 from studio.engines.onnx.folder_network import FolderNetwork
 from studio.engines.onnx.ort_graph import OrtGraph
 from studio.engines.registry import all_candidates
-from studio.engines.stage import DeviceKind, Stage
+from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.model.onnx_file import providers
 
 CARD = replace(CPU, kind=DeviceKind.CUDA, name="a graphics card")
@@ -27,7 +28,7 @@ CARD = replace(CPU, kind=DeviceKind.CUDA, name="a graphics card")
 
 @dataclass
 class Job:
-    subject: EngineTarget
+    target: EngineTarget
     workspace: Path
     timing_cache: Path = Path("timing")
     memory_bytes: int = 8 << 30
@@ -52,10 +53,10 @@ def test_each_runs_at_its_place_only(reference: Path) -> None:
     checkpoint = checkpoint_of(reference, "cosyvoice3")
     for candidate in CANDIDATES:
         assert isinstance(candidate, OrtCandidate | FolderNetwork)
-        for place in (CPU, CARD):
-            found = candidate.probe(EngineTarget(checkpoint, place))
+        for device in (CPU, CARD):
+            found = candidate.probe(EngineTarget(checkpoint, device))
             # This build of ONNX Runtime has no CUDA; with one, a session would tell (below).
-            expected = Available if place is CPU and candidate.kind is DeviceKind.CPU else Unusable
+            expected = Available if device is CPU and candidate.kind is DeviceKind.CPU else Unusable
             assert isinstance(found, expected), candidate.name
 
 
@@ -94,14 +95,14 @@ def test_engines_on_a_card_are_called_otherwise_than_those_on_the_processor() ->
 
 
 def test_built_opened_and_speaking(reference: Path, tmp_path: Path) -> None:
-    subject = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
+    target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
     candidate = OrtCandidate(Stage.FLOW, DeviceKind.CPU, Precision.FLOAT16)
-    job = Job(subject, tmp_path)
+    job = Job(target, tmp_path)
     candidate.build(job)
     assert [report[1:] for report in job.reports] == [(0, 2), (1, 2), (2, 2)]
     assert {report[0] for report in job.reports} == set(candidate.phases)
-    assert "onnxruntime" in candidate.key_facts(subject)
-    flow = candidate.open(tmp_path, subject)
+    assert "onnxruntime" in candidate.key_facts(target)
+    flow = candidate.open(tmp_path, target)
     assert flow.chunk_tokens == 25  # type: ignore[union-attr]
 
 

@@ -20,9 +20,10 @@ from studio.engines.quantized import building
 from studio.engines.quantized.building import MOST_DISTORTION_DB, Effort, write_quantised_flow, write_quantised_vocoder
 from studio.engines.quantized.candidates import CANDIDATES
 from studio.engines.quantized.material import spoken_clips
-from studio.engines.stage import Device, DeviceKind
+from studio.engines.stage import Device
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
+from studio.model.device_kind import DeviceKind
 
 FEW = Effort(num_clips=6, num_held_out=2)
 SPOILT = Effort(num_clips=1, num_held_out=1, percentile=30.0)
@@ -118,9 +119,9 @@ def test_a_calibration_can_be_cancelled(write: Write, reference: Path, tmp_path:
 
 def test_candidates_calibrate_on_a_hundred_clips_and_run_on_the_processor(reference: Path) -> None:
     assert Effort().num_clips >= 100
-    subject = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
+    target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
     card = Device(DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30)
     for candidate in CANDIDATES:
-        assert isinstance(candidate.probe(subject), Available)
-        assert isinstance(candidate.probe(EngineTarget(subject.checkpoint, card)), Unusable)
-        assert "num_clips=100" in candidate.key_facts(subject)["calibration"]
+        assert isinstance(candidate.probe(target), Available)
+        assert isinstance(candidate.probe(EngineTarget(target.checkpoint, card)), Unusable)
+        assert "num_clips=100" in candidate.key_facts(target)["calibration"]

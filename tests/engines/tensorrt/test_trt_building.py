@@ -20,7 +20,7 @@ from graph_cases import CPU, checkpoint_of, flow_folder, vocoder_folder
 from studio.engines.candidate import BuildCancelled, EngineTarget, Unusable
 from studio.engines.onnx import flow_files, vocoder_files
 from studio.engines.quantized.building import Effort, write_quantised_flow, write_quantised_vocoder
-from studio.engines.stage import DeviceKind, Stage
+from studio.engines.stage import Stage
 from studio.engines.tensorrt import plan_files
 from studio.engines.tensorrt.building import Listener, Watch, build_plan, keep_timing_cache, read_timing_cache
 from studio.engines.tensorrt.candidates import CANDIDATES
@@ -29,6 +29,7 @@ from studio.engines.tensorrt.plan_graph import PlanGraph
 from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
 from studio.errors import DamagedModelFile, UnsupportedPrecision
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 
 WORKSPACE_BYTES = 1 << 30
 real = pytest.mark.skipif(not isinstance(find_library(None), Library), reason="no TensorRT is installed")
@@ -228,14 +229,14 @@ def test_eight_bit_products_become_a_plan(
     assert {phase for phase, _, _ in job.reports} == set(candidate.phases)
     plans = sorted(path.name for path in job.workspace.glob("*.plan"))
     assert plans == (["flow-encoder.plan", "flow-step.plan"] if stage is Stage.FLOW else ["vocoder-decoder.plan"])
-    assert "num_clips=100" in candidate.key_facts(job.subject)["calibration"]
+    assert "num_clips=100" in candidate.key_facts(job.target)["calibration"]
 
 
 @dataclass
 class Job:
     """A build that nobody cancels."""
 
-    subject: EngineTarget
+    target: EngineTarget
     workspace: Path
     timing_cache: Path
     memory_bytes: int = 2 << 30
@@ -252,7 +253,7 @@ def test_without_a_card_the_reason_is_told(reference: Path) -> None:
     for candidate in CANDIDATES:
         found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU))
         assert isinstance(found, Unusable)
-        assert str(found.reason) == "there is no graphics card in use"
+        assert str(found.reason) == "no NVIDIA GPU is in use"
 
 
 def test_nested_phases_are_one_share() -> None:

