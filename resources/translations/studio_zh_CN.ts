@@ -1257,7 +1257,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{count} days ago</source>
         <translation>{count} 天前</translation>
     </message>
-<message>
+    <message>
         <source>Recording the float32 reference</source>
         <translation>正在录制 float32 参考</translation>
     </message>
@@ -1335,7 +1335,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>现有：{names}。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid}.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid}.</source>
         <translation>有一块会超出流模型的网格（{grid}）{beyond} 个 token。</translation>
     </message>
     <message>
@@ -1499,7 +1499,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
     </message>
     <message>
@@ -1723,10 +1723,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>它可能已被移动或改名。</translation>
     </message>
     <message>
-        <source>Its log is {log}.</source>
-        <translation>它的日志是 {log}。</translation>
-    </message>
-    <message>
         <source>Line {number} has not been spoken.</source>
         <translation>第 {number} 行尚未朗读。</translation>
     </message>
@@ -1879,7 +1875,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>另一个导出正在写入该文件夹。</translation>
     </message>
     <message>
-        <source>Another program changed the project's file meanwhile.</source>
+        <source>Another program changed the project&apos;s file meanwhile.</source>
         <translation>期间另一个程序改动了项目文件。</translation>
     </message>
     <message>
@@ -1975,7 +1971,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请把同一版本的全部文件放进文件夹，或重新安装模型。</translation>
     </message>
     <message>
-        <source>Put the library's file back from a backup, or add the recordings again.</source>
+        <source>Put the library&apos;s file back from a backup, or add the recordings again.</source>
         <translation>请从备份恢复列表文件，或重新添加录音。</translation>
     </message>
     <message>
@@ -2031,7 +2027,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新安装 CUDA 版 PyTorch（其中自带该编译器），或选择 bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
+        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
         <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
@@ -2083,7 +2079,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>程序内部出错（{kind}：{reason}）。</translation>
     </message>
     <message>
-        <source>Speak again, it starts anew; if it happens again, send the report and the worker's log.</source>
+        <source>Speak again, it starts anew; if it happens again, send the report and the worker&apos;s log.</source>
         <translation>再说一次会重新启动；若反复出现，请发送报告和该进程的日志。</translation>
     </message>
     <message>
@@ -2303,7 +2299,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有安装这个名称的模型，或者文件夹不存在。</translation>
     </message>
     <message>
-        <source>The model's yaml file lacks a value or holds one that cannot be.</source>
+        <source>The model&apos;s yaml file lacks a value or holds one that cannot be.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有不可能的值。</translation>
     </message>
     <message>
@@ -2507,10 +2503,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>内存不足，无法运行 vLLM（{reason}）。</translation>
     </message>
     <message>
-        <source>There is not enough memory for vLLM: {free:.1f} GB may be used now.</source>
-        <translation>内存不足，无法运行 vLLM：现在可用 {free:.1f} GB。</translation>
-    </message>
-    <message>
         <source>There is nothing to speak in this text.</source>
         <translation>这段文本中没有可朗读的内容。</translation>
     </message>
@@ -2615,7 +2607,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请校验模型或重新安装；改动过的 yaml 要恢复原样。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is 300.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is 300.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 300 秒。</translation>
     </message>
     <message>
@@ -2823,10 +2815,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>它不是普通文件</translation>
     </message>
     <message>
-        <source>it says nothing more</source>
-        <translation>它不再有任何回应</translation>
-    </message>
-    <message>
         <source>last errors</source>
         <translation>最近的错误</translation>
     </message>
@@ -2927,10 +2915,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>声卡</translation>
     </message>
     <message>
-        <source>the Python that {variable} names cannot be asked ({reason})</source>
-        <translation>无法询问 {variable} 指定的 Python（{reason}）</translation>
-    </message>
-    <message>
         <source>the default device plays; {outputs} to play on, {inputs} to record with</source>
         <translation>默认设备可以播放；{outputs} 个播放设备，{inputs} 个录音设备</translation>
     </message>
@@ -2999,14 +2983,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法使用 vLLM：{reason}。</translation>
     </message>
     <message>
-        <source>vLLM did not start within {seconds:.0f} s and was ended.</source>
-        <translation>vLLM 在 {seconds:.0f} 秒内没有启动，已被结束。</translation>
-    </message>
-    <message>
-        <source>vLLM does not take the line ({reason}).</source>
-        <translation>vLLM 不接受这一句（{reason}）。</translation>
-    </message>
-    <message>
         <source>vLLM ended ({reason}).</source>
         <translation>vLLM 已结束（{reason}）。</translation>
     </message>
@@ -3015,16 +2991,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
-        <translation>未安装 vLLM（pip install 'timbre-studio[vllm]'）</translation>
+        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
+        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
         <translation>vLLM 只能在 Linux 上运行</translation>
-    </message>
-    <message>
-        <source>vLLM said nothing for {seconds:.0f} s and was ended.</source>
-        <translation>vLLM 已有 {seconds:.0f} 秒没有回应，已被结束。</translation>
     </message>
     <message>
         <source>vLLM {version} is too old; {oldest} is needed</source>
@@ -3491,8 +3463,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
-        <translation>{program} 也可以运行 pip install "timbre-studio[media]"。</translation>
+        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
+        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3799,7 +3771,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
         <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -4163,7 +4135,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -4203,7 +4175,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program's list of models is damaged ({file}).</source>
+        <source>The program&apos;s list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -4211,7 +4183,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer's proxy requires a login (status {status}).</source>
+        <source>This computer&apos;s proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -4235,7 +4207,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer's proxy</source>
+        <source>cannot be reached through this computer&apos;s proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -4295,7 +4267,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer's proxy type is not supported, or its address is wrong.</source>
+        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -4322,7 +4294,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>“{name}” cannot be used as a model name.</source>
         <translation>“{name}”不能用作模型名称。</translation>
     </message>
-<message>
+    <message>
         <source>The built engine cannot be stored ({reason}).</source>
         <translation>无法保存构建好的引擎（{reason}）。</translation>
     </message>
@@ -4425,6 +4397,34 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{engine} was damaged on disk and is built again</source>
         <translation>磁盘上的 {engine} 已损坏，将重新构建</translation>
+    </message>
+    <message>
+        <source>See the log {log}.</source>
+        <translation>请查看日志 {log}。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory for vLLM: {free:.1f} GB are available.</source>
+        <translation>内存不足以运行 vLLM：可用 {free:.1f} GB。</translation>
+    </message>
+    <message>
+        <source>it no longer responds</source>
+        <translation>已无响应</translation>
+    </message>
+    <message>
+        <source>the Python in {variable} cannot be run ({reason})</source>
+        <translation>无法运行 {variable} 指定的 Python（{reason}）</translation>
+    </message>
+    <message>
+        <source>vLLM did not respond for {seconds:.0f} s and was stopped.</source>
+        <translation>vLLM 超过 {seconds:.0f} 秒无响应，已停止。</translation>
+    </message>
+    <message>
+        <source>vLLM did not start within {seconds:.0f} s and was stopped.</source>
+        <translation>vLLM 未能在 {seconds:.0f} 秒内启动，已停止。</translation>
+    </message>
+    <message>
+        <source>vLLM rejected the line ({reason}).</source>
+        <translation>vLLM 拒绝处理该句（{reason}）。</translation>
     </message>
 </context>
 <context>
@@ -5197,7 +5197,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
     </message>
     <message>
-        <source>Instruct mode: the model follows your words, and takes the voice's sound as it is.</source>
+        <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
         <translation>指令模式：模型按你的描述朗读，音色取自声音本身。</translation>
     </message>
     <message>
@@ -6349,7 +6349,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>播放设备</translation>
     </message>
     <message>
-        <source>Where takes are heard. If it is unplugged, the system's own device is used.</source>
+        <source>Where takes are heard. If it is unplugged, the system&apos;s own device is used.</source>
         <translation>在哪里试听。如果设备被拔掉，则使用系统默认设备。</translation>
     </message>
     <message>
@@ -6417,7 +6417,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行模型的设备</translation>
     </message>
     <message>
-        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card's name.</source>
+        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card&apos;s name.</source>
         <translation>auto 表示显存最大的显卡；没有显卡时用处理器。也可以填 cpu、cuda、cuda:1，或显卡名称的一部分。</translation>
     </message>
     <message>
@@ -6501,7 +6501,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>今后模型保存的位置；每个模型占 3 到 7 GB。其他位置的模型不会移动。</translation>
     </message>
     <message>
-        <source>With the program's data</source>
+        <source>With the program&apos;s data</source>
         <translation>与程序数据在一起</translation>
     </message>
     <message>
@@ -6585,7 +6585,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>每行之后停顿相同</translation>
     </message>
     <message>
-        <source>Between the lines of a joined file; otherwise each line's own pause.</source>
+        <source>Between the lines of a joined file; otherwise each line&apos;s own pause.</source>
         <translation>用于合并文件的各行之间；否则使用每行自己的停顿。</translation>
     </message>
     <message>

@@ -74,7 +74,7 @@ def test_refusals_are_told_one_by_one(cache: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     engines("why", "--stage", "speaker-encoder", candidates="BAD")
     shown = capsys.readouterr().out
-    for words in ("not finite", "10.00% from plain float32", "The bricks are too soft", "is not installed"):
+    for words in ("not finite", "from float32 by 10.00%", "The bricks are too soft", "is not installed"):
         assert words in shown
 
 

@@ -1,14 +1,14 @@
-"""The speech language model under vLLM (Linux): many lines at once share each pass over the weights.
+"""The speech language model under vLLM (Linux): many concurrent lines share each pass over the weights.
 
-    build    the weights, as files vLLM reads (``model_files``)
-    open     a child process that runs vLLM (``serving``, from ``__main__``), spoken to in ``messages``
-    speak    prompts go there as embeddings, tokens come back as they are drawn (``speech_lm``, ``engine_process``)
+    build      write the weights as files that vLLM loads (``model_files``)
+    open       start a child process that runs vLLM (``serving``, from ``__main__``; protocol in ``messages``)
+    generate   send prompts as embeddings, receive tokens as they are sampled (``speech_lm``, ``engine_process``)
 
-Decided: vLLM's engine runs inside one process of ours, not in the processes it would start itself. Because a hang,
-a crash or a full card is then one process to end, its output one log, and its logits processor can draw tokens by
-our own law and our own random numbers (``batch_draw``), and show the scores to whoever proves it. Instead of: its
-server, or its asynchronous client, which leave tokens to vLLM's sampler and processes behind.
+Decision: vLLM's engine runs inside one child process of ours, without its own worker processes. Reason: a hang, a crash
+or a full GPU is then one process to kill with one log, and its logits processor can sample with our rules and random
+numbers (``batch_sampler``) and return the scores for verification. Alternative: vLLM's server or asynchronous client,
+which sample with vLLM's sampler and leave processes behind.
 
-Decided: vLLM's first model runner, whose logits processors see every token. Because its second one has another kind,
-which nothing here could run; all versions made for a torch this program takes have both.
+Decision: vLLM's first model runner, whose logits processors see every token. Reason: the second one has a different
+processor interface, which could not be tested here; every vLLM version for a supported torch has both.
 """

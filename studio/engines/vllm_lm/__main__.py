@@ -1,6 +1,6 @@
 """``python -m studio.engines.vllm_lm DESCRIPTOR LOG``: the process that runs vLLM, started by ``engine_process``.
 
-It may be another Python than the program's, with another set of libraries: of the studio it imports little.
+It may run under another Python with other libraries, so it imports little of ``studio``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from studio.system.child_process import init_child
 
 
 def main() -> None:
-    """Never returns: libraries taking themselves apart free nothing more, and may crash."""
+    """Serve until the end of the process; exit without library teardown, which may crash."""
     descriptor, log_path = int(sys.argv[1]), Path(sys.argv[2])
     init_child(log_path)
     os.set_inheritable(descriptor, False)
     connection = Connection(descriptor)
 
-    from studio.engines.vllm_lm.serving import serve  # noqa: PLC0415 - torch: what it says goes to the log
+    from studio.engines.vllm_lm.serving import serve  # noqa: PLC0415 - torch, whose output goes to the log
 
     serve(connection)
     logging.shutdown()

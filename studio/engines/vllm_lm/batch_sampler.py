@@ -1,7 +1,7 @@
-"""Repetition-aware sampling for all lines of a batch at once: the law and the random numbers of ``RepetitionAwareSampler``.
+"""Repetition-aware sampling for a batch of lines, with the rules and random numbers of ``RepetitionAwareSampler``.
 
-Decided: a draw depends on nothing but the scores, the line's plan and the tokens it has spoken. Because vLLM may
-take a line out of its batch, compute it again and put it back in another row: nothing has to be kept in step.
+Decision: a token depends only on the scores, the line's plan and its tokens so far. Reason: vLLM may remove a line from
+its batch, recompute it and put it back in another row, so there is no other state to keep in sync.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NEVER = float("-inf")
 
 @dataclass(frozen=True, slots=True)
 class DrawPlan:
-    """How the tokens of one line are chosen: as in ``messages.Speak``."""
+    """How the tokens of one line are sampled; see ``messages.Generate``."""
 
     line: int
     min_tokens: int
@@ -31,31 +31,31 @@ class DrawPlan:
 
 @dataclass(frozen=True, slots=True)
 class DrawFacts:
-    """Of each row: ``points`` (rows,) float64 in 0..1; ``recent`` (rows, window) tokens, -1 where there are fewer;
-    ``must_go_on`` (rows,) bool: no end may be drawn.
+    """Inputs of each row: ``points`` (rows,) float64 in 0..1; ``recent`` (rows, window) tokens, padded with -1;
+    ``must_continue`` (rows,) bool: the line must not end.
     """
 
     points: torch.Tensor
     recent: torch.Tensor
-    must_go_on: torch.Tensor
+    must_continue: torch.Tensor
 
 
 @torch.inference_mode()
 def draw_tokens(
     scores: torch.Tensor, facts: DrawFacts, options: SamplingOptions, first_end: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The next token of each row (rows,), and whether its scores (rows, ids) were numbers at all (rows,).
+    """Return the next token of each row (rows,), and whether its scores (rows, ids) are finite (rows,).
 
-    Ids from ``first_end`` on end a line. Nothing here waits for a graphics card.
+    Ids from ``first_end`` on end a line. Does not synchronise with the GPU.
     """
     num_ids = scores.shape[1]
     ids = torch.arange(num_ids, device=scores.device)
-    scores = scores.float().masked_fill(facts.must_go_on[:, None] & (ids >= first_end), _NEVER)
+    scores = scores.float().masked_fill(facts.must_continue[:, None] & (ids >= first_end), _NEVER)
     best = scores.softmax(dim=1).topk(min(options.top_k, num_ids), dim=1)
     is_number = best.values[:, 0] > 0.0
     shares = best.values.double()
     before = shares.cumsum(1) - shares
-    shares = torch.where(before < options.top_p, shares, 0.0)  # up to and including the one that crosses
+    shares = torch.where(before < options.top_p, shares, 0.0)  # up to and including the token that crosses top_p
     ends = shares.cumsum(1)
     place = facts.points[:, None] * ends[:, -1:]
     last = (shares > 0).sum(1, keepdim=True) - 1
@@ -71,17 +71,16 @@ def draw_tokens(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line where it is now in the batch. ``spoken`` is the engine's own list, which grows."""
+    """A line in its current row. ``spoken`` is vLLM's own list of its tokens, which grows."""
 
     plan: DrawPlan
     spoken: list[int]
 
 
 class BatchDraw:
-    """The lines of a batch by row, and the choice of the next token of each.
+    """Samples the next token of every line in a batch.
 
-    ``ask`` is called with a line and its scores where the line has no numbers to draw with; ids from ``first_end``
-    on end a line.
+    ``ask`` returns the token for a line without random numbers, given its scores. Ids from ``first_end`` on end a line.
     """
 
     def __init__(self, first_end: int, ask: Callable[[int, torch.Tensor], int]) -> None:
@@ -91,7 +90,7 @@ class BatchDraw:
         self._overflows: torch.Tensor | None = None
 
     def place(self, index: int, row: Row | None) -> None:
-        """A line comes into a row, or a row is left empty."""
+        """Put a line into a row, or clear the row."""
         if row is None:
             self._rows.pop(index, None)
         else:
@@ -104,7 +103,7 @@ class BatchDraw:
             self.place(source, replaced)
 
     def choose(self, scores: torch.Tensor) -> torch.Tensor:
-        """``scores`` (rows, ids), written over: each row's token alone can still be drawn."""
+        """Mask ``scores`` (rows, ids) in place so that only the sampled token of each row remains."""
         present = [(index, self._rows[index]) for index in range(len(scores)) if index in self._rows]
         drawn: defaultdict[SamplingOptions, list[tuple[int, Row]]] = defaultdict(list)
         for index, row in present:
@@ -119,7 +118,7 @@ class BatchDraw:
         return scores
 
     def has_overflowed(self) -> bool:
-        """Whether scores were something else than numbers since this was asked last. Waits for the card."""
+        """Return whether scores were not finite since the last call. Synchronises with the GPU."""
         overflows, self._overflows = self._overflows, None
         return overflows is not None and bool(overflows)
 
@@ -135,14 +134,14 @@ class BatchDraw:
 
 
 def draw_facts(rows: Sequence[Row], sampling: SamplingOptions, device: torch.device) -> DrawFacts:
-    """Of ``rows`` that have numbers to draw with: one copy to the card."""
+    """Return the inputs of ``rows``, transferred to ``device`` in one copy."""
     window = sampling.window_tokens
     table = torch.tensor([_numbers(row, window) for row in rows], dtype=torch.float64).to(device)
-    return DrawFacts(points=table[:, 0], recent=table[:, 2:].long(), must_go_on=table[:, 1] > 0.0)
+    return DrawFacts(points=table[:, 0], recent=table[:, 2:].long(), must_continue=table[:, 1] > 0.0)
 
 
 def _numbers(row: Row, window: int) -> list[float]:
-    """Its random number, whether it must go on, and its last tokens."""
+    """Return the row's random number, whether it must continue, and its last tokens."""
     plan, spoken = row.plan, row.spoken
     assert plan.points is not None
     recent = spoken[max(0, len(spoken) - window) :]

@@ -1,4 +1,4 @@
-"""The speech language model under vLLM, in the precisions it multiplies."""
+"""Candidates for the speech language model under vLLM."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from studio.model.device_kind import DeviceKind
 from studio.wording import Message, wording
 
 _CODE_VERSION = 1
-# Of all its ways to compute attention; released models have 64.
+# Supported by all of vLLM's attention backends; released models have 64.
 _HEAD_SIZES = range(32, 257, 8)
 _PHASES = ("Writing the weights for vLLM",)
 
 
 @dataclass(frozen=True, slots=True)
 class VllmCandidate:
-    """Builds files of weights, which takes seconds; starting vLLM with them takes it half a minute or more."""
+    """Building writes weight files in seconds; starting vLLM takes half a minute or more."""
 
     precision: Precision
     stage: Stage = Stage.SPEECH_LM
@@ -83,7 +83,7 @@ class VllmCandidate:
 
 
 def library_for(device: Device) -> VllmLibrary | Message:
-    """The installed vLLM if it is the edition for ``place``, or why not."""
+    """Return the installed vLLM if it supports ``device``, or why it does not."""
     found = find_vllm()
     no_gpu = wording("no NVIDIA GPU is in use")
     if device.kind is not DeviceKind.CUDA:

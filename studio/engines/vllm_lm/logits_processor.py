@@ -1,4 +1,4 @@
-"""Our way to draw as vLLM's logits processor: it leaves one token of each row, which vLLM's greedy choice then takes."""
+"""Our sampler as a vLLM logits processor: it masks all but one token of each row, which greedy decoding then takes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,17 @@ PLAN = "timbre_plan"  # in ``SamplingParams.extra_args``
 
 
 def make_processor(batch: BatchDraw) -> type[Any]:
-    """A class for ``EngineArgs.logits_processors`` that hands every batch of this process to ``batch``.
-
-    Made when it is needed, for vLLM is imported here.
-    """
+    """Return a class for ``EngineArgs.logits_processors`` that passes every batch to ``batch``. Imports vLLM."""
     vllm: Any = importlib.import_module("vllm.v1.sample.logits_processor")
 
     class RepetitionAwareProcessor(vllm.LogitsProcessor):  # type: ignore[misc]
         @classmethod
         def validate_params(cls, sampling_params: Any) -> None:
             if not isinstance((sampling_params.extra_args or {}).get(PLAN), DrawPlan):
-                raise ValueError("a line without a plan how its tokens are drawn")  # noqa: TRY004 - vLLM's way to refuse
+                raise ValueError("the request has no sampling plan")  # noqa: TRY004 - vLLM's protocol for a rejection
 
         def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
-            """Everything it knows is in ``batch``."""
+            """The state is in ``batch``."""
 
         def is_argmax_invariant(self) -> bool:
             return False

@@ -1,4 +1,4 @@
-"""What the program and the process that runs vLLM say to each other. No torch, no vLLM: both ends read this first."""
+"""Messages between the program and the vLLM process. No torch, no vLLM: both processes import this."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from studio.model.config import Precision, SamplingOptions
 
 @dataclass(frozen=True, slots=True)
 class Serve:
-    """The first thing that is said. ``folder`` as ``model_files`` filled it; no ``Path``: each Python packs its own.
+    """The first command. ``folder``: as filled by ``model_files``; a string, since each Python pickles ``Path`` its own way.
 
-    ``max_positions`` of one line, prompt and speech together; ``max_lines`` at once; ``kv_cache_bytes`` for all of them.
-    ``memory_share``: of the whole memory of a card at least so much has to be free.
+    ``max_positions`` per line, prompt and speech together; ``max_lines`` at once; ``kv_cache_bytes`` for all of them.
+    ``memory_share``: share of the GPU's total memory that must be free.
     Ids from ``num_speech_tokens`` up to ``num_rows`` end a line.
     """
 
@@ -32,9 +32,9 @@ class Serve:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """``embeddings`` (tokens, hidden) float32: all that comes before the first speech token.
+    """Start a line. ``embeddings`` (tokens, hidden) float32: everything before the first generated token.
 
-    ``points`` (max_tokens,) float64: the random number of each token; None: each token is asked for (``SampleRequest``).
+    ``points`` (max_tokens,) float64: the random number of each token; None: the process sends ``SampleRequest``.
     """
 
     line: int
@@ -47,7 +47,7 @@ class Generate:
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
-    """The answer to ``SampleRequest``. Nothing else happens there until it comes."""
+    """The answer to ``SampleRequest``, for which the process waits."""
 
     line: int
     token: int
@@ -55,7 +55,7 @@ class SampleResult:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Nobody wants the rest of the line."""
+    """Stop generating the line."""
 
     line: int
 
@@ -65,7 +65,7 @@ Command = Serve | Generate | SampleResult | Stop
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """``num_positions``: of all lines together there is room for so many."""
+    """vLLM is loaded. ``num_positions``: capacity of the KV cache, all lines together."""
 
     version: str
     num_positions: int
@@ -73,7 +73,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The next tokens of the line; never an id that ends it."""
+    """The next tokens of the line, without the id that ends it."""
 
     line: int
     tokens: tuple[int, ...]
@@ -81,7 +81,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class SampleRequest:
-    """Which token comes next? ``scores`` (rows,) float32, unnormalised."""
+    """Request the next token. ``scores`` (rows,) float32, unnormalised."""
 
     line: int
     scores: npt.NDArray[np.float32] = field(repr=False)
@@ -89,7 +89,7 @@ class SampleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The line is complete; ``num_cached``: so many positions of its prompt had been computed for another line."""
+    """The line is complete. ``num_cached``: prompt positions reused from other lines."""
 
     line: int
     num_cached: int
@@ -97,7 +97,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """vLLM does not take the line; the others go on."""
+    """vLLM rejected the line; others continue."""
 
     line: int
     reason: str
@@ -105,7 +105,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class EngineExited:
-    """The last thing that is said, where there is time for it. ``is_memory``: for want of memory."""
+    """The last event, if the process can still send it. ``is_memory``: memory ran out."""
 
     reason: str
     is_memory: bool = False

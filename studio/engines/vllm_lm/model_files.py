@@ -1,4 +1,4 @@
-"""The weights of a speech language model as a folder vLLM loads: tensors and numbers, nothing that is executed."""
+"""Write the weights of a speech language model as a folder that vLLM loads; it contains no executable code."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ DTYPES = {
 def write_model_files(
     network: SpeechLMNetwork, folder: Path, precision: Precision, report: Callable[[int, int], None]
 ) -> None:
-    """Fills ``folder``. Speech tokens are the vocabulary: text enters as embeddings, its table is not written.
+    """Fill ``folder``. The vocabulary is the speech tokens: text enters as embeddings, so its table is not written.
 
-    Memory stays near the size of a layer. ``report`` hears how many parts of how many are written.
+    Peak memory is about one layer. ``report`` receives the number of parts written and their total.
     """
     backbone, head = network.backbone, network.llm_decoder
     tables = {
@@ -46,7 +46,7 @@ def write_model_files(
 
 
 def num_file_bytes(config: SpeechLMConfig, precision: Precision) -> int:
-    """Of all that ``write_model_files`` writes, but for headers."""
+    """Return the bytes ``write_model_files`` writes, without headers."""
     backbone, layout = config.backbone, config.layout
     hidden, kv_size = backbone.hidden_size, backbone.num_kv_heads * backbone.head_size
     tables = (2 * layout.num_rows + 1) * hidden + layout.num_rows * layout.head_has_bias
@@ -60,7 +60,7 @@ def _write(tensors: Mapping[str, torch.Tensor], path: Path, precision: Precision
 
 
 def _settings(config: SpeechLMConfig, precision: Precision) -> dict[str, object]:
-    """``config.json`` as Hugging Face spells a Qwen2. Without an end token: lines end by their own rules."""
+    """Return the ``config.json`` of a Qwen2 in Hugging Face form, without an end token: requests set their own."""
     backbone = config.backbone
     return {
         "architectures": [ARCHITECTURE],

@@ -1,4 +1,4 @@
-"""The network as vLLM builds it: its Qwen2 over speech tokens, with the bias that CosyVoice2's head has."""
+"""The network for vLLM: its Qwen2 over speech tokens, with the bias of CosyVoice2's head."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import torch
 
 ARCHITECTURE = "TimbreSpeechLM"
-# In config.json, beside what Qwen2 has.
+# Added to Qwen2's config.json.
 HEAD_HAS_BIAS = "speech_head_has_bias"
 
 
 def register() -> None:
-    """Makes the network known to vLLM: its plug-in entry point ``vllm.general_plugins``, called in each of its processes."""
+    """Register the network with vLLM: the entry point ``vllm.general_plugins``, called in each vLLM process."""
     registry: Any = importlib.import_module("vllm").ModelRegistry
     if ARCHITECTURE not in registry.get_supported_archs():
         registry.register_model(ARCHITECTURE, make_network())
 
 
 def make_network() -> type[Any]:
-    """The class; vLLM is imported here."""
+    """Return the network's class. Imports vLLM."""
     qwen2: Any = importlib.import_module("vllm.model_executor.models.qwen2")
     embedding: Any = importlib.import_module("vllm.model_executor.layers.vocab_parallel_embedding")
 

@@ -1,4 +1,4 @@
-"""vLLM started for one model at one place: how much it may take, and in what surroundings it runs."""
+"""Start vLLM for one model on one device: its memory limits and environment variables."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm.loading import open_network
 
-_LEAST_SHARE = 0.01  # vLLM takes no zero
+_LEAST_SHARE = 0.01  # vLLM rejects zero
 # The name of the entry point in pyproject.toml.
 _PLUGIN = "timbre_speech_lm"
 
 
 def open_speech_lm(files: Path, library: VllmLibrary, target: EngineTarget, precision: Precision) -> VllmSpeechLM:
-    """Returns when it can speak, which takes vLLM half a minute or more. Raises ``EngineDied``, ``OutOfMemory``."""
+    """Start vLLM and wait until it is ready, half a minute or more. Raises ``EngineDied``, ``OutOfMemory``."""
     config, device = target.checkpoint.speech_lm, target.device
     num_bytes = num_file_bytes(config, precision)
     free = budget_bytes(device) - num_bytes - WORKING_BYTES[device.kind]
@@ -54,18 +54,18 @@ def open_speech_lm(files: Path, library: VllmLibrary, target: EngineTarget, prec
         inputs.to(inputs.speech.device),
         process,
         max_positions=capacity.max_positions,
-        max_concurrent_lines=max(1, capacity.max_lines - 1),  # beside a line that somebody waits to hear
+        max_concurrent_lines=max(1, capacity.max_lines - 1),  # one row stays free for the line that plays next
         engine=f"vLLM {ready.version}, {precision.value}",
         open_plain=lambda: target.checkpoint.load_speech_lm(precision, device.torch_name, variant=target.variant),
     )
 
 
 def environment(device: Device) -> dict[str, str]:
-    """Environment variables, which is how most of this is told to vLLM."""
+    """Return the environment variables that configure vLLM."""
     own = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
         "VLLM_USE_V2_MODEL_RUNNER": "0",
-        # Needs flashinfer, which not every installation has; tokens are drawn by our own law anyway.
+        # Needs flashinfer, which is optional; sampling is done by our own processor.
         "VLLM_USE_FLASHINFER_SAMPLER": "0",
         "VLLM_PLUGINS": _PLUGIN,
         "VLLM_CACHE_ROOT": str(paths.cache_folder() / "vllm"),
@@ -77,11 +77,11 @@ def environment(device: Device) -> dict[str, str]:
         "OMP_NUM_THREADS": str(device.num_threads),
     }
     if device.kind is DeviceKind.CUDA:
-        own["CUDA_VISIBLE_DEVICES"] = _card(device.index)
+        own["CUDA_VISIBLE_DEVICES"] = _visible_name(device.index)
     return own
 
 
-def _card(index: int) -> str:
-    """The ``index`` of torch counts the cards that are visible, which may be some of all."""
+def _visible_name(index: int) -> str:
+    """Return the CUDA_VISIBLE_DEVICES entry of torch's GPU ``index``, which counts visible GPUs only."""
     visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
     return visible[index] if index < len(visible) else str(index)

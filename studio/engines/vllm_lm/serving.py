@@ -1,4 +1,4 @@
-"""In the process that runs vLLM: its engine, step by step, and what is said in between."""
+"""Server side of the vLLM process: runs the engine step by step and exchanges messages between steps."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from studio.model.config import SamplingOptions
 _log = logging.getLogger(__name__)
 _WARM_UP_LINE = "warm-up"
 _WARM_UP_TOKENS = 4
-# How vLLM itself says that something does not fit.
-_MEMORY_WORDS = ("memory", "kv cache")
+# In vLLM's own messages about memory.
+_MEMORY_PHRASES = ("memory", "kv cache")
 
 
 class MessageQueue:
-    """The connection: read by a thread of its own, so that whoever speaks to us never waits for a step to end."""
+    """The connection to the program, read on a separate thread so that the sender never waits for a step."""
 
     def __init__(self, connection: Connection, when_abandoned: Callable[[], object]) -> None:
         self._connection = connection
@@ -52,12 +52,12 @@ class MessageQueue:
         self._choices: queue.SimpleQueue[SampleResult] = queue.SimpleQueue()
         threading.Thread(target=self._read, name="commands", daemon=True).start()
 
-    def say(self, event: Event) -> None:
+    def send(self, event: Event) -> None:
         self._connection.send(event)
 
     def ask(self, line: int, scores: torch.Tensor) -> int:
-        """The token somebody else chooses; waits for it."""
-        self.say(SampleRequest(line, scores.float().cpu().numpy().copy()))
+        """Request the token from the program and wait for it."""
+        self.send(SampleRequest(line, scores.float().cpu().numpy().copy()))
         return self._choices.get().token
 
     def _read(self) -> None:
@@ -71,12 +71,12 @@ class MessageQueue:
                         self.commands.put(command)
         except (EOFError, OSError):
             pass
-        finally:  # also where a message cannot be read: an engine nobody can reach must not stay
+        finally:  # also if a message cannot be read: an unreachable engine must not keep running
             self._when_abandoned()
 
 
 class Engine(Protocol):
-    """What is needed of ``vllm.v1.engine.llm_engine.LLMEngine``."""
+    """The part of ``vllm.v1.engine.llm_engine.LLMEngine`` in use."""
 
     def add_request(self, request_id: str, prompt: Any, params: Any) -> Any: ...
 
@@ -86,30 +86,30 @@ class Engine(Protocol):
 
 
 class RequestRouter:
-    """Lines between the mailbox and the engine: taken up between two steps, heard after each."""
+    """Passes commands to the engine before each step and its tokens back after each."""
 
-    def __init__(self, mailbox: MessageQueue, engine: Engine, first_end: int, make_params: Callable[..., Any]) -> None:
-        self._mailbox = mailbox
+    def __init__(self, messages: MessageQueue, engine: Engine, first_end: int, make_params: Callable[..., Any]) -> None:
+        self._messages = messages
         self._engine = engine
         self._first_end = first_end
         self._make_params = make_params
         self._lines: set[int] = set()
 
     def run(self, batch: BatchDraw) -> NoReturn:
-        """Until the process ends. Raises ``ArithmeticError`` where scores are no numbers, and what the engine raises."""
+        """Run until the process ends. Raises ``ArithmeticError`` if scores are not finite, and what the engine raises."""
         while True:
             self._take_up()
             outputs = self._engine.step()
             if batch.has_overflowed():
-                raise ArithmeticError("it computes something that is not a number")
+                raise ArithmeticError("it produces values that are not finite")
             for output in outputs:
-                self._hear(output)
+                self._send_tokens(output)
 
     def _take_up(self) -> None:
-        """Waits for a command where there is nothing else to do."""
+        """Execute all waiting commands; wait for one if there is no line."""
         while True:
             try:
-                command = self._mailbox.commands.get(block=not self._lines)
+                command = self._messages.commands.get(block=not self._lines)
             except queue.Empty:
                 return
             match command:
@@ -129,47 +129,47 @@ class RequestRouter:
                 self._make_params(plan, command.max_tokens),
             )
         except ValueError as error:
-            _log.exception("line %d is not taken", command.line)
-            self._mailbox.say(Rejected(command.line, str(error)))
+            _log.exception("line %d was rejected", command.line)
+            self._messages.send(Rejected(command.line, str(error)))
         else:
             self._lines.add(command.line)
 
-    def _hear(self, output: Any) -> None:
+    def _send_tokens(self, output: Any) -> None:
         line = int(output.request_id)
         if line not in self._lines:
-            return  # it was stopped while the step was under way
+            return  # stopped during the step
         tokens = tuple(token for part in output.outputs for token in part.token_ids if token < self._first_end)
         if tokens:
-            self._mailbox.say(Tokens(line, tokens))
+            self._messages.send(Tokens(line, tokens))
         if output.finished:
             self._lines.discard(line)
-            self._mailbox.say(Ended(line, output.num_cached_tokens or 0))
+            self._messages.send(Ended(line, output.num_cached_tokens or 0))
 
 
 def serve(connection: Connection) -> None:
-    """Opens vLLM as the first message says, and speaks until whoever wanted it is gone. The process ends with it."""
+    """Open vLLM as the first message asks, and serve until the program closes the connection."""
     wanted = connection.recv()
     assert isinstance(wanted, Serve)
-    mailbox = MessageQueue(connection, _end_at_once)
+    messages = MessageQueue(connection, _end_at_once)
     try:
-        batch = BatchDraw(wanted.num_speech_tokens, mailbox.ask)
+        batch = BatchDraw(wanted.num_speech_tokens, messages.ask)
         engine = open_engine(wanted, batch)
         make_params = params_maker(wanted)
         _warm_up(engine, make_params)
         batch.has_overflowed()
-        mailbox.say(Ready(str(importlib.import_module("vllm").__version__), _num_positions(engine)))
-        RequestRouter(mailbox, engine, wanted.num_speech_tokens, make_params).run(batch)
-    except Exception as error:  # noqa: BLE001 - the border of the process: whatever vLLM raises is a reason
+        messages.send(Ready(str(importlib.import_module("vllm").__version__), _num_positions(engine)))
+        RequestRouter(messages, engine, wanted.num_speech_tokens, make_params).run(batch)
+    except Exception as error:  # noqa: BLE001 - process boundary: any exception of vLLM becomes the reason
         _log.exception("vLLM ended")
         words = str(error).casefold()
-        is_memory = is_out_of_memory(error) or any(part in words for part in _MEMORY_WORDS)
+        is_memory = is_out_of_memory(error) or any(part in words for part in _MEMORY_PHRASES)
         first_line = (str(error).strip().splitlines() or [""])[0]
         with contextlib.suppress(OSError):
-            mailbox.say(EngineExited(first_line or type(error).__name__, is_memory=is_memory))
+            messages.send(EngineExited(first_line or type(error).__name__, is_memory=is_memory))
 
 
 def open_engine(wanted: Serve, batch: BatchDraw) -> Any:
-    """vLLM's engine in this very process. Raises whatever vLLM raises."""
+    """Return vLLM's engine in this process. Raises what vLLM raises."""
     register()
     arguments: Any = importlib.import_module("vllm.engine.arg_utils")
     engines: Any = importlib.import_module("vllm.v1.engine.llm_engine")
@@ -183,26 +183,26 @@ def open_engine(wanted: Serve, batch: BatchDraw) -> Any:
             seed=0,
             max_model_len=wanted.max_positions,
             max_num_seqs=wanted.max_lines,
-            # A prompt is read in one pass, so that every row that is drawn for is one that speaks.
+            # A prompt is processed in one pass, so that every sampled row is a generating line.
             enable_chunked_prefill=False,
             max_num_batched_tokens=wanted.max_positions,
-            # The choice of a token needs the one before.
+            # Sampling a token needs the one before.
             async_scheduling=False,
             kv_cache_memory_bytes=wanted.kv_cache_bytes,
-            # Beside an exact size this only decides whether vLLM starts at all.
+            # With an exact cache size this only decides whether vLLM starts.
             gpu_memory_utilization=wanted.memory_share,
             enable_prompt_embeds=True,
             enable_prefix_caching=True,
             logits_processors=[make_processor(batch)],
             disable_log_stats=True,
-            # Compiling is for cards, where it is what makes vLLM fast.
+            # Compilation pays off on GPUs only.
             enforce_eager=not wanted.is_on_gpu,
         )
     )
 
 
 def params_maker(wanted: Serve) -> Callable[[DrawPlan, int], Any]:
-    """What vLLM is told of a line: to take the one token that is left, and where to stop."""
+    """Return a function that makes a line's sampling parameters: greedy over the one unmasked token, and its ends."""
     vllm: Any = importlib.import_module("vllm")
     delta = importlib.import_module("vllm.sampling_params").RequestOutputKind.DELTA
     ends = list(range(wanted.num_speech_tokens, wanted.num_rows))
@@ -221,7 +221,7 @@ def params_maker(wanted: Serve) -> Callable[[DrawPlan, int], Any]:
 
 
 def _warm_up(engine: Any, make_params: Callable[[DrawPlan, int], Any]) -> None:
-    """A line nobody hears: what libraries choose and allocate at their first calls is done before the first real one."""
+    """Run a dummy line, so that libraries select kernels and allocate memory before the first real line."""
     hidden = engine.model_config.get_hidden_size()
     points = torch.zeros(_WARM_UP_TOKENS, dtype=torch.float64).numpy()
     plan = DrawPlan(-1, _WARM_UP_TOKENS, SamplingOptions(), points)
@@ -236,7 +236,7 @@ def _num_positions(engine: Any) -> int:
 
 
 def _end_at_once() -> None:
-    """Whoever started this is gone: the process ends, and with it whatever vLLM started, which is in its group."""
+    """End this process and all of vLLM's child processes, which are in its group."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""The speech language model's promise (``stages.SpeechLM``) kept by vLLM, and by plain PyTorch where vLLM cannot."""
+"""``stages.SpeechLM`` on vLLM, with plain PyTorch where vLLM cannot run a line."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ _log = logging.getLogger(__name__)
 
 
 class VllmSpeechLM:
-    """``SpeechLM`` whose lines, however many are asked for at once, share vLLM's passes over the weights.
+    """``SpeechLM`` whose concurrent lines share vLLM's passes over the weights.
 
-    Tokens of the usual sampler are drawn there, with its options and random numbers, so a seed says the same as elsewhere but
-    where rounding decides (a batch, or a prompt known from before, rounds differently). If vLLM dies in mid-line,
-    plain PyTorch goes on with the line where it stopped, and speaks from then on. Other samplers, those of
-    whoever proves or measures, are shown vLLM's scores, and its death.
+    Tokens of ``RepetitionAwareSampler`` are sampled in the vLLM process with its options and random numbers, so a seed
+    gives the same line as elsewhere, up to rounding (batches and cached prompts round differently). If vLLM exits,
+    plain PyTorch continues the line and runs all later ones. Other samplers, used to verify or measure, receive vLLM's
+    scores here, and its failures.
 
-    ``max_positions`` is what vLLM was given room for; longer lines, and text that arrives in pieces, are spoken by
-    plain PyTorch, loaded when it is first needed.
+    Lines longer than ``max_positions`` run on plain PyTorch, which is loaded when first needed.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class VllmSpeechLM:
         self._open_plain = open_plain
         self._plain: TorchSpeechLM | None = None
         self._lock = threading.Lock()
-        # There is no closing of stages: the process lasts as long as whoever may want it.
+        # Stages have no ``close``: the process ends with this object.
         weakref.finalize(self, process.close)
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
@@ -72,8 +71,8 @@ class VllmSpeechLM:
             return self._opened_plain().generate(request, sampler)
         request = replace(request, min_tokens=min_tokens, max_tokens=max_tokens)
         if isinstance(sampler, RepetitionAwareSampler):
-            return self._draw_there(request, sampler, min_tokens, max_tokens)
-        return self._draw_here(request, sampler, min_tokens, max_tokens)
+            return self._sample_remotely(request, sampler, min_tokens, max_tokens)
+        return self._sample_locally(request, sampler, min_tokens, max_tokens)
 
     def generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
@@ -81,7 +80,7 @@ class VllmSpeechLM:
         """See ``TorchSpeechLM``: vLLM takes no embeddings while it speaks."""
         return self._opened_plain().generate_from_pieces(request, text_tokens, sampler)
 
-    def _draw_there(
+    def _sample_remotely(
         self, request: SpeechTokenRequest, sampler: RepetitionAwareSampler, min_tokens: int, max_tokens: int
     ) -> Iterator[int]:
         if max_tokens == 0:
@@ -91,7 +90,7 @@ class VllmSpeechLM:
         try:
             embedded = self._embedded(request)
             with closing(
-                self._process.speak(
+                self._process.generate(
                     embedded,
                     min_tokens=min_tokens,
                     max_tokens=max_tokens,
@@ -103,19 +102,19 @@ class VllmSpeechLM:
                     spoken.append(token)
                     yield token
         except (EngineDied, OutOfMemory) as error:
-            _log.warning("PyTorch goes on after %d tokens: %s", len(spoken), error)
+            _log.warning("PyTorch continues after %d tokens: %s", len(spoken), error)
         else:
             return
         plain = self._opened_plain()
         if not self._process.is_alive:
             self.engine, self.max_concurrent_lines = plain.engine, plain.max_concurrent_lines
-        whole = plain.generate(request, _GoingOn(spoken, plan, self.config.layout.num_speech_tokens))
+        whole = plain.generate(request, _ContinuingSampler(spoken, plan, self.config.layout.num_speech_tokens))
         yield from islice(whole, len(spoken), None)
 
-    def _draw_here(
+    def _sample_locally(
         self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int
     ) -> Iterator[int]:
-        """Any sampler, in this process."""
+        """Generate with any sampler, which runs in this process."""
         if max_tokens == 0:
             return
         stop_ids = slice(self.config.layout.num_speech_tokens, self.config.layout.num_rows)
@@ -125,9 +124,9 @@ class VllmSpeechLM:
             forbid = stop_ids if len(history) < min_tokens else None
             token = sampler(torch.from_numpy(scores), history, forbid=forbid)
             history.append(token)
-            return min(token, stop_ids.start)  # any end will do, also one that no score stands for
+            return min(token, stop_ids.start)  # all ids from the first end on end the line
 
-        yield from self._process.speak(
+        yield from self._process.generate(
             self._embedded(request),
             min_tokens=min_tokens,
             max_tokens=max_tokens,
@@ -145,8 +144,8 @@ class VllmSpeechLM:
             return self._plain
 
 
-class _GoingOn:
-    """A sampler for a line of which a part is spoken: that part again, then the draws that were meant for the rest."""
+class _ContinuingSampler:
+    """A sampler that replays the tokens generated so far, then continues with the line's own random numbers."""
 
     def __init__(self, spoken: Sequence[int], plan: DrawPlan, first_end: int) -> None:
         self._spoken = spoken
@@ -158,7 +157,7 @@ class _GoingOn:
         logits: torch.Tensor,
         history: Sequence[int],
         *,
-        forbid: slice | None,  # noqa: ARG002 - the plan says the same
+        forbid: slice | None,  # noqa: ARG002 - the plan contains it
     ) -> int:
         if len(history) < len(self._spoken):
             return self._spoken[len(history)]

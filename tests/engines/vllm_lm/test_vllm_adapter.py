@@ -53,7 +53,7 @@ def test_the_processor_follows_lines_from_row_to_row(fake_library: dict[str, Mod
 def test_a_line_without_a_plan_is_refused(fake_library: dict[str, ModuleType]) -> None:
     processor: Any = make_processor(drawing_batch())
     processor.validate_params(params_of(1))
-    with pytest.raises(ValueError, match="without a plan"):
+    with pytest.raises(ValueError, match="no sampling plan"):
         processor.validate_params(SamplingParams())
 
 

