@@ -1331,10 +1331,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>其日志：{path}</translation>
     </message>
     <message>
-        <source> You have {names}.</source>
-        <translation>现有：{names}。</translation>
-    </message>
-    <message>
         <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid}.</source>
         <translation>有一块会超出流模型的网格（{grid}）{beyond} 个 token。</translation>
     </message>
@@ -1345,10 +1341,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>A part of the program cannot be loaded: {reason}.</source>
         <translation>程序的一部分无法加载：{reason}。</translation>
-    </message>
-    <message>
-        <source>A released model wants about 6 GB: close other programs before using one.</source>
-        <translation>正式模型约需 6 GB：使用前请关闭其他程序。</translation>
     </message>
     <message>
         <source>A speed of {speed:g} is not possible.</source>
@@ -1437,10 +1429,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Choose a name that ends in one of {known}.</source>
         <translation>请选择以下列之一结尾的名称：{known}。</translation>
-    </message>
-    <message>
-        <source>Choose a {own} model with --model, or make the voice from a recording.</source>
-        <translation>请用 --model 选择 {own} 模型，或用录音制作声音。</translation>
     </message>
     <message>
         <source>Choose another engine.</source>
@@ -1647,24 +1635,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请腾出一些空间，或把模型放在更大的磁盘上（设置，模型）。</translation>
     </message>
     <message>
-        <source>Free some space: the disk is as good as full.</source>
-        <translation>请腾出空间：磁盘几乎已满。</translation>
-    </message>
-    <message>
         <source>Give a folder, or one of: {known}.</source>
         <translation>请给出一个文件夹，或以下之一：{known}。</translation>
     </message>
     <message>
-        <source>Give a recording of the voice, or the name of one, with --voice.</source>
-        <translation>请用 --voice 给出声音的录音或名称。</translation>
-    </message>
-    <message>
         <source>Give the folder that holds llm.pt, flow.pt and hift.pt.</source>
         <translation>请给出包含 llm.pt、flow.pt 和 hift.pt 的文件夹。</translation>
-    </message>
-    <message>
-        <source>If it is damaged, install the program again.</source>
-        <translation>如果它已损坏，请重新安装程序。</translation>
     </message>
     <message>
         <source>Import it in parts.</source>
@@ -1751,16 +1727,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法为 vLLM 启动进程（{reason}）。</translation>
     </message>
     <message>
-        <source>No voice was chosen.{known}</source>
-        <translation>没有选择声音。{known}</translation>
-    </message>
-    <message>
         <source>Open a .timbre file, or import the text in it.</source>
         <translation>请打开 .timbre 文件，或导入其中的文本。</translation>
-    </message>
-    <message>
-        <source>Prepared voices want up to 8 GB; with less they are made again.</source>
-        <translation>准备好的声音最多占 8 GB；空间不足时会重新生成。</translation>
     </message>
     <message>
         <source>Prompt, text and speech together are {tokens} tokens; the model holds {most}.</source>
@@ -1781,10 +1749,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Python</source>
         <translation>Python</translation>
-    </message>
-    <message>
-        <source>Random models can only be written from a clone of the source.</source>
-        <translation>只有在源代码的克隆中才能写出随机模型。</translation>
     </message>
     <message>
         <source>Record or save it again.</source>
@@ -1815,80 +1779,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{name} 的第 {number} 行：{reason}</translation>
     </message>
     <message>
-        <source>A fault of the program itself.</source>
-        <translation>程序自身的故障。</translation>
-    </message>
-    <message>
-        <source>A file or folder may not be written, is in use, or is on a read-only disk.</source>
-        <translation>文件或文件夹不可写、被占用，或在只读磁盘上。</translation>
-    </message>
-    <message>
-        <source>A file that the model needs is not in its folder.</source>
-        <translation>模型需要的某个文件不在文件夹里。</translation>
-    </message>
-    <message>
-        <source>A library the program needs is missing or cannot be loaded.</source>
-        <translation>程序需要的某个库缺失或无法加载。</translation>
-    </message>
-    <message>
-        <source>A model file is cut short, damaged, or not what its name says.</source>
-        <translation>模型文件不完整、已损坏，或与文件名不符。</translation>
-    </message>
-    <message>
-        <source>A network computed something that is no number, most often in half precision.</source>
-        <translation>网络算出了不是数的结果，多半是半精度造成的。</translation>
-    </message>
-    <message>
-        <source>A process in which a library runs a part of the model ended or is silent.</source>
-        <translation>运行模型某一部分的进程结束了或没有回应。</translation>
-    </message>
-    <message>
-        <source>A pronunciation uses sounds the models do not know.</source>
-        <translation>读音里有模型不认识的音。</translation>
-    </message>
-    <message>
-        <source>A take or its sound is not in the project.</source>
-        <translation>项目里没有这个录次或它的声音。</translation>
-    </message>
-    <message>
-        <source>A voice cannot be called that.</source>
-        <translation>声音不能用这个名称。</translation>
-    </message>
-    <message>
-        <source>A voice has that name already.</source>
-        <translation>已有同名的声音。</translation>
-    </message>
-    <message>
-        <source>A weight file belongs to another model, or to a changed one.</source>
-        <translation>权重文件属于另一个模型，或模型被改动过。</translation>
-    </message>
-    <message>
-        <source>An option or setting has a value that cannot be used.</source>
-        <translation>选项或设置的值不能用。</translation>
-    </message>
-    <message>
-        <source>Another engine takes over; `timbre engines why` tells what happened.</source>
-        <translation>会由另一个引擎接替；`timbre engines why` 会说明发生了什么。</translation>
-    </message>
-    <message>
-        <source>Another export is writing into the folder.</source>
-        <translation>另一个导出正在写入该文件夹。</translation>
-    </message>
-    <message>
-        <source>Another program changed the project&apos;s file meanwhile.</source>
-        <translation>期间另一个程序改动了项目文件。</translation>
-    </message>
-    <message>
         <source>Another program or window is installing, checking or removing the same model.</source>
         <translation>另一个程序或窗口正在安装、校验或删除同一个模型。</translation>
-    </message>
-    <message>
-        <source>The message names its file: check its permissions, or begin a new one; the old one is kept.</source>
-        <translation>消息中写有文件位置：请检查其权限，或新建一个；旧的会保留。</translation>
-    </message>
-    <message>
-        <source>Check the connection and the proxy; choose the other source or a mirror. What has arrived stays.</source>
-        <translation>请检查网络和代理；换另一个来源或镜像。已下载的部分会保留。</translation>
     </message>
     <message>
         <source>Check the microphone and its level, and record again.</source>
@@ -1899,84 +1791,16 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请检查权限，或换一个文件夹。</translation>
     </message>
     <message>
-        <source>Choose another name, or remove the other voice first.</source>
-        <translation>请换一个名称，或先删除另一个声音。</translation>
-    </message>
-    <message>
         <source>Choose another style, or another model.</source>
         <translation>请换一种风格或换一个模型。</translation>
-    </message>
-    <message>
-        <source>Choose float32 (Settings), or let the engines be rebuilt.</source>
-        <translation>请选择 float32（设置），或重建引擎。</translation>
-    </message>
-    <message>
-        <source>Choose the best ten seconds of it.</source>
-        <translation>请从中选最好的十秒。</translation>
-    </message>
-    <message>
-        <source>Close other programs, choose a smaller model, or the processor.</source>
-        <translation>请关闭其他程序，换小一点的模型，或改用处理器。</translation>
-    </message>
-    <message>
-        <source>Connect one and choose it in the settings; writing files works without.</source>
-        <translation>请接上并在设置里选择；没有它也能写文件。</translation>
-    </message>
-    <message>
-        <source>Copy or export it again; it must hold a cosyvoice*.yaml and the files beside it.</source>
-        <translation>请重新复制或导出；里面必须有 cosyvoice*.yaml 和同目录的文件。</translation>
-    </message>
-    <message>
-        <source>Divide it into lines, or use `timbre export`.</source>
-        <translation>请分成多行，或使用 `timbre export`。</translation>
-    </message>
-    <message>
-        <source>Export it again from the program it comes from.</source>
-        <translation>请从原来的程序重新导出。</translation>
-    </message>
-    <message>
-        <source>Free some space; what was there before stays.</source>
-        <translation>请腾出空间；原有内容不受影响。</translation>
-    </message>
-    <message>
-        <source>Go on there, or close it there first.</source>
-        <translation>请在那边继续，或先在那边关闭。</translation>
-    </message>
-    <message>
-        <source>Have it exported again.</source>
-        <translation>请重新导出。</translation>
-    </message>
-    <message>
-        <source>Its sentence names what is possible.</source>
-        <translation>说明里写了可用的值。</translation>
     </message>
     <message>
         <source>Log in to the network, try again, or choose the other source.</source>
         <translation>请登录网络后重试，或换另一个来源。</translation>
     </message>
     <message>
-        <source>No voice and no file has that name.</source>
-        <translation>没有这个名称的声音或文件。</translation>
-    </message>
-    <message>
-        <source>Nothing is heard in the recording.</source>
-        <translation>录音里没有声音。</translation>
-    </message>
-    <message>
-        <source>Please send the report, with the log.</source>
-        <translation>请发送报告并附上日志。</translation>
-    </message>
-    <message>
         <source>Put all files of one release into the folder, or install the model again.</source>
         <translation>请把同一版本的全部文件放进文件夹，或重新安装模型。</translation>
-    </message>
-    <message>
-        <source>Put the library&apos;s file back from a backup, or add the recordings again.</source>
-        <translation>请从备份恢复列表文件，或重新添加录音。</translation>
-    </message>
-    <message>
-        <source>Record at 16 kHz or more; telephone quality does not suffice.</source>
-        <translation>请以 16 kHz 或更高录制；电话音质不够。</translation>
     </message>
     <message>
         <source>Run the set-up again: python3 packaging/run.py.</source>
@@ -2059,28 +1883,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请另存为其他名称，以保留两者。</translation>
     </message>
     <message>
-        <source>Save under another name; then nothing of either is lost.</source>
-        <translation>请另存为别的名称；这样两边都不会丢失。</translation>
-    </message>
-    <message>
-        <source>Say with --model which model it was stored with.</source>
-        <translation>请用 --model 指明它是用哪个模型保存的。</translation>
-    </message>
-    <message>
-        <source>Set it back to automatic (Settings, Speaking and playing).</source>
-        <translation>请改回自动（设置，朗读与播放）。</translation>
-    </message>
-    <message>
         <source>Something unexpected happened: {reason}.</source>
         <translation>发生了意外：{reason}。</translation>
-    </message>
-    <message>
-        <source>Something went wrong inside the program ({kind}: {reason}).</source>
-        <translation>程序内部出错（{kind}：{reason}）。</translation>
-    </message>
-    <message>
-        <source>Speak again, it starts anew; if it happens again, send the report and the worker&apos;s log.</source>
-        <translation>再说一次会重新启动；若反复出现，请发送报告和该进程的日志。</translation>
     </message>
     <message>
         <source>Speak it and export again.</source>
@@ -2111,14 +1915,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请在桌面环境中启动本程序；`timbre --help` 列出终端中可用的命令。</translation>
     </message>
     <message>
-        <source>Take both away (pip uninstall onnxruntime onnxruntime-gpu), then install the one that is wanted: onnxruntime-gpu for an NVIDIA card, else onnxruntime.</source>
-        <translation>请先都卸载（pip uninstall onnxruntime onnxruntime-gpu），再安装需要的一个：有 NVIDIA 显卡用 onnxruntime-gpu，否则用 onnxruntime。</translation>
-    </message>
-    <message>
-        <source>Take one that the message names, or leave the option out.</source>
-        <translation>请选用提示中给出的长度，或不使用该选项。</translation>
-    </message>
-    <message>
         <source>Take {shortest}, or {shortest} plus a multiple of {grid}.</source>
         <translation>请取 {shortest}，或 {shortest} 加 {grid} 的整数倍。</translation>
     </message>
@@ -2147,16 +1943,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>“{written}”的替代读法无法朗读。</translation>
     </message>
     <message>
-        <source>The archive is damaged, is no zip or tar, or holds no model.</source>
-        <translation>压缩包已损坏、不是 zip 或 tar，或里面没有模型。</translation>
-    </message>
-    <message>
         <source>The built engine {file} was not made for a sentence this long.</source>
         <translation>已构建的引擎 {file} 不支持这么长的句子。</translation>
-    </message>
-    <message>
-        <source>The chosen precision or device does not work here.</source>
-        <translation>所选的精度或设备在这里不能用。</translation>
     </message>
     <message>
         <source>The clip is empty.</source>
@@ -2165,10 +1953,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The clip is silent.</source>
         <translation>录音没有声音。</translation>
-    </message>
-    <message>
-        <source>The computer or its graphics card has too little memory free.</source>
-        <translation>电脑或显卡的可用内存不够。</translation>
     </message>
     <message>
         <source>The description of a built engine cannot be read.</source>
@@ -2223,14 +2007,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>路径 {folder} 太长。</translation>
     </message>
     <message>
-        <source>The pronunciation dictionary of all scripts cannot be read.</source>
-        <translation>所有脚本共用的发音词典无法读取。</translation>
-    </message>
-    <message>
-        <source>The file holds values that are no sound.</source>
-        <translation>文件里有不是声音的数值。</translation>
-    </message>
-    <message>
         <source>The flow cannot run in {name}.</source>
         <translation>流模型无法以 {name} 运行。</translation>
     </message>
@@ -2239,24 +2015,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>流模型无法以 {precision} 运行。</translation>
     </message>
     <message>
-        <source>The folder holds a model of a generation this version does not speak with.</source>
-        <translation>文件夹里的模型属于本版本还不支持的一代。</translation>
-    </message>
-    <message>
         <source>The folder mixes files of different models: download the model again.</source>
         <translation>文件夹中混有不同模型的文件：请重新下载模型。</translation>
     </message>
     <message>
         <source>The graphics card has not enough memory for the built engine {file}.</source>
         <translation>显存不足，无法使用已构建的引擎 {file}。</translation>
-    </message>
-    <message>
-        <source>The length of the first chunk (--first-hop) ends where the exact streaming cannot cut.</source>
-        <translation>第一个音块的长度（--first-hop）结束在精确流式合成不能切分的位置。</translation>
-    </message>
-    <message>
-        <source>The list of your voices cannot be read; the recordings are still there.</source>
-        <translation>声音列表无法读取；录音仍在。</translation>
     </message>
     <message>
         <source>The loaded model does not know pronunciation tokens such as {tokens}.</source>
@@ -2279,60 +2043,16 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>详情见“日志”标签页。</translation>
     </message>
     <message>
-        <source>The model does not know that style, tag or way of speaking.</source>
-        <translation>模型不懂这种风格、标记或说话方式。</translation>
-    </message>
-    <message>
-        <source>The model ended before it said anything.</source>
-        <translation>模型还没说话就结束了。</translation>
-    </message>
-    <message>
         <source>The model ended the sentence before it said anything.</source>
         <translation>模型还没有说出任何内容就结束了这句话。</translation>
-    </message>
-    <message>
-        <source>The model has no style of that name.</source>
-        <translation>模型没有这个名称的风格。</translation>
-    </message>
-    <message>
-        <source>The model is not installed under that name, or the folder is not there.</source>
-        <translation>没有安装这个名称的模型，或者文件夹不存在。</translation>
-    </message>
-    <message>
-        <source>The model&apos;s yaml file lacks a value or holds one that cannot be.</source>
-        <translation>模型的 yaml 文件缺少某个值，或含有不可能的值。</translation>
-    </message>
-    <message>
-        <source>The name is taken, cannot be that of a folder, or is that of a release with other contents.</source>
-        <translation>名称已被占用、不能作文件夹名，或属于内容不同的发布版本。</translation>
     </message>
     <message>
         <source>The name pattern is empty.</source>
         <translation>文件名格式是空的。</translation>
     </message>
     <message>
-        <source>The place models come from does not answer: no network, a proxy, or its certificate is not trusted.</source>
-        <translation>模型来源没有回应：没有网络、代理问题，或证书不受信任。</translation>
-    </message>
-    <message>
-        <source>The place models come from does not hand the model out: forbidden, missing, or asked too often.</source>
-        <translation>模型来源不提供该模型：被禁止、不存在，或请求过多。</translation>
-    </message>
-    <message>
-        <source>The process that speaks does not answer.</source>
-        <translation>负责说话的进程没有回应。</translation>
-    </message>
-    <message>
-        <source>The process that speaks ended: a crash, or the system took its memory.</source>
-        <translation>负责说话的进程结束了：崩溃，或被系统收回内存。</translation>
-    </message>
-    <message>
         <source>The process that speaks was closed.</source>
         <translation>朗读进程已关闭。</translation>
-    </message>
-    <message>
-        <source>The project file is missing, damaged, of a newer version, or no project.</source>
-        <translation>项目文件不存在、已损坏、来自更新的版本，或不是项目。</translation>
     </message>
     <message>
         <source>The project is open in another window.</source>
@@ -2343,20 +2063,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>发音词典 {path} 已损坏。</translation>
     </message>
     <message>
-        <source>The recording and the text together are longer than the model can hold.</source>
-        <translation>录音和文本加起来超过模型的容量。</translation>
-    </message>
-    <message>
-        <source>The recording has too few samples a second for the model.</source>
-        <translation>录音的采样率对模型来说太低。</translation>
-    </message>
-    <message>
         <source>The recording in {file} cannot be used.</source>
         <translation>无法使用 {file} 中的录音。</translation>
-    </message>
-    <message>
-        <source>The recording is longer than the model takes.</source>
-        <translation>录音超过模型能接受的长度。</translation>
     </message>
     <message>
         <source>The recording lasts {seconds:.1f} s; the model listens to at most {longest:.0f} s at once.</source>
@@ -2399,16 +2107,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文本有 {length:,} 个字符；一次最多 {most:,} 个。</translation>
     </message>
     <message>
-        <source>The text holds nothing that can be said.</source>
-        <translation>文本里没有可以说的内容。</translation>
-    </message>
-    <message>
         <source>The text is empty.</source>
         <translation>文本是空的。</translation>
-    </message>
-    <message>
-        <source>The text is longer than one request may be.</source>
-        <translation>文本超过一次请求的上限。</translation>
     </message>
     <message>
         <source>The transcript of the stored voice {name} is damaged.</source>
@@ -2419,20 +2119,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>真峰值上限 {peak:g} dBTP 超出范围。</translation>
     </message>
     <message>
-        <source>The voice file is damaged or was not made by this program.</source>
-        <translation>声音文件已损坏，或不是本程序生成的。</translation>
-    </message>
-    <message>
-        <source>The voice was kept without its recording, for another generation of models.</source>
-        <translation>这个声音没有保留录音，只适用于另一代模型。</translation>
-    </message>
-    <message>
         <source>The window cannot be shown: {reason}.</source>
         <translation>无法显示窗口：{reason}。</translation>
-    </message>
-    <message>
-        <source>The window was asked for where nothing can be shown.</source>
-        <translation>在没有显示的地方要求打开窗口。</translation>
     </message>
     <message>
         <source>There are no lines to export.</source>
@@ -2475,16 +2163,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有精度“{name}”。</translation>
     </message>
     <message>
-        <source>There is no room left on the disk, or a quota is used up.</source>
-        <translation>磁盘没有空间了，或配额用完了。</translation>
-    </message>
-    <message>
         <source>There is no screen here to show the window on.</source>
         <translation>这里没有可以显示窗口的屏幕。</translation>
-    </message>
-    <message>
-        <source>There is no sound card, or it was taken away.</source>
-        <translation>没有声卡，或它被拔掉了。</translation>
     </message>
     <message>
         <source>There is no voice named {name}.{did_you_mean}</source>
@@ -2505,10 +2185,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is nothing to speak in this text.</source>
         <translation>这段文本中没有可朗读的内容。</translation>
-    </message>
-    <message>
-        <source>There is too little speech in the recording to learn a voice from.</source>
-        <translation>录音里的话太少，学不到音色。</translation>
     </message>
     <message>
         <source>There was not enough memory to build {file}.</source>
@@ -2555,10 +2231,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重试，或换一个种子。</translation>
     </message>
     <message>
-        <source>Try again; if it stays, report it together with the log.</source>
-        <translation>请重试；如果仍然如此，请连同日志一起报告。</translation>
-    </message>
-    <message>
         <source>Update this program.</source>
         <translation>请更新本程序。</translation>
     </message>
@@ -2569,10 +2241,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
         <translation>请使用 CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B 的文件夹。</translation>
-    </message>
-    <message>
-        <source>Use a backup or update the program; what was never saved is offered when the window opens.</source>
-        <translation>请使用备份或更新程序；从未保存的内容会在窗口打开时提供恢复。</translation>
     </message>
     <message>
         <source>Use a shorter recording or a shorter text.</source>
@@ -2587,56 +2255,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请使用字母、数字和空格。</translation>
     </message>
     <message>
-        <source>Use the commands (`timbre --help`), or start it on a desktop.</source>
-        <translation>请使用命令（`timbre --help`），或在桌面环境启动。</translation>
-    </message>
-    <message>
-        <source>Use the model it was made for, or add it again from a recording.</source>
-        <translation>请用原来的模型，或从录音重新添加。</translation>
-    </message>
-    <message>
-        <source>Use three to ten seconds of one person speaking.</source>
-        <translation>请使用一个人说的三到十秒录音。</translation>
-    </message>
-    <message>
         <source>Use {known}.</source>
         <translation>请使用 {known}。</translation>
-    </message>
-    <message>
-        <source>Verify the model, or install it again; a yaml that was edited must be put back.</source>
-        <translation>请校验模型或重新安装；改动过的 yaml 要恢复原样。</translation>
     </message>
     <message>
         <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is 300.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 300 秒。</translation>
     </message>
     <message>
-        <source>WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot</source>
-        <translation>可以读取 WAV、FLAC、OGG 和 MP3，不能读取 m4a、mp4 和 webm</translation>
-    </message>
-    <message>
         <source>Wait some minutes, or choose the other source or a mirror.</source>
         <translation>请等几分钟，或换另一个来源或镜像。</translation>
     </message>
     <message>
-        <source>Wait until it is done, or choose another folder.</source>
-        <translation>请等它完成，或另选文件夹。</translation>
-    </message>
-    <message>
-        <source>Wait until that is done, or end it there.</source>
-        <translation>请等它完成，或在那里结束它。</translation>
-    </message>
-    <message>
-        <source>Wait, or stop it and speak again.</source>
-        <translation>请稍候，或停止后再说一次。</translation>
-    </message>
-    <message>
         <source>What 8-bit weights need cannot be compiled for this graphics card ({reason}).</source>
         <translation>无法为这块显卡编译 8 位权重所需的程序（{reason}）。</translation>
-    </message>
-    <message>
-        <source>What arrived is not the published file: a login page, a changed mirror, or damage on the way.</source>
-        <translation>收到的不是发布的文件：登录页、被改动的镜像，或传输损坏。</translation>
     </message>
     <message>
         <source>Write 1 to {longest} letters.</source>
@@ -2659,10 +2291,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请至少写一个词。</translation>
     </message>
     <message>
-        <source>Write it in pinyin or in the sounds that the dictionary offers.</source>
-        <translation>请用拼音或词典提供的音写。</translation>
-    </message>
-    <message>
         <source>Write names with lists of words.</source>
         <translation>请写名称及其词语列表。</translation>
     </message>
@@ -2683,34 +2311,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>`timbre --help` 列出在终端中可用的功能。</translation>
     </message>
     <message>
-        <source>`timbre doctor` says which; set the program up again.</source>
-        <translation>`timbre doctor` 会指出是哪个；请重新安装程序。</translation>
-    </message>
-    <message>
-        <source>`timbre engines why` says what happened, `timbre engines rebuild` tries again.</source>
-        <translation>`timbre engines why` 会说明原因，`timbre engines rebuild` 会重试。</translation>
-    </message>
-    <message>
-        <source>`timbre models list` names those there are; install it, or correct the name or folder.</source>
-        <translation>`timbre models list` 会列出现有模型；请安装它，或更正名称或文件夹。</translation>
-    </message>
-    <message>
-        <source>`timbre models verify --repair` fetches it; a folder of your own must be completed.</source>
-        <translation>`timbre models verify --repair` 会补齐；您自己的文件夹需要您来补全。</translation>
-    </message>
-    <message>
-        <source>`timbre models verify --repair`, or Verify on the page of models (Ctrl+M).</source>
-        <translation>请运行 `timbre models verify --repair`，或在模型页（Ctrl+M）选择校验。</translation>
-    </message>
-    <message>
-        <source>`timbre styles` names those of the model; every model has its own.</source>
-        <translation>`timbre styles` 会列出模型的风格；每个模型各不相同。</translation>
-    </message>
-    <message>
-        <source>`timbre voices list` names the voices; add it, or correct the name.</source>
-        <translation>`timbre voices list` 会列出声音；请添加或更正名称。</translation>
-    </message>
-    <message>
         <source>a file cannot be written or read: {reason}</source>
         <translation>文件无法写入或读取：{reason}</translation>
     </message>
@@ -2725,14 +2325,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>accelerators</source>
         <translation>加速库</translation>
-    </message>
-    <message>
-        <source>all kinds can be read (PyAV {version})</source>
-        <translation>各种格式都能读取（PyAV {version}）</translation>
-    </message>
-    <message>
-        <source>all kinds can be read (ffmpeg {version})</source>
-        <translation>各种格式都能读取（ffmpeg {version}）</translation>
     </message>
     <message>
         <source>another program is using it</source>
@@ -2755,16 +2347,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>引擎</translation>
     </message>
     <message>
-        <source>engine plans</source>
-        <translation>引擎计划</translation>
-    </message>
-    <message>
         <source>exit status {status}</source>
         <translation>退出状态 {status}</translation>
-    </message>
-    <message>
-        <source>graphics card</source>
-        <translation>显卡</translation>
     </message>
     <message>
         <source>is not a group of settings</source>
@@ -2815,20 +2399,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>它不是普通文件</translation>
     </message>
     <message>
-        <source>last errors</source>
-        <translation>最近的错误</translation>
-    </message>
-    <message>
         <source>libraries</source>
         <translation>程序库</translation>
     </message>
     <message>
         <source>logs</source>
         <translation>日志</translation>
-    </message>
-    <message>
-        <source>m4a, mp4 and webm cannot be read: the program ffmpeg is there, but does not start</source>
-        <translation>不能读取 m4a、mp4、webm：程序 ffmpeg 虽在，但无法启动</translation>
     </message>
     <message>
         <source>memory</source>
@@ -2871,24 +2447,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有已安装的</translation>
     </message>
     <message>
-        <source>none of NVIDIA; the processor speaks</source>
-        <translation>没有 NVIDIA 显卡；由处理器朗读</translation>
-    </message>
-    <message>
-        <source>none yet: they are made while nobody speaks, or by `timbre engines build`</source>
-        <translation>还没有：会在无人朗读时生成，或用 `timbre engines build` 生成</translation>
-    </message>
-    <message>
         <source>of another shape: {names}</source>
         <translation>形状不同：{names}</translation>
-    </message>
-    <message>
-        <source>onnxruntime and onnxruntime-gpu are both installed, and overwrite each other</source>
-        <translation>同时安装了 onnxruntime 和 onnxruntime-gpu，它们会互相覆盖</translation>
-    </message>
-    <message>
-        <source>part of the program</source>
-        <translation>程序自带</translation>
     </message>
     <message>
         <source>permission denied</source>
@@ -2903,20 +2463,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>程序</translation>
     </message>
     <message>
-        <source>recordings</source>
-        <translation>录音</translation>
-    </message>
-    <message>
         <source>signal {number}</source>
         <translation>信号 {number}</translation>
-    </message>
-    <message>
-        <source>sound card</source>
-        <translation>声卡</translation>
-    </message>
-    <message>
-        <source>the default device plays; {outputs} to play on, {inputs} to record with</source>
-        <translation>默认设备可以播放；{outputs} 个播放设备，{inputs} 个录音设备</translation>
     </message>
     <message>
         <source>the device is gone</source>
@@ -3015,22 +2563,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{all}，空闲 {free}</translation>
     </message>
     <message>
-        <source>{card}, {memory} of memory, driver {driver}</source>
-        <translation>{card}，显存 {memory}，驱动 {driver}</translation>
-    </message>
-    <message>
-        <source>{card}; PyTorch cannot use it</source>
-        <translation>{card}；PyTorch 无法使用它</translation>
-    </message>
-    <message>
-        <source>{count} kept</source>
-        <translation>共 {count} 个</translation>
-    </message>
-    <message>
-        <source>{count} of {total} lines could not be spoken; line {number}: {reason}</source>
-        <translation>{total} 行中有 {count} 行无法合成；第 {number} 行：{reason}</translation>
-    </message>
-    <message>
         <source>{engine} in {precision}</source>
         <translation>{engine}（{precision}）</translation>
     </message>
@@ -3069,10 +2601,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} does not fit the settings of its model folder ({complaints}).</source>
         <translation>{file} 与其模型文件夹的设置不符（{complaints}）。</translation>
-    </message>
-    <message>
-        <source>{file} does not lie in a model folder.</source>
-        <translation>{file} 不在模型文件夹中。</translation>
     </message>
     <message>
         <source>{file} holds no settings.</source>
@@ -3171,20 +2699,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 由本程序的更新版本写成。</translation>
     </message>
     <message>
-        <source>{folder} cannot be written to</source>
-        <translation>无法写入 {folder}</translation>
-    </message>
-    <message>
         <source>{folder}, {used} used, {free} free</source>
         <translation>{folder}，已用 {used}，剩余 {free}</translation>
     </message>
     <message>
         <source>{format} does not support {sample_rate} Hz.</source>
         <translation>{format} 不支持 {sample_rate} Hz。</translation>
-    </message>
-    <message>
-        <source>{good} proven, {refused} refused, {resting} given up; {used} of at most {limit}</source>
-        <translation>{good} 个已验证，{refused} 个被拒绝，{resting} 个已放弃；占用 {used}，上限 {limit}</translation>
     </message>
     <message>
         <source>{host} does not have the model (status {status}).</source>
@@ -3199,24 +2719,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>未安装 {library}</translation>
     </message>
     <message>
-        <source>{missing} of {all} have lost their recording</source>
-        <translation>{all} 个中有 {missing} 个丢失了录音</translation>
-    </message>
-    <message>
-        <source>{name} comes with the program and is not downloaded.</source>
-        <translation>{name} 随程序附带，无需下载。</translation>
-    </message>
-    <message>
-        <source>{name} is not a model that can be downloaded.{did_you_mean}</source>
-        <translation>{name} 不是可以下载的模型。{did_you_mean}</translation>
-    </message>
-    <message>
         <source>{name} is not installed.</source>
         <translation>{name} 尚未安装。</translation>
-    </message>
-    <message>
-        <source>{name}, which ships with the program, is gone.</source>
-        <translation>随程序提供的 {name} 不见了。</translation>
     </message>
     <message>
         <source>{name}, {cores} cores ({logical} logical)</source>
@@ -3247,16 +2751,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请存为 WAV、FLAC 或 MP3；要读 m4a、mp4、webm，请安装 ffmpeg。</translation>
     </message>
     <message>
-        <source>The file is missing, is no sound, or is of a kind that ffmpeg would have to read.</source>
-        <translation>文件不存在、不是声音，或是需要由 ffmpeg 读取的格式。</translation>
-    </message>
-    <message>
         <source>Timbre Studio {version}, {origin}, {system}</source>
         <translation>Timbre Studio {version}，{origin}，{system}</translation>
-    </message>
-    <message>
-        <source>`timbre models list` names them; a folder or an archive comes in by `timbre models import`.</source>
-        <translation>`timbre models list` 会列出它们；文件夹或压缩包请用 `timbre models import`。</translation>
     </message>
     <message>
         <source>cannot be reached, or this computer is not connected to the internet</source>
@@ -3277,10 +2773,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{names} or {last}</source>
         <translation>{names} 或 {last}</translation>
-    </message>
-    <message>
-        <source>{name} has no recording, only what a {own} model stored of it; {model} is a {generation} model.</source>
-        <translation>{name} 没有录音，只有 {own} 模型为它保存的内容；而 {model} 是 {generation} 模型。</translation>
     </message>
     <message>
         <source>{path} cannot be opened ({reason}).</source>
@@ -4425,6 +3917,506 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>vLLM rejected the line ({reason}).</source>
         <translation>vLLM 拒绝处理该句（{reason}）。</translation>
+    </message>
+    <message>
+        <source>Choose another name, or remove the other voice.</source>
+        <translation>请换一个名称，或删除原有音色。</translation>
+    </message>
+    <message>
+        <source>Choose float32 (Settings), or rebuild the engines.</source>
+        <translation>请在设置中选择 float32，或重新构建引擎。</translation>
+    </message>
+    <message>
+        <source>Choose its best ten seconds.</source>
+        <translation>请选取其中最好的十秒。</translation>
+    </message>
+    <message>
+        <source>Close other programs, choose a smaller model, or run it on the CPU.</source>
+        <translation>请关闭其他程序、选用更小的模型，或改用 CPU 运行。</translation>
+    </message>
+    <message>
+        <source>Connect one and choose it in the settings. Exporting files works without one.</source>
+        <translation>请连接设备并在设置中选择。导出文件不需要音频设备。</translation>
+    </message>
+    <message>
+        <source>Continue there, or close it there first.</source>
+        <translation>请在那个窗口中继续，或先将其关闭。</translation>
+    </message>
+    <message>
+        <source>Copy or export it again. It must contain a cosyvoice*.yaml and the files beside it.</source>
+        <translation>请重新复制或导出。其中须包含 cosyvoice*.yaml 及同目录下的文件。</translation>
+    </message>
+    <message>
+        <source>Export it again from its original program.</source>
+        <translation>请用原来的程序重新导出。</translation>
+    </message>
+    <message>
+        <source>Export it again.</source>
+        <translation>请重新导出。</translation>
+    </message>
+    <message>
+        <source>Free disk space: the disk is almost full.</source>
+        <translation>磁盘即将用尽，请清理空间。</translation>
+    </message>
+    <message>
+        <source>Free disk space; existing files are kept.</source>
+        <translation>请清理磁盘空间；已有文件不受影响。</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>Random models can only be created from a clone of the source.</source>
+        <translation>只有在源码克隆中才能创建随机模型。</translation>
+    </message>
+    <message>
+        <source>{gpu}, {memory} of memory, driver {driver}</source>
+        <translation>{gpu}，显存 {memory}，驱动 {driver}</translation>
+    </message>
+    <message>
+        <source>{gpu}; not usable by PyTorch</source>
+        <translation>{gpu}；PyTorch 无法使用</translation>
+    </message>
+    <message>
+        <source>{missing} of {all} lack their recording</source>
+        <translation>{all} 个音色中有 {missing} 个缺少录音</translation>
+    </message>
+    <message>
+        <source>{name} is bundled with the program and is not downloaded.</source>
+        <translation>{name} 随程序附带，无需下载。</translation>
+    </message>
+    <message>
+        <source>{name} is not a downloadable model.{did_you_mean}</source>
+        <translation>{name} 不是可下载的模型。{did_you_mean}</translation>
+    </message>
+    <message>
+        <source>{name}, which is bundled with the program, is missing.</source>
+        <translation>缺少随程序附带的 {name}。</translation>
+    </message>
+    <message>
+        <source>{name} has no recording, only features stored by a {own} model; {model} is a {generation} model.</source>
+        <translation>{name} 没有录音，只有 {own} 模型存储的特征；{model} 是 {generation} 模型。</translation>
+    </message>
+    <message>
+        <source> Your voices: {names}.</source>
+        <translation>现有音色：{names}。</translation>
+    </message>
+    <message>
+        <source>A CosyVoice model needs about 6 GB: close other programs before using one.</source>
+        <translation>CosyVoice 模型约需 6 GB 内存，使用前请关闭其他程序。</translation>
+    </message>
+    <message>
+        <source>A file of the model is missing from its folder.</source>
+        <translation>模型文件夹中缺少文件。</translation>
+    </message>
+    <message>
+        <source>A file or folder is not writable, is in use, or is on a read-only disk.</source>
+        <translation>文件或文件夹不可写、正被占用，或位于只读磁盘上。</translation>
+    </message>
+    <message>
+        <source>A model file is truncated, damaged, or of another kind than its name suggests.</source>
+        <translation>模型文件不完整、已损坏，或类型与文件名不符。</translation>
+    </message>
+    <message>
+        <source>A network computed invalid numbers, usually in half precision.</source>
+        <translation>网络计算出无效数值，多见于半精度。</translation>
+    </message>
+    <message>
+        <source>A process in which a library runs a part of the model ended or does not respond.</source>
+        <translation>运行模型某一部分的进程已结束或没有响应。</translation>
+    </message>
+    <message>
+        <source>A pronunciation contains sounds that the models do not support.</source>
+        <translation>读音中含有模型不支持的音。</translation>
+    </message>
+    <message>
+        <source>A required library is missing or cannot be loaded.</source>
+        <translation>缺少必需的库，或无法加载。</translation>
+    </message>
+    <message>
+        <source>A take or its audio is not in the project.</source>
+        <translation>项目中没有该版本或其音频。</translation>
+    </message>
+    <message>
+        <source>A voice with that name exists already.</source>
+        <translation>已有同名音色。</translation>
+    </message>
+    <message>
+        <source>A weight file belongs to another or a modified model.</source>
+        <translation>权重文件属于其他模型或改动过的模型。</translation>
+    </message>
+    <message>
+        <source>Add the voice, or correct the name. `timbre voices list` lists the voices.</source>
+        <translation>请添加该音色或更正名称。`timbre voices list` 可列出所有音色。</translation>
+    </message>
+    <message>
+        <source>An error in the program itself.</source>
+        <translation>程序自身的错误。</translation>
+    </message>
+    <message>
+        <source>An option or setting has an invalid value.</source>
+        <translation>选项或设置的值无效。</translation>
+    </message>
+    <message>
+        <source>Another engine takes over. `timbre engines why` shows the cause.</source>
+        <translation>将改用其他引擎。`timbre engines why` 可查看原因。</translation>
+    </message>
+    <message>
+        <source>Another export is writing to the folder.</source>
+        <translation>另一个导出任务正在写入该文件夹。</translation>
+    </message>
+    <message>
+        <source>Another program has changed the project file.</source>
+        <translation>项目文件已被其他程序修改。</translation>
+    </message>
+    <message>
+        <source>Check the connection and the proxy; choose the other source or a mirror. Downloaded data is kept.</source>
+        <translation>请检查网络连接和代理，或改用其他来源、镜像。已下载的数据会保留。</translation>
+    </message>
+    <message>
+        <source>Check the permissions of the file named in the message, or start a new one; the old one is kept.</source>
+        <translation>请检查提示中文件的权限，或新建一个；旧文件会保留。</translation>
+    </message>
+    <message>
+        <source>Choose a {own} model with --model, or create the voice from a recording.</source>
+        <translation>请用 --model 选择 {own} 模型，或用录音创建音色。</translation>
+    </message>
+    <message>
+        <source>Give a recording or the name of a voice with --voice.</source>
+        <translation>请用 --voice 指定录音或音色名称。</translation>
+    </message>
+    <message>
+        <source>Give the model it was stored with: --model.</source>
+        <translation>请用 --model 指定存储它时所用的模型。</translation>
+    </message>
+    <message>
+        <source>If it is damaged, reinstall the program.</source>
+        <translation>如已损坏，请重新安装程序。</translation>
+    </message>
+    <message>
+        <source>Install the model, or correct the name or folder. `timbre models list` lists models.</source>
+        <translation>请安装该模型，或更正名称或文件夹。`timbre models list` 可列出模型。</translation>
+    </message>
+    <message>
+        <source>No sound device is available, or it was disconnected.</source>
+        <translation>没有可用的音频设备，或设备已断开。</translation>
+    </message>
+    <message>
+        <source>No voice is given.{known}</source>
+        <translation>未指定音色。{known}</translation>
+    </message>
+    <message>
+        <source>Please send the report with the log.</source>
+        <translation>请附上日志提交报告。</translation>
+    </message>
+    <message>
+        <source>Prepared voices use up to 8 GB; with less space they are computed again.</source>
+        <translation>音色缓存最多占用 8 GB；空间不足时会重新计算。</translation>
+    </message>
+    <message>
+        <source>Record at 16 kHz or more; telephone quality is not enough.</source>
+        <translation>请以 16 kHz 或更高的采样率录音，电话音质不够。</translation>
+    </message>
+    <message>
+        <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one: onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime.</source>
+        <translation>请先卸载两者（pip uninstall onnxruntime onnxruntime-gpu），再安装其一：有 NVIDIA GPU 用 onnxruntime-gpu，否则用 onnxruntime。</translation>
+    </message>
+    <message>
+        <source>Restore the library file from a backup, or add the recordings again.</source>
+        <translation>请从备份恢复音色库文件，或重新添加录音。</translation>
+    </message>
+    <message>
+        <source>Run `timbre doctor` for details, and set up the program again.</source>
+        <translation>运行 `timbre doctor` 查看详情，并重新安装程序。</translation>
+    </message>
+    <message>
+        <source>Run `timbre models verify --repair`, or choose Verify on the Models page (Ctrl+M).</source>
+        <translation>请运行 `timbre models verify --repair`，或在模型页面（Ctrl+M）点击校验。</translation>
+    </message>
+    <message>
+        <source>Run `timbre models verify --repair`; in a folder of your own, add the file.</source>
+        <translation>请运行 `timbre models verify --repair`；如果是自己的文件夹，请补上该文件。</translation>
+    </message>
+    <message>
+        <source>Save under another name to keep both versions.</source>
+        <translation>请另存为其他名称，以保留两个版本。</translation>
+    </message>
+    <message>
+        <source>Set it to automatic (Settings, Speaking and playing).</source>
+        <translation>请在设置的“朗读与播放”中改为自动。</translation>
+    </message>
+    <message>
+        <source>Split it into lines, or use `timbre export`.</source>
+        <translation>请拆分成多行，或使用 `timbre export`。</translation>
+    </message>
+    <message>
+        <source>The archive is damaged, is not a zip or tar file, or contains no model.</source>
+        <translation>压缩包已损坏、不是 zip 或 tar 文件，或其中没有模型。</translation>
+    </message>
+    <message>
+        <source>The chosen precision or device is not supported on this computer.</source>
+        <translation>这台电脑不支持所选的精度或设备。</translation>
+    </message>
+    <message>
+        <source>The computer or its GPU has too little free memory.</source>
+        <translation>内存或显存不足。</translation>
+    </message>
+    <message>
+        <source>The disk is full, or a quota is used up.</source>
+        <translation>磁盘已满，或配额已用尽。</translation>
+    </message>
+    <message>
+        <source>The download source cannot be reached: no network, a proxy, or an untrusted certificate.</source>
+        <translation>无法连接下载来源：没有网络、代理问题，或证书不受信任。</translation>
+    </message>
+    <message>
+        <source>The download source refuses the model: access denied, not found, or too many requests.</source>
+        <translation>下载来源拒绝提供模型：没有权限、模型不存在，或请求过于频繁。</translation>
+    </message>
+    <message>
+        <source>The downloaded data is not the published file: a login page, a modified mirror, or damage in transit.</source>
+        <translation>下载的内容与发布的文件不符：可能是登录页面、被改动的镜像，或传输中损坏。</translation>
+    </message>
+    <message>
+        <source>The file contains values that are not audio.</source>
+        <translation>文件中含有非音频数值。</translation>
+    </message>
+    <message>
+        <source>The file is missing, is not audio, or has a format that needs ffmpeg.</source>
+        <translation>文件不存在、不是音频，或其格式需要 ffmpeg 才能读取。</translation>
+    </message>
+    <message>
+        <source>The first chunk (--first-hop) ends where exact streaming cannot split.</source>
+        <translation>首个分块（--first-hop）的结束位置无法用于精确流式合成。</translation>
+    </message>
+    <message>
+        <source>The folder contains a model of a generation that this version does not support.</source>
+        <translation>文件夹中的模型属于本版本不支持的系列。</translation>
+    </message>
+    <message>
+        <source>The global pronunciation dictionary cannot be read.</source>
+        <translation>无法读取全局发音词典。</translation>
+    </message>
+    <message>
+        <source>The message lists the valid values.</source>
+        <translation>有效的值见提示。</translation>
+    </message>
+    <message>
+        <source>The model does not support that style or tag.</source>
+        <translation>该模型不支持此风格或标签。</translation>
+    </message>
+    <message>
+        <source>The model has no style with that name.</source>
+        <translation>该模型没有此名称的风格。</translation>
+    </message>
+    <message>
+        <source>The model is not installed under that name, or the folder does not exist.</source>
+        <translation>没有安装此名称的模型，或文件夹不存在。</translation>
+    </message>
+    <message>
+        <source>The model stopped before it produced speech.</source>
+        <translation>模型未生成任何语音就停止了。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
+        <translation>模型的 yaml 文件缺少某个值，或含有无效的值。</translation>
+    </message>
+    <message>
+        <source>The name is in use, is not a valid folder name, or belongs to a release with other contents.</source>
+        <translation>该名称已被使用、不能用作文件夹名，或属于内容不同的发布版。</translation>
+    </message>
+    <message>
+        <source>The name is not valid for a voice.</source>
+        <translation>该名称不能用作音色名称。</translation>
+    </message>
+    <message>
+        <source>The project file is missing, damaged, from a newer version, or not a project.</source>
+        <translation>项目文件不存在、已损坏、来自更新的版本，或不是项目文件。</translation>
+    </message>
+    <message>
+        <source>The recording and the text together exceed the capacity of the model.</source>
+        <translation>录音与文本的总长度超出模型的容量。</translation>
+    </message>
+    <message>
+        <source>The recording contains too little speech to clone a voice.</source>
+        <translation>录音中的语音太少，不足以克隆音色。</translation>
+    </message>
+    <message>
+        <source>The recording is longer than the model accepts.</source>
+        <translation>录音超过模型允许的长度。</translation>
+    </message>
+    <message>
+        <source>The recording is silent.</source>
+        <translation>录音没有声音。</translation>
+    </message>
+    <message>
+        <source>The sample rate of the recording is too low for the model.</source>
+        <translation>录音的采样率低于模型的要求。</translation>
+    </message>
+    <message>
+        <source>The speech process does not respond.</source>
+        <translation>朗读进程没有响应。</translation>
+    </message>
+    <message>
+        <source>The speech process ended: it crashed, or the system ended it for lack of memory.</source>
+        <translation>朗读进程已结束：进程崩溃，或因内存不足被系统终止。</translation>
+    </message>
+    <message>
+        <source>The text contains nothing that can be spoken.</source>
+        <translation>文本中没有可朗读的内容。</translation>
+    </message>
+    <message>
+        <source>The text is too long for one request.</source>
+        <translation>文本太长，无法一次处理。</translation>
+    </message>
+    <message>
+        <source>The voice file is damaged, or is not a voice file of this program.</source>
+        <translation>音色文件已损坏，或不是本程序的音色文件。</translation>
+    </message>
+    <message>
+        <source>The voice library cannot be read; the recordings still exist.</source>
+        <translation>无法读取音色库；录音仍然保留。</translation>
+    </message>
+    <message>
+        <source>The voice was stored without its recording, for another generation of models.</source>
+        <translation>该音色没有保存录音，且属于另一系列的模型。</translation>
+    </message>
+    <message>
+        <source>The window cannot be opened: no display is available.</source>
+        <translation>无法打开窗口：没有可用的显示器。</translation>
+    </message>
+    <message>
+        <source>There is no voice or file with that name.</source>
+        <translation>没有此名称的音色或文件。</translation>
+    </message>
+    <message>
+        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
+        <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
+    </message>
+    <message>
+        <source>Use a backup or update the program. Unsaved changes are offered when the window opens.</source>
+        <translation>请使用备份或更新程序。打开窗口时可恢复未保存的更改。</translation>
+    </message>
+    <message>
+        <source>Use a length that the message lists, or omit the option.</source>
+        <translation>请使用提示中列出的长度，或不使用此选项。</translation>
+    </message>
+    <message>
+        <source>Use a model of that generation, or create the voice from a recording.</source>
+        <translation>请使用该系列的模型，或用录音创建音色。</translation>
+    </message>
+    <message>
+        <source>Use the command line (`timbre --help`), or start the program on a desktop.</source>
+        <translation>请使用命令行（`timbre --help`），或在桌面环境中启动程序。</translation>
+    </message>
+    <message>
+        <source>Use three to ten seconds of one speaker.</source>
+        <translation>请使用单人说话的录音，三到十秒。</translation>
+    </message>
+    <message>
+        <source>Verify the model or install it again; undo changes to the yaml file.</source>
+        <translation>请校验或重新安装模型；如改动过 yaml 文件，请还原。</translation>
+    </message>
+    <message>
+        <source>WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not</source>
+        <translation>支持 WAV、FLAC、OGG 和 MP3；不支持 m4a、mp4 和 webm</translation>
+    </message>
+    <message>
+        <source>Wait until it has finished, or choose another folder.</source>
+        <translation>请等待其完成，或选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>Wait until it has finished, or stop it there.</source>
+        <translation>请等待其完成，或在那里停止。</translation>
+    </message>
+    <message>
+        <source>Wait, or stop it and try again.</source>
+        <translation>请稍候，或停止后重试。</translation>
+    </message>
+    <message>
+        <source>Write it in pinyin or with the sounds that the dictionary offers.</source>
+        <translation>请用拼音，或用词典提供的音标书写。</translation>
+    </message>
+    <message>
+        <source>`timbre engines why` explains failures, `timbre engines rebuild` tries again.</source>
+        <translation>`timbre engines why` 可查看失败原因，`timbre engines rebuild` 可重试。</translation>
+    </message>
+    <message>
+        <source>`timbre models list` lists them. For a folder or an archive use `timbre models import`.</source>
+        <translation>`timbre models list` 可列出可下载的模型。文件夹或压缩包请用 `timbre models import`。</translation>
+    </message>
+    <message>
+        <source>`timbre styles` lists the styles of a model.</source>
+        <translation>`timbre styles` 可列出模型的风格。</translation>
+    </message>
+    <message>
+        <source>all formats are supported (PyAV {version})</source>
+        <translation>支持所有格式（PyAV {version}）</translation>
+    </message>
+    <message>
+        <source>all formats are supported (ffmpeg {version})</source>
+        <translation>支持所有格式（ffmpeg {version}）</translation>
+    </message>
+    <message>
+        <source>audio formats</source>
+        <translation>音频格式</translation>
+    </message>
+    <message>
+        <source>built engines</source>
+        <translation>已构建的引擎</translation>
+    </message>
+    <message>
+        <source>included in the program</source>
+        <translation>已包含在程序中</translation>
+    </message>
+    <message>
+        <source>m4a, mp4 and webm are not supported: ffmpeg is installed but does not start</source>
+        <translation>不支持 m4a、mp4 和 webm：已安装 ffmpeg，但无法启动</translation>
+    </message>
+    <message>
+        <source>no NVIDIA GPU; running on the CPU</source>
+        <translation>没有 NVIDIA GPU，使用 CPU 运行</translation>
+    </message>
+    <message>
+        <source>none yet; built while the program is idle, or by `timbre engines build`</source>
+        <translation>暂无；程序空闲时自动构建，也可运行 `timbre engines build`</translation>
+    </message>
+    <message>
+        <source>onnxruntime and onnxruntime-gpu are both installed and overwrite each other</source>
+        <translation>同时安装了 onnxruntime 和 onnxruntime-gpu，两者会互相覆盖</translation>
+    </message>
+    <message>
+        <source>recent errors</source>
+        <translation>最近的错误</translation>
+    </message>
+    <message>
+        <source>sound device</source>
+        <translation>音频设备</translation>
+    </message>
+    <message>
+        <source>the default output works; {outputs} outputs, {inputs} inputs</source>
+        <translation>默认输出设备正常；{outputs} 个输出，{inputs} 个输入</translation>
+    </message>
+    <message>
+        <source>{count} in the library</source>
+        <translation>音色库中有 {count} 个</translation>
+    </message>
+    <message>
+        <source>{count} of {total} lines failed; line {number}: {reason}</source>
+        <translation>{total} 行中有 {count} 行失败；第 {number} 行：{reason}</translation>
+    </message>
+    <message>
+        <source>{file} is not in a model folder.</source>
+        <translation>{file} 不在模型文件夹中。</translation>
+    </message>
+    <message>
+        <source>{folder} is not writable</source>
+        <translation>{folder} 不可写</translation>
+    </message>
+    <message>
+        <source>{good} verified, {refused} rejected, {resting} failed; {used} of at most {limit}</source>
+        <translation>{good} 个已验证，{refused} 个未通过，{resting} 个失败；已用 {used}，上限 {limit}</translation>
     </message>
 </context>
 <context>

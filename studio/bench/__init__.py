@@ -1,5 +1,5 @@
-"""Measuring: what this machine makes of a model, in numbers with definitions; and random models to measure with.
+"""Benchmark of a model on this machine: measurements with definitions.
 
-Runs as a process of its own (``python -m studio.bench``), because a benchmark needs the networks in
-the same process as its clock, and must not share that process with a window or a command line.
+Runs in its own process (``python -m studio.bench``): the clock must be in the process of the networks, and nothing
+else may run there.
 """

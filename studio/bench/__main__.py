@@ -1,4 +1,4 @@
-"""``python -m studio.bench``: measures a model on this machine; ``timbre bench`` runs it in a process of its own."""
+"""``python -m studio.bench``, the process behind ``timbre bench``."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from studio.pipeline.request import EngineOptions
 _EXAMPLES = """\
 examples:
   timbre bench --random cosyvoice3 --quick        a few minutes, with random weights of released size
-  timbre bench --model ~/models/CosyVoice2-0.5B   everything, with a real model
+  timbre bench --model ~/models/CosyVoice2-0.5B   all measurements, with a real model
   timbre bench --random cosyvoice2 --json > cosyvoice2.json
 
-The cost of a model does not depend on its weights, so random ones measure speed as well as real ones.
-Leave the machine alone meanwhile: whatever else runs is measured along.
+The speed of a model does not depend on its weights, so random weights measure it as well as real ones.
+Do not use the machine meanwhile: other programs distort the results.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints a table, or JSON with ``--json``; progress goes to standard error. Returns the exit status."""
+    """Print a table, or JSON with ``--json``; return the exit status. Progress goes to standard error."""
     parser = argparse.ArgumentParser(
         prog="timbre bench",
-        description="Measures what this machine makes of a model.",
+        description="Measure the speed of a model on this machine.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -42,13 +42,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     subject.add_argument(
         "--random",
         choices=("cosyvoice2", "cosyvoice3"),
-        help="a model of released size full of random numbers, written once and kept (2.6 or 3.4 GB)",
+        help="a model of released size with random weights, written once and kept (2.6 or 3.4 GB)",
     )
-    parser.add_argument("--seed", type=int, default=1, help="of the random model (default 1)")
-    parser.add_argument("--quick", action="store_true", help="short lengths, nothing compared")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random model (default 1)")
+    parser.add_argument("--quick", action="store_true", help="short inputs and no comparisons")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    parser.add_argument("--threads", type=int, help="instead of the number chosen from the machine")
+    parser.add_argument("--threads", type=int, help="number of CPU threads (default: chosen for this machine)")
     parser.add_argument(
         "--speech-lm-precision", default="auto", help="auto (default), float32, bfloat16, float16, int8, int4"
     )
@@ -88,11 +88,11 @@ def _random_folder(generation: str, seed: int) -> Path:
 
 
 def _random_models() -> ModuleType:
-    """``packaging/random_models/checkpoint.py`` of a checkout; it is not part of an installed package."""
+    """Import ``packaging/random_models/checkpoint.py`` of a checkout; an installed package lacks it."""
     packaging = Path(__file__).resolve().parents[2] / "packaging"
     if not (packaging / "random_models").is_dir():
         raise UnusableSetting(
-            "Random models can only be written from a clone of the source.",
+            "Random models can only be created from a clone of the source.",
             remedy="Run the benchmark from a clone, or measure an installed model with --model.",
         )
     if str(packaging) not in sys.path:
@@ -102,7 +102,7 @@ def _random_models() -> ModuleType:
 
 @contextlib.contextmanager
 def _empty_cache() -> Iterator[None]:
-    """Voices made here are made anew, and thrown away: nobody wants to keep them."""
+    """Use a temporary cache, so that voices are computed again and not kept."""
     before = os.environ.get("TIMBRE_CACHE")
     with tempfile.TemporaryDirectory(prefix="timbre-bench-") as folder:
         os.environ["TIMBRE_CACHE"] = folder
@@ -116,7 +116,7 @@ def _empty_cache() -> Iterator[None]:
 
 
 def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - what it prints is for people
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - progress for the user
 
 
 if __name__ == "__main__":

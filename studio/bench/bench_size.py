@@ -1,4 +1,4 @@
-"""How much is measured: everything, or just enough to see that nothing is badly wrong."""
+"""The amount of measuring: full or quick."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BenchSize:
-    """``prompt_seconds`` and ``speech_seconds`` of the requests; ``cost_seconds``: lengths of speech whose
-    cost per second is compared; ``num_speech_tokens``: steps of the language model; ``num_repeats``: of
-    what takes seconds, for the median; ``compares_choices``: also measure what was *not* chosen.
+    """``cost_seconds``: lengths of speech whose cost per second is compared. ``num_speech_tokens``: steps of the
+    language model. ``num_repeats``: repetitions for the median. ``compares_choices``: measure rejected choices too.
     """
 
     prompt_seconds: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""What the program chooses by itself on this machine, and what else could have been chosen."""
+"""Automatic choices of the program on this machine, compared with the alternatives."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _COMPARED_TOKENS = 40
 def choose_threads(
     speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, *, asked: int | None = None
 ) -> Decision:
-    """Each stage with one thread up to one a logical core, by halves; the present count is put back.
+    """Time each stage with 1 to all logical cores, halving; restore the current count afterwards.
 
-    ``asked``: the count a person asked for, where the program did not choose.
+    ``asked``: the count set by the user, if any.
     """
     present = torch.get_num_threads()
     candidates = sorted({1, present, *_halves(psutil.cpu_count() or 1)})
@@ -44,23 +44,23 @@ def choose_threads(
                         f"threads.{name}_with_{num_threads}",
                         costs[name, num_threads],
                         "s",
-                        f"The shortest of several runs of a small piece of {name} work on {num_threads} threads.",
+                        f"The fastest of several runs of a small {name} task on {num_threads} threads.",
                     )
                 )
     finally:
         torch.set_num_threads(present)
-    gains = ", ".join(f"{name} {costs[name, 1] / costs[name, present]:.1f} times" for name in work)
-    reason = "that many were asked for" if asked else "there are that many physical cores, and stages take turns"
+    gains = ", ".join(f"{name} {costs[name, 1] / costs[name, present]:.1f}x" for name in work)
+    reason = "set by the user" if asked else "the number of physical cores, as stages run in turn"
     return Decision(
         "threads",
         str(present),
-        f"{reason}; against one thread this makes {gains} as fast",
+        f"{reason}; speedup over one thread: {gains}",
         tuple(measured),
     )
 
 
 def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Measurement]:
-    """Speed of the speech LM in each precision that runs here, and how far its distributions are from float32's."""
+    """Measure the speech LM in each supported precision: speed, and divergence from float32 on real sentences."""
     path = checkpoint.speech_lm_path(None)
     num_speech_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     request = speech_lm_request(num_speech_tokens, _COMPARED_TOKENS)
@@ -82,25 +82,25 @@ def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Measurement]
 
 def _precision_figures(precision: Precision, per_token: float, quality: QualityReport) -> Iterator[Measurement]:
     name = f"precision.{precision.value}"
-    yield Measurement(f"{name}_speed", 1 / per_token, "tokens/s", f"{_COMPARED_TOKENS} steps, the first left out.")
+    yield Measurement(f"{name}_speed", 1 / per_token, "tokens/s", f"{_COMPARED_TOKENS} steps without the first.")
     yield Measurement(
         f"{name}_agreement",
         100 * quality.top_agreement,
         "%",
-        f"Steps of {quality.num_tokens} at which its likeliest token is float32's, with the same history.",
+        f"Share of {quality.num_tokens} steps with the same likeliest token as float32, given the same history.",
     )
     yield Measurement(
         f"{name}_divergence",
         quality.divergence_nats,
         "nats",
-        "Mean Kullback-Leibler divergence of its distribution of the next token from float32's.",
+        "Mean Kullback-Leibler divergence of the next-token distribution from that of float32.",
     )
 
 
 def _work(
     speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int
 ) -> dict[str, Callable[[], object]]:
-    """A small task of each stage, by its name."""
+    """A small task for each stage, by name."""
     request = speech_lm_request(num_speech_tokens, 8)
     steps = random_tokens(8, num_speech_tokens)
     prompt_tokens = good_prompt_tokens(2.0)

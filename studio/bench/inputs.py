@@ -1,4 +1,4 @@
-"""What is measured with: a clip, a prompt, tokens and a sentence that are the same in every run."""
+"""Inputs that are the same in every run: a clip, a prompt, tokens and a sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLIP_RATE = 24_000
 _SYLLABLES_PER_SECOND = 4.0
 _SMOOTHED_FRAMES = 8
 
-# About ten seconds when read aloud; one sentence, so that one utterance is measured.
+# About ten seconds of speech in one sentence, so that one utterance is measured.
 SENTENCE = (
     "The harbour was quiet in the early morning, and the only sound to be heard was that of the water "
     "moving slowly against the old wooden boats along the pier."
@@ -30,7 +30,7 @@ TRANSCRIPT = "A few seconds of speech are enough to learn how somebody sounds."
 
 
 def random_prompt(num_tokens: int, num_speech_tokens: int, *, seed: int = 7) -> VoicePrompt:
-    """A prompt of random features of ``num_tokens`` tokens, its mel about as large and as smooth as that of speech."""
+    """A prompt of ``num_tokens`` tokens with random features; its mel has about the level and smoothness of speech."""
     random = np.random.default_rng((seed, num_tokens))
     return VoicePrompt(
         key=f"bench-{seed}-{num_tokens}",
@@ -44,7 +44,7 @@ def random_prompt(num_tokens: int, num_speech_tokens: int, *, seed: int = 7) -> 
 
 
 def random_mel(num_frames: int, *, seed: int = 11) -> FloatArray:
-    """(80, num_frames) float32, natural logarithm."""
+    """A random log-mel spectrogram, (80, num_frames) float32."""
     random = np.random.default_rng((seed, num_frames))
     values = random.standard_normal((80, num_frames + _SMOOTHED_FRAMES))
     sums = np.cumsum(values, axis=1)
@@ -54,19 +54,19 @@ def random_mel(num_frames: int, *, seed: int = 11) -> FloatArray:
 
 
 def random_tokens(count: int, num_tokens: int, *, seed: int = 13) -> tuple[int, ...]:
-    """``count`` token ids below ``num_tokens``."""
+    """Return ``count`` token ids below ``num_tokens``."""
     return tuple(np.random.default_rng((seed, count)).integers(0, num_tokens, count).tolist())
 
 
 def write_features(prompt: VoicePrompt, folder: Path) -> Path:
-    """``prompt`` as a file that a voice reference may name in place of a clip."""
+    """Write ``prompt`` to a feature file that can serve as a voice's clip."""
     path = folder / f"{prompt.key}.safetensors"
     save_file(feature_arrays(prompt), path)
     return path
 
 
 def write_clip(path: Path, seconds: float, *, seed: int = 17) -> None:
-    """A mono WAV that rises and falls like syllables; sound enough to be taken for a voice's clip."""
+    """Write a mono WAV with syllable-like loudness that passes the checks for clips."""
     random = np.random.default_rng(seed)
     time = np.arange(int(seconds * _CLIP_RATE)) / _CLIP_RATE
     pitch = 120.0 + 30.0 * np.sin(2 * np.pi * 0.5 * time)
@@ -78,7 +78,7 @@ def write_clip(path: Path, seconds: float, *, seed: int = 17) -> None:
 
 
 class ForcedTokens:
-    """Samples as always and then takes the token decided beforehand: the cost is real, the course is fixed."""
+    """A sampler that samples as usual, for its cost, and returns predetermined tokens."""
 
     def __init__(self, tokens: Sequence[int], options: SamplingOptions) -> None:
         self._tokens = tokens

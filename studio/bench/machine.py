@@ -1,4 +1,4 @@
-"""The machine a benchmark ran on, in words, and how much memory the process has taken."""
+"""Description of the machine, and the peak memory of this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.system.processor import cpu_name
 
 
 def describe_machine() -> dict[str, str]:
-    """What a reader needs beside a number: processor, cores, memory, versions, and whether others were working."""
+    """Return processor, cores, memory, versions, date and load average."""
     memory = psutil.virtual_memory().total / 2**30
     described = {
         "processor": cpu_name(),
@@ -34,7 +34,7 @@ def describe_machine() -> dict[str, str]:
 
 
 def peak_memory_bytes() -> int:
-    """The most memory this process has had at once, mapped files included."""
+    """Return the peak memory of this process in bytes, including mapped files."""
     if sys.platform == "win32":
         return int(psutil.Process().memory_info().peak_wset)
     import resource  # noqa: PLC0415 - not on Windows

@@ -1,4 +1,4 @@
-"""What a benchmark says: numbers with definitions, choices with reasons, as JSON and as a table."""
+"""Results of a benchmark: measurements with definitions, decisions with reasons; as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One measured number. ``name`` is ``subject.what``, with the unit in ``unit``, for example ``s`` or ``tokens/s``."""
+    """One number. ``name`` is ``subject.quantity``; ``unit`` is for example ``s`` or ``tokens/s``."""
 
     name: str
     value: float
@@ -23,7 +23,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Something the program decides by itself on this machine, and the figures that show why."""
+    """An automatic choice of the program on this machine, and the measurements behind it."""
 
     subject: str
     chosen: str
@@ -33,7 +33,7 @@ class Decision:
 
 @dataclass
 class BenchReport:
-    """Everything one run found; ``machine`` and ``model`` are words to read the figures by."""
+    """All results of one run; ``machine`` and ``model`` describe what was measured."""
 
     model: dict[str, str] = field(default_factory=dict)
     machine: dict[str, str] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class BenchReport:
     choices: list[Decision] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> float:
-        """The value of the figure ``name``; ``KeyError`` where it was not measured."""
+        """The value of the measurement ``name``. Raises ``KeyError`` if it was not measured."""
         for figure in self.figures:
             if figure.name == name:
                 return figure.value
@@ -51,7 +51,7 @@ class BenchReport:
         return json.dumps(dataclasses.asdict(self), indent=1, ensure_ascii=False)
 
     def to_table(self) -> str:
-        """A block a subject, a line a figure, then the choices; definitions beneath, each once."""
+        """Return a block per subject with a line per measurement, then the decisions and the definitions."""
         lines = [f"{key}: {value}" for key, value in (self.model | self.machine).items()]
         subject = ""
         for figure in self.figures:
@@ -62,7 +62,7 @@ class BenchReport:
         for choice in self.choices:
             lines += ["", f"{choice.subject}: {choice.chosen}", f"  because {choice.because}"]
             lines += [_line(figure) for figure in choice.measured]
-        lines += ["", "What was measured"]
+        lines += ["", "Definitions"]
         lines += [f"  {_words(figure.name)}: {figure.definition}" for figure in self.figures]
         return "\n".join(lines) + "\n"
 
@@ -76,7 +76,7 @@ def _line(figure: Measurement) -> str:
 
 
 def _rounded(value: float) -> str:
-    """Three significant digits, without an exponent."""
+    """Format with three significant digits, without an exponent."""
     if value == 0 or abs(value) >= 100:
         return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 0.001 else f"{value:.5f}"

@@ -1,4 +1,4 @@
-"""Whole requests, as a person meets them: from text and voice to sound."""
+"""Measurements of whole requests, from text and voice to audio."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceRefe
 from studio.pipeline.synthesizer import Synthesizer
 
 _STAGES = {
-    "text": "normaliser and text tokenizer",
-    "voice": "finding the prepared voice",
+    "text": "the normaliser and the text tokenizer",
+    "voice": "loading the prepared voice",
     "speech_lm": "the speech language model",
     "flow": "the flow",
     "vocoder": "the vocoder",
@@ -26,7 +26,7 @@ _STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How one request went. ``chunks``: (seconds since the request, seconds of sound), in order."""
+    """Timing of one request. ``chunks``: (seconds since the request, seconds of audio), in order."""
 
     report: SynthesisReport
     chunks: tuple[tuple[float, float], ...]
@@ -34,7 +34,7 @@ class Course:
 
     @property
     def earliest_gapless_start(self) -> float:
-        """The earliest start of play from which no chunk would have come too late."""
+        """The earliest start of playback for which every chunk arrives in time, in seconds after the request."""
         start, position = 0.0, 0.0
         for arrived, audio_seconds in self.chunks:
             start = max(start, arrived - position)
@@ -50,7 +50,7 @@ def run_request(
     is_streaming: bool = True,
     in_batch: bool = False,
 ) -> Course:
-    """One sentence of forced length."""
+    """Run a request of one sentence with a forced length."""
     announced: list[float] = []
     control = RequestControl(on_estimate=announced.append)
     request = SynthesisRequest(
@@ -71,7 +71,7 @@ def run_request(
 
 
 def measure_requests(synthesizer: Synthesizer, extent: BenchSize, folder: Path) -> list[Measurement]:
-    """First sound with a new and a known voice, and real-time factors; ``folder`` takes the clips."""
+    """Measure latency with new and known voices, and real-time factors. Clips are written to ``folder``."""
     figures: list[Measurement] = []
     for seconds in extent.prompt_seconds:
         clip = folder / f"clip-{seconds:.0f}s.wav"
@@ -82,25 +82,25 @@ def measure_requests(synthesizer: Synthesizer, extent: BenchSize, folder: Path) 
         figures += _first_sound(seconds, cold, warm)
     streamed = run_request(synthesizer, voice, extent.speech_seconds)
     whole = run_request(synthesizer, voice, extent.speech_seconds, is_streaming=False)
-    length = f"one sentence of {extent.speech_seconds:.0f} s, its number of tokens forced, known voice"
+    length = f"one sentence of {extent.speech_seconds:.0f} s, with a forced number of tokens and a known voice"
     figures += [
         Measurement(
             "request.real_time_factor_streaming",
             streamed.report.real_time_factor,
             "s/s",
-            f"Seconds from request to last sample over seconds of sound; {length}.",
+            f"Seconds from request to last sample per second of audio; {length}.",
         ),
         Measurement(
             "request.real_time_factor_whole",
             whole.report.real_time_factor,
             "s/s",
-            f"The same in whole-utterance mode, where sound comes only at the end; {length}.",
+            f"The same in whole-utterance mode, without streaming; {length}.",
         ),
         Measurement(
             "request.needed_start",
             streamed.earliest_gapless_start,
             "s",
-            "When play of that streamed sentence could have begun without ever waiting for a chunk.",
+            "Earliest start of playback of that streamed sentence without a gap.",
         ),
     ]
     if streamed.announced_start_seconds is not None:
@@ -109,12 +109,12 @@ def measure_requests(synthesizer: Synthesizer, extent: BenchSize, folder: Path) 
                 "request.announced_start",
                 streamed.announced_start_seconds,
                 "s",
-                "When the program said, after its first chunk, that play could begin without a gap.",
+                "Start of playback without a gap, as predicted after the first chunk.",
             )
         )
     return figures + [
         Measurement(
-            f"request.in_{stage}", seconds, "s", f"Of that streamed request: seconds in {_STAGES.get(stage, stage)}."
+            f"request.in_{stage}", seconds, "s", f"Seconds of that streamed request in {_STAGES.get(stage, stage)}."
         )
         for stage, seconds in streamed.report.stages.items()
     ]
@@ -128,8 +128,8 @@ def _first_sound(prompt_seconds: float, cold: Course, warm: Sequence[Course]) ->
             f"request.first_sound_new_voice_{name}",
             cold.report.first_audio_seconds,
             "s",
-            f"Request to first samples with a clip of {prompt_seconds:.0f} s never seen before: read, checked, "
-            "turned into features, and the flow's state built.",
+            f"Request to first samples with a new clip of {prompt_seconds:.0f} s: reading, checking, feature extraction "
+            "and the flow's prompt state.",
         ),
         Measurement(
             f"request.first_sound_known_voice_{name}",
@@ -141,6 +141,6 @@ def _first_sound(prompt_seconds: float, cold: Course, warm: Sequence[Course]) ->
             f"request.last_over_first_{name}",
             first[-1] / first[0],
             "",
-            "The last of these over the first: 1 where requests leave nothing behind.",
+            "The last of these requests over the first; 1 if latency does not grow.",
         ),
     ]

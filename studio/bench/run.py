@@ -1,4 +1,4 @@
-"""One benchmark of one model, from loading to the last figure."""
+"""The benchmark of one model, from loading to the last measurement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class BenchRequest:
-    """``progress`` hears what is being measured, in words."""
+    """``progress`` is called with a description of each step."""
 
     folder: Path
     options: EngineOptions
@@ -32,14 +32,14 @@ class BenchRequest:
 
 
 def run_bench(request: BenchRequest) -> BenchReport:
-    """Measures everything ``request.extent`` asks for, slowest last. Raises what opening a model raises.
+    """Measure everything that ``request.extent`` includes, slowest last. Raises what loading a model raises.
 
-    The voice cache should be an empty folder, or a new voice is not new (``__main__`` sees to it).
+    The voice cache must be empty for measurements of new voices; ``__main__`` ensures that.
     """
     extent, progress = request.extent, request.progress
     memory_before = peak_memory_bytes()
     progress("loading the model")
-    first_seconds = _open(request)[1]  # and given up again, or memory would be counted twice
+    first_seconds = _open(request)[1]  # released at once, or memory would be counted twice
     peak_loading = peak_memory_bytes()
     synthesizer, load_seconds = _open(request)
     checkpoint, stages = synthesizer.checkpoint, synthesizer.stages
@@ -52,16 +52,16 @@ def run_bench(request: BenchRequest) -> BenchReport:
     num_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     weights = sum((request.folder / name).stat().st_size for name in ("llm.pt", "flow.pt", "hift.pt"))
     report.figures += [
-        Measurement("loading.time", load_seconds, "s", "From a started process to a model ready to speak."),
+        Measurement("loading.time", load_seconds, "s", "Loading the model in a running process."),
         Measurement(
             "loading.first_time",
             first_seconds,
             "s",
-            "The same where the model is new to this machine, and a precision of its language model is chosen for good.",
+            "The same for a model that is new to this machine, including the choice of its precision.",
         ),
         Measurement("loading.weight_files", weights / _GIB, "GiB", "Size of llm.pt, flow.pt and hift.pt."),
-        Measurement("loading.memory_before", memory_before / _GIB, "GiB", "The most memory taken by libraries alone."),
-        Measurement("loading.peak_memory", peak_loading / _GIB, "GiB", "The most memory taken until it was ready."),
+        Measurement("loading.memory_before", memory_before / _GIB, "GiB", "Peak memory of the libraries alone."),
+        Measurement("loading.peak_memory", peak_loading / _GIB, "GiB", "Peak memory until the model was ready."),
     ]
     progress("the speech language model")
     report.figures += measure_speech_lm(stages.speech_lm, num_tokens, extent)
@@ -89,7 +89,7 @@ def run_bench(request: BenchRequest) -> BenchReport:
         progress(f"measured a line of {seconds:.0f} s")
         report.figures += figures
     report.figures.append(
-        Measurement("memory.peak", peak_memory_bytes() / _GIB, "GiB", "The most memory the whole benchmark has taken.")
+        Measurement("memory.peak", peak_memory_bytes() / _GIB, "GiB", "Peak memory of the whole benchmark.")
     )
     synthesizer.close()
     return report

@@ -1,4 +1,4 @@
-"""The stages one by one: what each costs when nothing else runs."""
+"""Measurements of single stages."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState, Speech
 from studio.pipeline.schedule import ChunkSchedule
 
 _TEXT_TOKENS, _PROMPT_TEXT_TOKENS, _PROMPT_SPEECH_TOKENS = 30, 20, 75
-_ORDINARY_TEXT_TOKENS = 200  # below every special one, in vocabularies of any size
+_ORDINARY_TEXT_TOKENS = 200  # below the special tokens of any vocabulary
 
 
 def measure_speech_lm(speech_lm: SpeechLM, num_speech_tokens: int, extent: BenchSize) -> list[Measurement]:
-    """Prefill with a new and a known voice, and steps after it."""
+    """Measure the prefill with a new and a known voice, and the following steps."""
     count = extent.num_speech_tokens
     tokens = random_tokens(count, num_speech_tokens)
     request = speech_lm_request(num_speech_tokens, count)
-    # Another voice's request first: what a process does once is not what is measured.
+    # Warm up with the request of another voice.
     time_speech_lm(speech_lm, speech_lm_request(num_speech_tokens, 3, seed=1), tokens)
     new_voice, per_token = time_speech_lm(speech_lm, request, tokens)
     known_voice, _ = time_speech_lm(speech_lm, speech_lm_request(num_speech_tokens, 3), tokens)
@@ -36,25 +36,25 @@ def measure_speech_lm(speech_lm: SpeechLM, num_speech_tokens: int, extent: Bench
             "speech_lm.prefill_known_voice",
             known_voice,
             "s",
-            f"The same for a voice whose {_PROMPT_TEXT_TOKENS} tokens of prompt text have been read before.",
+            f"The same for a voice whose {_PROMPT_TEXT_TOKENS} prompt text tokens are cached.",
         ),
         Measurement(
             "speech_lm.tokens_per_second",
             1 / per_token,
             "tokens/s",
-            f"{count} tokens decided beforehand, sampling included, the first one left out.",
+            f"{count} predetermined tokens, including sampling, without the first.",
         ),
         Measurement(
             "speech_lm.real_time_factor",
             TOKENS_PER_SECOND * per_token,
             "s/s",
-            f"Seconds of language model for a second of speech ({TOKENS_PER_SECOND} tokens), without prefill.",
+            f"Seconds of the language model per second of speech ({TOKENS_PER_SECOND} tokens), without prefill.",
         ),
     ]
 
 
 def speech_lm_request(num_speech_tokens: int, count: int, *, seed: int = 0) -> SpeechTokenRequest:
-    """A request that makes exactly ``count`` tokens; ``seed`` chooses the voice."""
+    """Return a request for exactly ``count`` tokens; ``seed`` determines the voice."""
     return SpeechTokenRequest(
         text_tokens=random_tokens(_TEXT_TOKENS, _ORDINARY_TEXT_TOKENS, seed=seed),
         prompt_text_tokens=random_tokens(_PROMPT_TEXT_TOKENS, _ORDINARY_TEXT_TOKENS, seed=seed),
@@ -65,7 +65,7 @@ def speech_lm_request(num_speech_tokens: int, count: int, *, seed: int = 0) -> S
 
 
 def time_speech_lm(speech_lm: SpeechLM, request: SpeechTokenRequest, tokens: Sequence[int]) -> tuple[float, float]:
-    """Seconds to the first token, and per token after it."""
+    """Return the seconds to the first token, and the seconds per following token."""
     sampler = ForcedTokens(tokens, speech_lm.sampling)
     marks = [time.perf_counter()]
     for _ in speech_lm.generate(request, sampler):
@@ -74,7 +74,7 @@ def time_speech_lm(speech_lm: SpeechLM, request: SpeechTokenRequest, tokens: Seq
 
 
 def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: BenchSize) -> list[Measurement]:
-    """Each prompt's state, the first chunk after it, and a whole stream."""
+    """Measure the prompt states, the first chunk after each, and a whole stream."""
     figures: list[Measurement] = []
     for seconds in extent.prompt_seconds:
         prompt_tokens = good_prompt_tokens(seconds)
@@ -87,14 +87,14 @@ def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: BenchSize) -
                 f"flow.prepare_{name}",
                 prepare_seconds,
                 "s",
-                f"Once per voice: the state of every layer and step after a prompt of {prompt_tokens} tokens.",
+                f"Once per voice: the state of all layers and steps after a prompt of {prompt_tokens} tokens.",
             ),
             Measurement(f"flow.state_of_{name}", state.num_bytes / 2**20, "MiB", "Memory of that state."),
             Measurement(
                 f"flow.first_chunk_{name}",
                 first,
                 "s",
-                f"The first {hop} tokens after that prompt, its state ready; median of {extent.num_repeats}.",
+                f"The first {hop} tokens after that prompt, with its state ready; median of {extent.num_repeats}.",
             ),
         ]
     tokens = random_tokens(round(extent.speech_seconds * TOKENS_PER_SECOND), num_speech_tokens)
@@ -104,15 +104,15 @@ def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: BenchSize) -
             "flow.per_audio_second",
             cost / extent.speech_seconds,
             "s/s",
-            f"All chunks of {extent.speech_seconds:.0f} s of speech as they are streamed, "
-            f"after the prompt of {prompt_tokens} tokens, over the seconds of speech.",
+            f"All chunks of {extent.speech_seconds:.0f} s of streamed speech "
+            f"after the prompt of {prompt_tokens} tokens, per second of speech.",
         )
     )
     return figures
 
 
 def good_prompt_tokens(seconds: float) -> int:
-    """Tokens of a prompt of about ``seconds`` that was cut as enrolment cuts: its first hop is 10 tokens."""
+    """Return the tokens of a prompt of about ``seconds``, trimmed like an enrolled clip: its first hop is 10 tokens."""
     return int(seconds * TOKENS_PER_SECOND) // TOKENS_PER_SECOND * TOKENS_PER_SECOND - 10
 
 
@@ -124,7 +124,7 @@ def flow_prompt(num_tokens: int, num_speech_tokens: int) -> FlowPrompt:
 def stream_flow(
     flow: FlowDecoder, state: FlowPromptState, prompt_tokens: int, tokens: Sequence[int]
 ) -> Iterator[tuple[float, torch.Tensor]]:
-    """Seconds and mel of each chunk of the usual schedule, all ``tokens`` being there."""
+    """Yield the seconds and the mel of each chunk of the usual schedule, with all ``tokens`` available."""
     schedule = ChunkSchedule(prompt_tokens, chunk_tokens=flow.chunk_tokens)
     stream = flow.open_stream(state)
     try:
@@ -139,7 +139,7 @@ def stream_flow(
 
 
 def measure_vocoder(vocoder: Vocoder, extent: BenchSize) -> list[Measurement]:
-    """Chunks of a second, from the first to the last of the longest speech measured."""
+    """Measure chunks of one second, over the longest speech of the benchmark."""
     seconds = max(2.0, *extent.cost_seconds)
     frames_per_second = vocoder.sample_rate // vocoder.samples_per_frame
     mel = torch.from_numpy(random_mel(round(seconds) * frames_per_second))
@@ -150,18 +150,18 @@ def measure_vocoder(vocoder: Vocoder, extent: BenchSize) -> list[Measurement]:
         started = time.perf_counter()
         stream.synthesize(piece, is_last=index == len(pieces) - 1)
         costs.append(time.perf_counter() - started)
-    # The first call warms up and, behind its look-ahead, gives less sound; the last one gives that back.
+    # The first call warms up and returns less audio because of its look-ahead; the last one returns the rest.
     inner = costs[1:-1] or costs
     middle = max(1, len(inner) // 3)
     return [
         Measurement(
-            "vocoder.per_audio_second", statistics.median(costs), "s/s", "Median of chunks of a second, as streamed."
+            "vocoder.per_audio_second", statistics.median(costs), "s/s", "Median of streamed chunks of one second."
         ),
         Measurement(
             "vocoder.late_over_early",
             statistics.median(inner[-middle:]) / statistics.median(inner[:middle]),
             "",
-            f"Cost of a chunk near the end of {seconds:.0f} s over one near the start: 1 where past sound costs nothing.",
+            f"Cost of a chunk near the end of {seconds:.0f} s over one near the start; 1 if past audio costs nothing.",
         ),
     ]
 
@@ -169,7 +169,7 @@ def measure_vocoder(vocoder: Vocoder, extent: BenchSize) -> list[Measurement]:
 def measure_lengths(
     flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, extent: BenchSize
 ) -> Iterator[list[Measurement]]:
-    """Flow and vocoder per second of speech, for short and long lines; one list a length."""
+    """Measure flow and vocoder per second of speech for several lengths; yield one list per length."""
     prompt_tokens = good_prompt_tokens(extent.prompt_seconds[0])
     state, _ = _prepare(flow, prompt_tokens, num_speech_tokens)
     for seconds in extent.cost_seconds:
@@ -187,7 +187,7 @@ def measure_lengths(
                 f"length.{seconds:.0f}_s",
                 cost * vocoder.sample_rate / num_samples,
                 "s/s",
-                f"Flow and vocoder for one line of {seconds:.0f} s, streamed, its tokens given, over its length; "
+                f"Flow and vocoder of one streamed line of {seconds:.0f} s with given tokens, per second of audio; "
                 f"after a prompt of {prompt_tokens} tokens.",
             )
         ]

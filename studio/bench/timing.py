@@ -9,7 +9,7 @@ _RUNS = 3
 
 
 def best_seconds(task: Callable[[], object]) -> float:
-    """The shortest of a few runs after one that does not count: what disturbs only ever adds."""
+    """Return the shortest of a few runs after a warm-up: disturbances only add time."""
     task()
     seconds = []
     for _ in range(_RUNS):

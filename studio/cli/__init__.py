@@ -1,1 +1,1 @@
-"""The same work from a terminal."""
+"""The command line."""

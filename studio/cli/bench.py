@@ -1,4 +1,4 @@
-"""`timbre bench`: measures this machine, in a process of its own (``python -m studio.bench``)."""
+"""`timbre bench`: runs ``python -m studio.bench`` in its own process."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from studio.cli.command_context import CommandContext
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("bench", help="measure what this machine makes of a model", add_help=False)
+    parser = commands.add_parser("bench", help="measure the speed of a model on this machine", add_help=False)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
-    """``arguments.rest`` goes to the benchmark as it is, ``--help`` included."""
+    """Pass ``arguments.rest``, including ``--help``, to the benchmark."""
     command = [sys.executable, "-m", "studio.bench", *arguments.rest]
-    with subprocess.Popen(command) as bench:  # noqa: S603 - our own program, with what the person typed
+    with subprocess.Popen(command) as bench:  # noqa: S603 - our own program, with the user's arguments
         while True:
-            # Ctrl+C reaches the benchmark too; it is given the time to end by itself.
+            # Ctrl+C reaches the benchmark too, which ends by itself.
             with contextlib.suppress(KeyboardInterrupt):
                 return bench.wait()

@@ -1,4 +1,4 @@
-"""What a command touches of the world beside files; tests hand in another one."""
+"""What commands use besides files; tests inject fakes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.worker.process import WorkerProcess
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """Where speech is made, where it is heard, and where voices are kept."""
+    """The worker, the sound device, the voice library and standard input."""
 
     start_worker: Callable[[], Worker] = WorkerProcess
     open_output: OpenOutput = open_default_output
@@ -24,7 +24,7 @@ class CommandContext:
     text_input: int = 0  # the file descriptor that `-` reads
 
     def require_sound_card(self) -> None:
-        """Raises ``NoAudioDevice`` now rather than after a minute of work."""
+        """Raises ``NoAudioDevice`` before any work is done."""
         self.open_output(24_000, _silence, LATENCY_SECONDS).close()
 
     def has_sound_card(self) -> bool:

@@ -1,4 +1,4 @@
-"""`timbre convert`: a recording, spoken again by another voice."""
+"""`timbre convert`: voice conversion of a recording."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ examples:
   timbre convert speech.wav --voice narrator.wav -o converted.wav
   timbre convert memo.m4a --voice Anna --play
 
-Words, pace and melody stay those of the recording; the voice is the other one's. Recordings of any
-length are converted in pieces, cut where it is quiet.
+Words, pace and intonation are kept; only the voice changes. Long recordings are converted in parts, split
+at pauses.
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "convert",
-        help="say a recording again in another voice",
-        description="Says what is said in a recording with another voice.",
+        help="convert a recording to another voice",
+        description="Convert a recording to another voice.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
-    parser.add_argument("source", type=Path, metavar="RECORDING", help="a sound file with one person speaking")
+    parser.add_argument("source", type=Path, metavar="RECORDING", help="an audio file with one speaker")
     add_voice_options(parser)
     add_speech_options(parser)
     add_destination_options(parser)
@@ -43,9 +43,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     if not os.path.isfile(arguments.source):
-        raise UnreadableClip(
-            "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=arguments.source
-        )
+        raise UnreadableClip("There is no file {path}.", remedy="Check its name and folder.", path=arguments.source)
     folder = model_folder(arguments.model)
     request = ConversionRequest(
         source=arguments.source,

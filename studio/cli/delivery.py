@@ -1,4 +1,4 @@
-"""Brings one request's sound to its destination, and tells a person how it goes."""
+"""Writes or plays the audio of one request and shows its progress."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from studio.cli.recording import Recording
 from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport
 from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
-# Shorter waits are not worth a sentence.
+# Shorter waits are not announced.
 _NOTICEABLE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class OutputResult:
-    """What became of a request. Seconds count from when it was made, the model being loaded.
+    """Result of a request. Seconds count from its start, with the model loaded.
 
-    ``promised_start_seconds``: when, after the first chunk, play was said to be able to begin.
+    ``promised_start_seconds``: the start of playback that was predicted after the first chunk.
     """
 
     report: SynthesisReport
@@ -35,7 +35,7 @@ class OutputResult:
 
 
 class OutputSink:
-    """Lasts as long as one request."""
+    """The outputs of one request: a file, the loudspeaker, or both."""
 
     def __init__(
         self,
@@ -54,12 +54,12 @@ class OutputSink:
         self._start_timer: asyncio.TimerHandle | None = None
 
     async def deliver(self, begin: Callable[[Callbacks], RequestHandle]) -> OutputResult:
-        """Begins the request and sees it through. Whatever goes wrong leaves silence and no half file."""
+        """Start the request and wait for its end. A failure stops playback and leaves no partial file."""
         begun = time.monotonic()
         listening = asyncio.create_task(self._loudspeaker.listen()) if self._loudspeaker else None
         speech = begin(Callbacks(self._take, self._line.stage, self._announce))
         if listening:
-            # A loudspeaker that fails need not wait for the rest of the speech.
+            # If playback fails, the rest of the speech is not needed.
             listening.add_done_callback(lambda _: speech.cancel())
         try:
             report = await speech.finished()
@@ -67,7 +67,7 @@ class OutputSink:
                 self._loudspeaker.complete()
                 self._line.show("playing")
                 await listening
-            assert report is not None, "only a failing loudspeaker cancels, and it has raised"
+            assert report is not None, "only failing playback cancels, and it has raised"
             if self._recording:
                 await asyncio.to_thread(self._recording.complete)
         finally:
@@ -88,7 +88,7 @@ class OutputSink:
         )
 
     def _take(self, chunk: AudioChunk) -> None:
-        """On the worker's reading thread."""
+        """Called on the connection's reading thread."""
         if self._recording:
             self._recording.add(chunk)
         if self._loudspeaker:
@@ -97,11 +97,11 @@ class OutputSink:
         self._line.spoken(self._audio_seconds, chunk.sentence_index + 1, chunk.num_sentences)
 
     def _announce(self, start: StartTime) -> None:
-        """The last word counts, the first is told."""
+        """Schedule playback by the latest estimate; print the first one."""
         loop = asyncio.get_running_loop()
         wait_seconds = start.loop_time - loop.time()
         if self._promise is None and self._loudspeaker and wait_seconds > _NOTICEABLE_SECONDS:
-            self._line.say(f"about {wait_seconds:.0f} s until it can play without a gap")
+            self._line.say(f"about {wait_seconds:.0f} s until playback can start without gaps")
         self._promise = self._promise or start
         if self._start_timer:
             self._start_timer.cancel()

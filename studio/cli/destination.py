@@ -1,4 +1,4 @@
-"""Where speech goes: ``-o``, ``--play``, or what suggests itself where neither is given."""
+"""Where speech goes: ``-o``, ``--play``, or by default the sound device, else a file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from studio.cli.command_context import CommandContext
 from studio.cli.recording import free_path, require_writable
 
-_UNASKED_FILE = Path("timbre.wav")
+_DEFAULT_FILE = Path("timbre.wav")
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """``is_fallback``: the person chose no place, and is told the one we chose."""
+    """``is_fallback``: the file was chosen by default, and its name is printed."""
 
     path: Path | None
     is_played: bool
@@ -22,20 +22,19 @@ class Destination:
 
 
 def add_destination_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "destination", f"without these: the loudspeaker, or {_UNASKED_FILE} where there is none"
-    )
+    group = parser.add_argument_group("destination", f"default: the sound device, or {_DEFAULT_FILE} if there is none")
+    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a .wav, .flac, .ogg or .mp3 file")
     group.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write a .wav, .flac, .ogg or .mp3 (kept only when complete)"
+        "--play", action="store_true", help="play it as soon as playback can continue without interruption"
     )
-    group.add_argument(
-        "--play", action="store_true", help="play it, from the first moment from which it need not pause any more"
-    )
-    group.add_argument("--json", action="store_true", help="print one JSON object with all that was measured")
+    group.add_argument("--json", action="store_true", help="print one JSON object with all measurements")
 
 
 def choose_destination(arguments: argparse.Namespace, command_context: CommandContext) -> Destination:
-    """Checked before any work is done. Raises ``NoAudioDevice``, ``CannotWrite``, ``DiskFull``."""
+    """Choose and check the destination before any work is done.
+
+    Raises ``NoAudioDevice``, ``CannotWrite``, ``DiskFull``.
+    """
     if arguments.output is not None:
         require_writable(arguments.output)
     if arguments.play:
@@ -44,6 +43,6 @@ def choose_destination(arguments: argparse.Namespace, command_context: CommandCo
         return Destination(arguments.output, arguments.play)
     if command_context.has_sound_card():
         return Destination(None, is_played=True)
-    path = free_path(_UNASKED_FILE)
+    path = free_path(_DEFAULT_FILE)
     require_writable(path)
     return Destination(path, is_played=False, is_fallback=True)

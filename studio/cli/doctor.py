@@ -1,4 +1,4 @@
-"""`timbre doctor`: what is here, what is missing, and what to do about it."""
+"""`timbre doctor`: checks the installation."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from studio.health.report import examine
 EXAMPLES = """\
 examples:
   timbre doctor
-  timbre doctor --json > doctor.json      to go with a bug report; it names no texts, no voices and not you
-  timbre doctor --codes                   every error there is: what it means, and what to do
+  timbre doctor --json > doctor.json      for a bug report; contains no texts, no voices and no user names
+  timbre doctor --codes                   all error codes, their causes and remedies
 
-The exit status is 0 if speaking will work, 1 if not. The window has the same under Help.
+The exit status is 0 if synthesis will work, otherwise 1. The window shows the same under Help.
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "doctor",
-        help="find out what is missing",
-        description="Looks at everything the program needs, and says what to do about what is missing.",
+        help="check the installation",
+        description="Check everything the program needs, with a remedy for each problem.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--codes", action="store_true", help="explain the codes of errors instead")
+    parser.add_argument("--codes", action="store_true", help="explain the error codes instead")
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
@@ -54,6 +54,6 @@ def _explain_codes(*, as_json: bool) -> int:
         ]
         print(json.dumps(facts, ensure_ascii=False))
     else:
-        told = (f"{m.code} (status {m.exit_status})\n  {m.cause}\n  {m.remedy}" for m in meanings)
-        print("\n\n".join(told))
+        paragraphs = (f"{m.code} (status {m.exit_status})\n  {m.cause}\n  {m.remedy}" for m in meanings)
+        print("\n\n".join(paragraphs))
     return 0

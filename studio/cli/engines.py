@@ -1,4 +1,4 @@
-"""`timbre engines`: which engine runs each stage here, and why not a faster one; in a process of its own."""
+"""`timbre engines`: runs ``python -m studio.engines`` in its own process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from studio.cli.model_choice import add_model_option, model_folder, num_threads
 from studio.engines.stage import Stage
 
 _ACTIONS = {
-    "list": "what runs each stage, as it was measured",
-    "build": "try what has not been tried yet",
-    "verify": "prove again what was proven, without building it again",
-    "bench": "the same: every proof ends with a measurement",
-    "rebuild": "throw away and try again",
-    "clear": "throw away",
-    "why": "why each stage runs as it does, and not faster",
+    "list": "show the engine of each stage and its measurements",
+    "build": "build, verify and measure untried engines",
+    "verify": "verify and measure proven engines again, without building",
+    "bench": "the same as verify",
+    "rebuild": "delete engines and build them again",
+    "clear": "delete engines",
+    "why": "explain the choice of engine for each stage",
 }
 EXAMPLES = """\
 examples:
@@ -27,9 +27,9 @@ examples:
   timbre engines why --stage flow
   timbre engines rebuild --stage vocoder --device cuda:1
   timbre engines list --json
-  timbre engines clear --all                       of all models and machines
+  timbre engines clear --all                       for all models and machines
 
-Nothing is used unless it equals plain float32 within limits, on this machine and with these weights.
+An engine is used only if it matches plain float32 within limits, on this machine and with these weights.
 """
 
 
@@ -37,8 +37,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     actions = "\n".join(f"  {name:<9} {words}" for name, words in _ACTIONS.items())
     parser = commands.add_parser(
         "engines",
-        help="make the model faster on this machine, and see why it is as fast as it is",
-        description=f"Tries every way to run a model on this machine, and keeps what is right and fast.\n\n{actions}",
+        help="build and compare faster engines for a model",
+        description=f"Try all engines that can run a model on this machine, and keep the fastest correct ones.\n\n{actions}",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -49,22 +49,22 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--device",
         default="auto",
         metavar="WHERE",
-        help="cpu, cuda, cuda:1, or part of a graphics card's name (default: the card with most memory, else the processor)",
+        help="cpu, cuda, cuda:1, or part of a GPU's name (default: the GPU with the most memory, else the CPU)",
     )
     parser.add_argument(
-        "--threads", type=num_threads, metavar="N", help="instead of the number chosen from the machine"
+        "--threads", type=num_threads, metavar="N", help="number of CPU threads (default: chosen for this machine)"
     )
-    parser.add_argument("--variant", choices=("rl",), help="the language model after reinforcement learning, llm.rl.pt")
+    parser.add_argument("--variant", choices=("rl",), help="use the RL-tuned language model, llm.rl.pt")
     parser.add_argument(
-        "--stage", action="append", choices=[stage.value for stage in Stage], help="only this one; may be repeated"
+        "--stage", action="append", choices=[stage.value for stage in Stage], help="only this stage; repeatable"
     )
-    parser.add_argument("--engine", action="append", metavar="NAME", help="only this one, whatever is known of it")
-    parser.add_argument("--all", action="store_true", help="with clear: whatever model it was made for")
+    parser.add_argument("--engine", action="append", metavar="NAME", help="only this engine, tried or not; repeatable")
+    parser.add_argument("--all", action="store_true", help="with clear: the engines of all models")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
-    """Raises ``ModelNotFound``; other errors are told by the process itself."""
+    """Raises ``ModelNotFound``; the process itself prints other errors."""
     command = [sys.executable, "-m", "studio.engines", arguments.action]
     command += ["--model", str(model_folder(arguments.model)), "--device", arguments.device]
     for name in ("threads", "variant"):
@@ -74,8 +74,8 @@ def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
         for value in getattr(arguments, name) or ():
             command += [f"--{name}", value]
     command += [f"--{name}" for name in ("all", "json") if getattr(arguments, name)]
-    with subprocess.Popen(command) as manager:  # noqa: S603 - our own program, with what the person typed
+    with subprocess.Popen(command) as manager:  # noqa: S603 - our own program, with the user's arguments
         while True:
-            # Ctrl+C reaches the manager too; it is given the time to end what it is trying.
+            # Ctrl+C reaches the manager too, which ends its trial by itself.
             with contextlib.suppress(KeyboardInterrupt):
                 return manager.wait()

@@ -1,4 +1,4 @@
-"""`timbre export`: a whole script to sound files, subtitles and a table."""
+"""`timbre export`: a whole script to audio files, subtitles and a table."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ examples:
   timbre export interview.timbre --out interview --joined-only --format mp3
 
 Scripts: {", ".join(READABLE_SUFFIXES)}. A table (.csv) may have the columns text, voice, style, file name,
-speed and pause. Lines of a project that have been spoken are exported as they were heard.
+speed and pause. Lines of a project that have a take are exported from it.
 
-An export that was interrupted goes on when the same command is given again: what is done stays.
+To resume an interrupted export, run the same command again.
 
 patterns: {"; ".join(f"{{{name}}} {help_}" for name, help_ in FIELDS.items())}.
 """
@@ -55,15 +55,15 @@ patterns: {"; ".join(f"{{{name}}} {help_}" for name, help_ in FIELDS.items())}.
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "export",
-        help="speak a whole script into files",
-        description="Speaks every line of a script that has not been spoken yet, and writes sound files.",
+        help="export a whole script to audio files",
+        description="Synthesise every line of a script that has no take yet, and write audio files.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     parser.add_argument("script", type=Path, metavar="SCRIPT", help="a text, table, subtitle file, document or project")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; made if needed"
+        "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; created if needed"
     )
     parser.add_argument("--lines", type=line_numbers, metavar="3,5-8", help="only these lines")
     parser.add_argument(
@@ -71,17 +71,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=SplitMode,
         default=SplitMode.SENTENCE,
         metavar="sentence|paragraph",
-        help="what becomes a line of a text without lines of its own (default sentence)",
+        help="how to split a text into lines (default sentence)",
     )
     _add_file_options(parser)
     _add_sound_options(parser)
     add_voice_options(parser)
     style = parser.add_mutually_exclusive_group()
-    style.add_argument("--instruct", metavar="WORDS", help="how to say lines that have no style of their own")
-    style.add_argument("--preset", metavar="NAME", help="the same by the name of a style: see `timbre styles`")
+    style.add_argument("--instruct", metavar="WORDS", help="speaking style of lines without a style, in your own words")
+    style.add_argument("--preset", metavar="NAME", help="style of lines without a style: see `timbre styles`")
     add_speech_options(parser)
     add_silence_option(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object with what was made")
+    parser.add_argument("--json", action="store_true", help="print one JSON object with the results")
     add_model_option(parser)
     add_engine_options(parser)
 
@@ -89,38 +89,44 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _add_file_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files")
     group.add_argument(
-        "--pattern", default=DEFAULT_PATTERN, help=f"names of the lines' files (default {DEFAULT_PATTERN!r}), see below"
+        "--pattern", default=DEFAULT_PATTERN, help=f"file name pattern (default {DEFAULT_PATTERN!r}), see below"
     )
     only = group.add_mutually_exclusive_group()
     only.add_argument(
-        "--joined", action="store_true", help="one file of all lines as well, with the pauses between them"
+        "--joined", action="store_true", help="also write one file of all lines, with the pauses between them"
     )
-    only.add_argument("--joined-only", action="store_true", help="one file of all lines, none for each line")
-    group.add_argument("--name", metavar="NAME", help="of the joined file, subtitles and table (default: the script's)")
+    only.add_argument("--joined-only", action="store_true", help="write one file of all lines and none per line")
     group.add_argument(
-        "--subtitles", nargs="+", default=[], choices=("srt", "vtt"), metavar="srt|vtt", help="when each line is heard"
+        "--name", metavar="NAME", help="name of the joined file, subtitles and table (default: the script's)"
     )
-    group.add_argument("--manifest", action="store_true", help="a table (CSV) of all lines and their files")
     group.add_argument(
-        "--replace", action="store_true", help="files that are not from an export of this script may be replaced"
+        "--subtitles", nargs="+", default=[], choices=("srt", "vtt"), metavar="srt|vtt", help="write subtitles"
     )
-    group.add_argument("--licence", metavar="TEXT", help="of the model, for the files' own description of themselves")
+    group.add_argument("--manifest", action="store_true", help="write a table (CSV) of all lines and their files")
+    group.add_argument(
+        "--replace", action="store_true", help="overwrite files that are not from an export of this script"
+    )
+    group.add_argument("--licence", metavar="TEXT", help="licence of the model, for the metadata of the files")
 
 
 def _add_sound_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("sound", "without these: as it is heard, sample for sample")
+    group = parser.add_argument_group("audio", "default: the samples of the takes, unchanged")
     group.add_argument(
         "--format", type=_encoding, default="wav16", metavar="NAME", help=f"{', '.join(ENCODINGS)} (default wav16)"
     )
     group.add_argument(
         "--rate", type=int, default=24_000, choices=SAMPLE_RATES, metavar="HZ", help="24000 (default), 44100 or 48000"
     )
-    group.add_argument("--lufs", type=float, metavar="LUFS", help="bring each file to this loudness, -16 for example")
     group.add_argument(
-        "--true-peak", type=float, default=-1.0, metavar="DBTP", help="with --lufs: no peak above this (default -1)"
+        "--lufs", type=float, metavar="LUFS", help="normalise each file to this loudness, for example -16"
     )
-    group.add_argument("--trim", action="store_true", help="leave out silence before and after each line")
-    group.add_argument("--pause", type=float, metavar="SECONDS", help="between lines, instead of their own pauses")
+    group.add_argument(
+        "--true-peak", type=float, default=-1.0, metavar="DBTP", help="with --lufs: true-peak limit (default -1)"
+    )
+    group.add_argument("--trim", action="store_true", help="trim silence before and after each line")
+    group.add_argument(
+        "--pause", type=float, metavar="SECONDS", help="pause between lines, instead of their own pauses"
+    )
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
@@ -145,29 +151,29 @@ async def _export(
     )
     settings = replace(_settings(arguments, script.name, provenance), origin=origin)
     plan = ExportPlan.make(items, arguments.out, settings)
-    told = _Told()
+    messages = _Messages()
     control = RequestControl()
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         worker = WorkerSource(
-            client, asyncio.get_running_loop(), requests, control, on_loaded=told.loaded, on_spoken=told.spoken
+            client, asyncio.get_running_loop(), requests, control, on_loaded=messages.loaded, on_spoken=messages.spoken
         )
         kept = CachedSource(worker)
         source = TakeSource(script.project, taken, others=kept) if script.project else kept
-        exporter = Exporter(plan, source, control=control, on_progress=told.progress)
-        result = await _run(exporter, control, told)
-        await save_voices(client, told.line)
+        exporter = Exporter(plan, source, control=control, on_progress=messages.progress)
+        result = await _run(exporter, control, messages)
+        await save_voices(client, messages.line)
     warnings = _length_warnings(plan, worker.odd_lengths)
     for warning in warnings:
-        told.say(warning)
-    told.result(result, plan)
+        messages.say(warning)
+    messages.result(result, plan)
     if arguments.json:
         print(_as_json(result, plan, warnings), flush=True)
     if result.failures:
-        raise _all_in_all(result.failures, len(plan.items))
+        raise _summary_error(result.failures, len(plan.items))
 
 
-async def _run(exporter: Exporter, control: RequestControl, told: _Told) -> ExportResult:
-    """On a thread of its own. Whoever is told to stop meanwhile waits for its end: no half file is left."""
+async def _run(exporter: Exporter, control: RequestControl, messages: _Messages) -> ExportResult:
+    """Run the export on a thread. A cancellation waits for its end, so that no partial file is left."""
     work = asyncio.create_task(asyncio.to_thread(exporter.run))
     try:
         return await asyncio.shield(work)
@@ -175,10 +181,10 @@ async def _run(exporter: Exporter, control: RequestControl, told: _Told) -> Expo
         control.cancel()
         with contextlib.suppress(Cancelled, StudioError):
             await work
-        told.say("What is done stays; the same command goes on from there.")
+        messages.say("Finished files are kept; run the same command to resume.")
         raise
     finally:
-        told.clear()
+        messages.clear()
 
 
 def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) -> ExportSettings:
@@ -199,8 +205,8 @@ def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) 
     )
 
 
-class _Told:
-    """What a person is told while they wait, and at the end. Called from several threads."""
+class _Messages:
+    """Progress and results on the terminal. Called from several threads."""
 
     def __init__(self) -> None:
         self.line = ProgressLine()
@@ -211,7 +217,7 @@ class _Told:
         if progress.item is None:
             words = "joining the lines" if progress.remaining_seconds else "finishing"
         if progress.speed is not None:
-            words += f", {progress.speed:.1f} s of sound a second"
+            words += f", {progress.speed:.1f}x real time"
         if progress.remaining_seconds is not None:
             words += f", {_duration(progress.remaining_seconds)} left"
         self._words = words
@@ -223,18 +229,18 @@ class _Told:
     def loaded(self, description: EngineDescription) -> None:
         if description.makes_noise:
             self.say(
-                f"{description.model_name} makes noise, not speech: its weights are random. "
-                "Give a folder of released weights with --model to hear speech."
+                f"{description.model_name} produces noise instead of speech: its weights are random. "
+                "For speech, give a folder of released weights with --model."
             )
 
     def result(self, result: ExportResult, plan: ExportPlan) -> None:
         for failure in result.failures:
             self.say(f"line {failure.item.index}: {failure.error}")
         kept = len(result.files) - result.num_made
-        speed = f", {result.speed:.1f} s of speech a second" if result.speed else ""
-        unchanged = f", {kept} were there already" if kept else ""
+        speed = f" ({result.speed:.1f}x real time)" if result.speed else ""
+        unchanged = f", {kept} unchanged" if kept else ""
         self.say(
-            f"made {result.num_made} {'file' if result.num_made == 1 else 'files'} in {plan.folder} "
+            f"wrote {result.num_made} {'file' if result.num_made == 1 else 'files'} in {plan.folder} "
             f"in {_duration(result.elapsed_seconds)}{speed}{unchanged}"
         )
 
@@ -245,11 +251,11 @@ class _Told:
         self.line.clear()
 
 
-def _all_in_all(failures: tuple[LineFailure, ...], num_lines: int) -> StudioError:
-    """The command ends like the first line that failed."""
+def _summary_error(failures: tuple[LineFailure, ...], num_lines: int) -> StudioError:
+    """An error of the same type as that of the first failed line."""
     first = failures[0].error
     return type(first)(
-        "{count} of {total} lines could not be spoken; line {number}: {reason}",
+        "{count} of {total} lines failed; line {number}: {reason}",
         remedy=first.hint,
         count=len(failures),
         total=num_lines,
@@ -267,7 +273,7 @@ def _length_warnings(plan: ExportPlan, odd_lengths: Mapping[str, tuple[LengthFin
 
 
 def _as_json(result: ExportResult, plan: ExportPlan, warnings: Sequence[str]) -> str:
-    """One object; keys are only ever added."""
+    """One JSON object. Keys are never removed or renamed."""
     values = {
         "folder": str(plan.folder),
         "files": [str(path) for path in result.files],

@@ -1,4 +1,4 @@
-"""The script that is to be exported: lines of a document or a project, and what the worker is to be asked for each."""
+"""The lines of the document or project to export, and the synthesis request of each."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 
 PROJECT_SUFFIX = ".timbre"
-_HIGHEST_NUMBER = 1_000_000  # who means all that follow names a number far beyond the last line
+_MAX_LINE_NUMBER = 1_000_000  # bounds ranges whose end is far beyond the last line
 READABLE_SUFFIXES = (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenScript:
-    """``project`` is None for a document. ``lines`` are those that say something and are to be exported, with their place."""
+    """``project`` is None for a document. ``lines``: the non-empty lines to export, with their numbers."""
 
     name: str
     folder: Path
@@ -48,7 +48,10 @@ class OpenScript:
 def open_script(
     path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, breaks: SplitMode = SplitMode.SENTENCE
 ) -> Iterator[OpenScript]:
-    """``breaks``: how a text is cut into lines. Raises ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``. ``wanted`` counts lines from 1."""
+    """Open a document or project. ``wanted``: line numbers from 1; ``breaks``: how a text is split into lines.
+
+    Raises ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``.
+    """
     dictionary = load_global_dictionary()
     if path.suffix.lower() != PROJECT_SUFFIX:
         yield OpenScript(path.stem, path.parent, _numbered(read_script(path, breaks), wanted), dictionary)
@@ -71,22 +74,19 @@ def _numbered(lines: list[Line] | tuple[Line, ...], wanted: frozenset[int] | Non
 
 
 def line_numbers(words: str) -> frozenset[int]:
-    """``3``, ``5-8`` and so on, separated by commas."""
+    """Parse line numbers such as ``3,5-8``."""
     numbers: set[int] = set()
     for part in words.split(","):
         first, _, last = part.strip().partition("-")
         try:
-            numbers.update(range(int(first), min(int(last or first), _HIGHEST_NUMBER) + 1))
+            numbers.update(range(int(first), min(int(last or first), _MAX_LINE_NUMBER) + 1))
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{words} is not like 3,5-8") from error
     return frozenset(numbers)
 
 
 class Speaking:
-    """How the lines without a sound of their own are to be spoken: ``request_of`` each, or a sentence why not.
-
-    Voices and styles are looked up before anything is spoken: an hour later is too late for a name misspelt.
-    """
+    """Builds the requests of lines without a take. Voices and styles are looked up before synthesis starts."""
 
     def __init__(
         self,
@@ -104,9 +104,9 @@ class Speaking:
         self._voices: dict[str | None, VoiceReference] = {}
 
     def items(self) -> tuple[tuple[ExportItem, ...], dict[str, SynthesisRequest], ProjectLines]:
-        """All lines; what to ask for those to be spoken, by their keys; and the takes of the others.
+        """Return all lines, the requests of lines to synthesise by key, and the takes of the others.
 
-        Raises what is wrong with a voice or a style.
+        Raises the errors of unknown voices and styles.
         """
         requests: dict[str, SynthesisRequest] = {}
         items: list[ExportItem] = []

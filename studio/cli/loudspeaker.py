@@ -1,4 +1,4 @@
-"""Speech heard while it is made: played on a thread of its own, from the moment it need not pause any more."""
+"""Plays speech while it is synthesised, on its own thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.pipeline.request import AudioChunk
 
 
 class Loudspeaker:
-    """``add`` and ``stop`` may be called from any thread; ``listen`` is awaited meanwhile."""
+    """``add`` and ``stop`` may be called from any thread while ``listen`` is awaited."""
 
     def __init__(self, sample_rate: int, open_output: OpenOutput) -> None:
         self._sample_rate = sample_rate
@@ -29,23 +29,23 @@ class Loudspeaker:
         self._chunks.put(chunk)
 
     def start(self) -> None:
-        """From now on play can go on without a gap. (Complete speech starts by itself.)"""
+        """Start playback; called when it can continue without gaps. ``complete`` starts it too."""
         self._may_start.set()
 
     def complete(self) -> None:
-        """No chunk follows."""
+        """Declare that no chunk follows."""
         self._chunks.put(None)
         self._may_start.set()
 
     def stop(self) -> None:
-        """Silence at once."""
+        """Stop playback at once."""
         self._is_stopped.set()
         self.complete()
         if self._player is not None:
             self._player.stop()
 
     async def listen(self) -> None:
-        """Returns when all has been heard, or ``stop`` was called. Raises ``NoAudioDevice``."""
+        """Play until the end or ``stop``. Raises ``NoAudioDevice``."""
         try:
             await asyncio.to_thread(self._play)
         except asyncio.CancelledError:
@@ -53,7 +53,7 @@ class Loudspeaker:
             raise
 
     def _play(self) -> None:
-        # Opening takes up to 300 ms: it happens while the first sound is being made.
+        # Opening the device takes up to 300 ms and overlaps with the synthesis of the first chunk.
         with BufferedOutput(self._sample_rate, open_output=self._open_output) as player:
             self._player = player
             self._may_start.wait()

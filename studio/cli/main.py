@@ -1,7 +1,7 @@
-"""The command ``timbre``. The one place where errors become words on a terminal and exit statuses.
+"""The command ``timbre``. Converts errors to messages and exit statuses.
 
-Statuses: 0 done, 2 wrong usage, 130 Ctrl+C, 143 ended by `kill`, else ``StudioError.exit_status``
-(the README lists them). Standard output holds what was asked for, standard error everything for people.
+Statuses: 0 success, 2 wrong usage, 130 Ctrl+C, 143 terminated by `kill`, otherwise ``StudioError.exit_status``
+(listed in the README). Results are written to standard output, messages to standard error.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from studio.health.log_file import note_shown, stop_log, write_log
 from studio.settings_store import Settings
 from studio.wording import printable
 
-_DESCRIPTION = "Says texts in any voice, from a few seconds of it."
+_DESCRIPTION = "Text-to-speech with any voice, cloned from a few seconds of a recording."
 _EXAMPLES = """\
 begin with:
-  timbre say "Hello there." --voice someone.wav     a few seconds of any voice will do
-  timbre voices add Anna someone.wav --transcript "What is said in it."
+  timbre say "Hello there." --voice speaker.wav     a few seconds of one speaker
+  timbre voices add Anna speaker.wav --transcript "The words of the recording."
   timbre say "Hello again." --voice Anna -o hello.wav
-  timbre models list                                the models there are; `timbre models install` downloads one
-  timbre doctor                                     if something does not work
-  timbre                                            opens the window; `timbre app FILE` with a script
+  timbre models list                                list models; `timbre models install` downloads one
+  timbre doctor                                     check the installation
+  timbre                                            open the window; `timbre app FILE` opens a script
 
 `timbre COMMAND --help` explains each command with examples.
 """
@@ -40,8 +40,8 @@ _COMMANDS = (say, convert, export, voices, models, styles, doctor, engines, benc
 
 
 def main(argv: Sequence[str] | None = None, *, command_context: CommandContext | None = None) -> int:
-    """Runs the command line ``argv`` (by default this process's) and returns its exit status."""
-    _speak_utf8()
+    """Run the command line ``argv`` (default: this process's) and return its exit status."""
+    _use_utf8()
     parser = _build_parser()
     arguments, rest = parser.parse_known_args(argv)
     if arguments.command is None and not rest:
@@ -56,13 +56,13 @@ def main(argv: Sequence[str] | None = None, *, command_context: CommandContext |
     try:
         return _run(arguments, command_context or CommandContext())
     except StudioError as error:
-        return _tell(error)
-    except Exception as error:  # noqa: BLE001 - the process's end
-        _log.exception("unexpected, in %s", arguments.command)
-        return _tell(
+        return _print_error(error)
+    except Exception as error:  # noqa: BLE001 - the end of the process
+        _log.exception("unexpected error in %s", arguments.command)
+        return _print_error(
             InternalError(
-                "Something went wrong inside the program ({kind}: {reason}).",
-                remedy="Try again; if it stays, report it together with the log.",
+                "An internal error occurred ({kind}: {reason}).",
+                remedy="Try again. If it happens again, report it with the log.",
                 kind=type(error).__name__,
                 reason=error,
             )
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None, *, command_context: CommandContext |
 
 
 def _run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
-    """The exit status, also of who was told to stop."""
+    """Run the command and return its exit status, also if it is interrupted."""
     try:
         status: int = arguments.run(arguments, command_context)
     except KeyboardInterrupt:
@@ -85,8 +85,8 @@ def _run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     return status
 
 
-def _tell(error: StudioError) -> int:
-    """The exit status."""
+def _print_error(error: StudioError) -> int:
+    """Print ``error`` and return its exit status."""
     note_shown(error)
     print(printable(f"timbre: {error} ({error.code})"), file=sys.stderr)
     return error.exit_status
@@ -106,8 +106,8 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _speak_utf8() -> None:
-    """Texts are in any script, whatever an old console or a bare environment thinks it can show."""
+def _use_utf8() -> None:
+    """Print texts of any script, also if the environment declares another encoding."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

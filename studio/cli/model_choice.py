@@ -1,4 +1,4 @@
-"""Which model is to speak, and how it is to be run: ``--model`` and the options that go with it."""
+"""The model and its engine options: ``--model``, ``--device``, ``--precision`` and others."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from studio.model.device_kind import DeviceKind
 from studio.pipeline.request import EngineOptions
 from studio.wording import did_you_mean, wording
 
-# More than any computer has; so many that the system refuses them would end the worker.
-_MOST_THREADS = 1024
+# More than any computer has. A number that the system refuses would end the worker.
+_MAX_THREADS = 1024
 
 
 def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_MODEL) -> None:
@@ -26,27 +26,35 @@ def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("engine", "how the model is run; the defaults are right for this machine")
+    group = parser.add_argument_group("engine", "how the model is run; the defaults suit this machine")
     group.add_argument(
-        "--device", default="cpu", choices=[kind.value for kind in DeviceKind], help="where it is run (default cpu)"
+        "--device",
+        default="cpu",
+        choices=[kind.value for kind in DeviceKind],
+        help="where the model runs (default cpu)",
     )
     group.add_argument(
         "--precision",
         default="auto",
         choices=("auto", "float32", "bfloat16", "float16", "int8"),
-        help="of the speech language model; auto takes the fastest that passes its quality check here",
+        help="precision of the speech language model; auto: the fastest that passes the quality check (default)",
     )
     group.add_argument(
-        "--flow-precision", default="float32", choices=("float32", "bfloat16", "float16"), help="of the flow"
+        "--flow-precision",
+        default="float32",
+        choices=("float32", "bfloat16", "float16"),
+        help="precision of the flow (default float32)",
     )
-    group.add_argument("--threads", type=num_threads, metavar="N", help="instead of the number chosen from the machine")
-    group.add_argument("--variant", choices=("rl",), help="the language model after reinforcement learning, llm.rl.pt")
-    group.add_argument("--flow-steps", type=positive, metavar="N", help="fewer than 10: faster, less exact")
+    group.add_argument(
+        "--threads", type=num_threads, metavar="N", help="number of CPU threads (default: chosen for this machine)"
+    )
+    group.add_argument("--variant", choices=("rl",), help="use the RL-tuned language model, llm.rl.pt")
+    group.add_argument("--flow-steps", type=positive, metavar="N", help="fewer than 10: faster, less accurate")
     group.add_argument(
         "--flow-left-context",
         type=positive,
         metavar="FRAMES",
-        help="how far the flow looks back (50 frames a second): less memory, less exact",
+        help="left context of the flow (50 frames per second): less memory, less accurate",
     )
 
 
@@ -63,7 +71,7 @@ def engine_options(arguments: argparse.Namespace) -> EngineOptions:
 
 
 def model_folder(choice: str | None) -> Path:
-    """The folder of ``--model``. Raises ``ModelNotFound`` with the nearest names."""
+    """Return the folder of ``--model``. Raises ``ModelNotFound``, which suggests similar names."""
     if choice is None:
         choice = DEFAULT_MODEL
     elif os.path.isdir(choice):
@@ -85,8 +93,8 @@ def model_folder(choice: str | None) -> Path:
 
 def num_threads(text: str) -> int:
     number = positive(text)
-    if number > _MOST_THREADS:
-        raise argparse.ArgumentTypeError(f"{text} is above {_MOST_THREADS}")
+    if number > _MAX_THREADS:
+        raise argparse.ArgumentTypeError(f"{text} is above {_MAX_THREADS}")
     return number
 
 

@@ -1,4 +1,4 @@
-"""Models, and how far an installation is, in words for a terminal and as JSON."""
+"""Text and JSON descriptions of models and of installation progress."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ from studio.catalog.known import Ability
 from studio.catalog.progress import Phase, Progress
 
 _STATES = {
-    ModelState.BUNDLED: "comes with the program",
+    ModelState.BUNDLED: "bundled",
     ModelState.INSTALLED: "installed",
     ModelState.DAMAGED: "damaged",
     ModelState.PARTIAL: "partly downloaded",
     ModelState.AVAILABLE: "not installed",
-    ModelState.UNSUPPORTED: "not usable yet: this version of the program does not speak with its generation",
+    ModelState.UNSUPPORTED: "not supported by this version of the program",
 }
 _ABILITIES = {
-    Ability.CLONE: "speaks in the voice of a clip",
-    Ability.STORED_VOICES: "brings voices of its own",
-    Ability.INSTRUCT: "follows instructions",
-    Ability.STREAM: "streams",
+    Ability.CLONE: "voice cloning",
+    Ability.STORED_VOICES: "built-in voices",
+    Ability.INSTRUCT: "style instructions",
+    Ability.STREAM: "streaming",
 }
 _PHASES = {Phase.CHECKING: "checking", Phase.RECEIVING: "", Phase.COPYING: "copying"}
 _MEGABYTE = 1e6
 
 
 def in_words(status: ModelStatus) -> list[str]:
-    """Return some lines; the first begins with the name."""
+    """Return the lines of a description; the first begins with the model's name."""
     known = status.known
     size = in_gigabytes(status.size_bytes)
     lines = [f"{status.name}: {_STATES[status.state]}, {size}"]
     if status.arrived_bytes:
-        lines[0] += f", {in_gigabytes(status.arrived_bytes)} of a download are here"
+        lines[0] += f", {in_gigabytes(status.arrived_bytes)} downloaded"
     if status.damaged:
-        lines.append(f"  damaged: {', '.join(status.damaged)}; `timbre models install {status.name}` mends it")
+        lines.append(f"  damaged: {', '.join(status.damaged)}; repair with `timbre models install {status.name}`")
     if known is not None:
         dialects = f", {known.num_dialects} Chinese dialects" if known.num_dialects else ""
         lines.append(f"  languages: {', '.join(known.languages)}{dialects}")
         lines.append(
-            f"  can: {', '.join(words for ability, words in _ABILITIES.items() if ability in known.abilities)}"
+            f"  features: {', '.join(words for ability, words in _ABILITIES.items() if ability in known.abilities)}"
         )
         if known.is_demonstration:
-            lines.append("  a demonstration, to begin with: the others sound far better")
-        places = ", ".join(f"{kind.title} {name}" for kind, name in known.repositories.items())
-        lines.append(f"  licence: {known.licence}; {f'from {places}' if places else 'comes with the program'}")
+            lines.append("  a demonstration; the other models sound far better")
+        sources = ", ".join(f"{kind.title} {name}" for kind, name in known.repositories.items())
+        lines.append(f"  licence: {known.licence}; {f'from {sources}' if sources else 'bundled with the program'}")
         for variant in known.variants:
             extra = in_gigabytes(known.size_bytes(frozenset({variant})) - known.size_bytes())
-            here = "is here" if variant in status.variants else f"{extra} more, with --variant {variant}"
-            lines.append(f"  llm.{variant}.pt, the language model after reinforcement learning: {here}")
+            state = "installed" if variant in status.variants else f"{extra} extra, with --variant {variant}"
+            lines.append(f"  llm.{variant}.pt, the RL-tuned language model: {state}")
     if status.record is not None:
         lines.append(f"  installed from: {status.record.origin}")
     return lines
 
 
 def as_json(status: ModelStatus) -> dict[str, Any]:
-    """Keys are only ever added."""
+    """Keys are never removed or renamed."""
     known = status.known
     return {
         "name": status.name,
@@ -80,12 +80,12 @@ def as_json(status: ModelStatus) -> dict[str, Any]:
 
 
 def progress_text(progress: Progress) -> str:
-    """One line: bytes always, a share only of a whole that is known, speed and time once they were measured."""
+    """Return one line: bytes, the share if the total is known, speed and remaining time once measured."""
     match progress.phase:
         case Phase.LISTING:
-            return "asking what there is …"
+            return "reading the list of files …"
         case Phase.WAITING:
-            return f"trying again in {progress.wait_seconds:.0f} s …"
+            return f"retrying in {progress.wait_seconds:.0f} s …"
         case phase:
             parts = [f"{_PHASES[phase]} {progress.file}".strip()]
     if progress.share is not None:

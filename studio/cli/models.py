@@ -1,4 +1,4 @@
-"""`timbre models`: the models there are, and having them here."""
+"""`timbre models`: lists, installs, verifies, removes, imports and exports models."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ examples:
   timbre models install Fun-CosyVoice3-0.5B-2512
   timbre models install CosyVoice2-0.5B --source modelscope
   timbre models install CosyVoice2-0.5B --endpoint https://hf-mirror.com
-  timbre models install Fun-CosyVoice3-0.5B-2512 --variant rl     the language model after reinforcement learning, too
-  timbre models verify                      reads every byte; --repair fetches what is broken
-  timbre models export CosyVoice2-0.5B      one file, for a computer without a network
+  timbre models install Fun-CosyVoice3-0.5B-2512 --variant rl     with the RL-tuned language model
+  timbre models verify                      read every byte; --repair downloads damaged files again
+  timbre models export CosyVoice2-0.5B      write one file, for a computer without a network
   timbre models import CosyVoice2-0.5B.zip
   timbre models import path/to/CosyVoice2-0.5B
 
-Interrupted by Ctrl+C or a loss of power, an installation goes on when the command is given again.
-Nothing is ever downloaded unasked.
+To resume an interrupted installation, run the same command again.
+Nothing is downloaded without your command.
 """
 Run = Callable[[argparse.Namespace, CommandContext], int]
 
@@ -47,8 +47,8 @@ Run = Callable[[argparse.Namespace, CommandContext], int]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "models",
-        help="list, install, verify and move models",
-        description="Lists the models there are, installs them, and looks after them.",
+        help="list, install, verify, import and export models",
+        description="List, install, verify, remove, import and export models.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -60,29 +60,29 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         return added
 
     action("list", _list, "list all models").add_argument("--json", action="store_true", help="print a JSON array")
-    install = action("install", _install, "download a model, go on with a download, or mend a model")
-    install.add_argument("name", metavar="NAME", help="as `timbre models list` calls it")
-    install.add_argument("--variant", choices=("rl",), help="the language model after reinforcement learning, too")
+    install = action("install", _install, "download a model, resume a download, or repair a model")
+    install.add_argument("name", metavar="NAME", help="a name listed by `timbre models list`")
+    install.add_argument("--variant", choices=("rl",), help="also download the RL-tuned language model")
     _add_source(install)
-    verify = action("verify", _verify, "read every byte of a model and compare it with what it should be")
-    verify.add_argument("names", nargs="*", metavar="NAME", help="default: every model that was installed")
-    verify.add_argument("--repair", action="store_true", help="download again what is broken, and only that")
+    verify = action("verify", _verify, "verify the checksums of all files of a model")
+    verify.add_argument("names", nargs="*", metavar="NAME", help="default: all installed models")
+    verify.add_argument("--repair", action="store_true", help="download damaged files again")
     _add_source(verify)
-    remove = action("remove", _remove, "delete a model, or what has arrived of it")
+    remove = action("remove", _remove, "delete a model or an incomplete download")
     remove.add_argument("name", metavar="NAME")
     import_ = action("import", _import, "copy a model from a folder, a zip or tar archive, or an export")
     import_.add_argument("path", type=Path, metavar="PATH")
-    import_.add_argument("--name", help="instead of the one it has there")
-    export = action("export", _export, "put a model into one file, for another computer")
+    import_.add_argument("--name", help="name of the model (default: that of the folder or archive)")
+    export = action("export", _export, "write a model to one file, for another computer")
     export.add_argument("name", metavar="NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{EXPORT_SUFFIX}")
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--source", choices=[kind.value for kind in SourceKind], help="where from (default: as the settings say)"
+        "--source", choices=[kind.value for kind in SourceKind], help="download source (default: from the settings)"
     )
-    parser.add_argument("--endpoint", metavar="URL", help="of a mirror, in place of the source itself")
+    parser.add_argument("--endpoint", metavar="URL", help="address of a mirror to use instead of the source")
 
 
 def _list(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
@@ -105,7 +105,7 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         status.name for status in model_statuses() if status.state in (ModelState.INSTALLED, ModelState.DAMAGED)
     ]
     if not names:
-        _say("No model is installed yet: `timbre models list` names those there are.")
+        _say("No model is installed. `timbre models list` lists available models.")
     status = 0
     for name in names:
         line = ProgressLine()
@@ -113,15 +113,15 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         line.clear()
         damaged = f"{name}: {', '.join(result.damaged)} damaged"
         if result.is_intact:
-            _say(f"{name}: {result.num_files} files, all sound.")
-        elif not _can_be_fetched(name):
-            _say(f"{damaged}. Remove the model, and import it again from where it is whole.")
+            _say(f"{name}: {result.num_files} files, no damage found.")
+        elif not _is_downloadable(name):
+            _say(f"{damaged}. Remove the model, and import it again from an undamaged copy.")
             status = 1
         elif arguments.repair:
-            _say(f"{damaged}; fetched again.")
+            _say(f"{damaged}; downloading again.")
             _install_model(_known(name), arguments, frozenset())
         else:
-            _say(f"{damaged}. `timbre models verify --repair {name}` mends it.")
+            _say(f"{damaged}. Repair it with `timbre models verify --repair {name}`.")
             status = 1
     return status
 
@@ -129,7 +129,7 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
 def _remove(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     if not remove_model(arguments.name):
         raise model_not_found(arguments.name)
-    _say(f"{arguments.name} is gone.")
+    _say(f"removed {arguments.name}")
     return 0
 
 
@@ -139,7 +139,7 @@ def _import(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         folder = import_model(arguments.path, name=arguments.name, on_progress=_shown_on(line))
     finally:
         line.clear()
-    _say(f"{folder.name} is installed: `timbre say --model {folder.name} …` speaks with it.")
+    _say(f"{folder.name} is installed. Use it with `timbre say --model {folder.name} …`.")
     return 0
 
 
@@ -167,46 +167,46 @@ def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: f
     try:
         folder = Installation(model, source, variants=variants, on_progress=_shown_on(line)).run()
     except KeyboardInterrupt:
-        line.say("Interrupted. What has arrived is kept: the same command goes on.")
+        line.say("Interrupted. Downloaded data is kept; run the same command to resume.")
         raise
     finally:
         line.clear()
     _say(f"{model.name} is installed in {folder}.")
 
 
-def _can_be_fetched(name: str) -> bool:
+def _is_downloadable(name: str) -> bool:
     known = known_models().get(name)
     return known is not None and known.can_be_downloaded
 
 
 def _known(name: str) -> KnownModel:
-    """Raises ``ModelNotFound`` with the nearest names."""
+    """Raises ``ModelNotFound``, which suggests similar names."""
     known = known_models()
     if name in known and known[name].can_be_downloaded:
         return known[name]
     if name in known:
         raise ModelNotFound(
-            "{name} comes with the program and is not downloaded.",
-            remedy="If it is damaged, install the program again.",
+            "{name} is bundled with the program and is not downloaded.",
+            remedy="If it is damaged, reinstall the program.",
             name=name,
         )
     near = difflib.get_close_matches(name, [n for n in known if known[n].can_be_downloaded], n=3, cutoff=0.4)
     raise ModelNotFound(
-        "{name} is not a model that can be downloaded.{did_you_mean}",
-        remedy="`timbre models list` names them; a folder or an archive comes in by `timbre models import`.",
+        "{name} is not a downloadable model.{did_you_mean}",
+        remedy="`timbre models list` lists them. For a folder or an archive use `timbre models import`.",
         name=name,
         did_you_mean=did_you_mean(near),
     )
 
 
 def _shown_on(line: ProgressLine) -> OnProgress:
-    told: set[str] = set()
+    shown: set[str] = set()
 
     def show(progress: Progress) -> None:
         if progress.phase is Phase.WAITING and progress.error is not None:
-            sentence = f"{progress.error.message} Trying again."
-            if sentence not in told:  # once, however often it happens
-                told.add(sentence)
+            sentence = f"{progress.error.message} Retrying."
+            if sentence not in shown:
+                shown.add(sentence)
                 line.say(sentence)
         line.show(progress_text(progress))
 

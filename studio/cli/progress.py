@@ -1,4 +1,4 @@
-"""What a person is told while they wait: a line that changes, and sentences that stay. On standard error only."""
+"""Progress on standard error: one changing line, and messages above it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _ERASE_LINE = "\r\x1b[K"
 
 
 class ProgressLine:
-    """One line at the bottom of a terminal; nothing at all where nobody looks (a pipe, a file)."""
+    """The changing last line of a terminal; not shown if standard error is a pipe or a file."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._is_shown = self._stream.isatty()
         self._line = ""
         self._drawn = 0.0
-        self._lock = threading.RLock()  # sound is reported from the worker's reading thread
+        self._lock = threading.RLock()  # audio is reported from the connection's reading thread
 
     def stage(self, stage: str, share: float) -> None:
-        """``share`` of ``stage`` is done, 0..1, as measured."""
+        """Show that ``share`` (0..1) of ``stage`` is done."""
         words = _WORDS.get(stage, stage)
         self.show(f"{words} {share:.0%}" if share else f"{words} …")
 
@@ -42,7 +42,7 @@ class ProgressLine:
             self._write(f"{_ERASE_LINE}{printable(line)}")
 
     def say(self, sentence: str) -> None:
-        """Write one line that stays, above the changing one; to pipes and files as well."""
+        """Print a message above the changing line; also to pipes and files."""
         with self._lock:
             self.clear()
             self._write(f"{printable(sentence)}\n")

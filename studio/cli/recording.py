@@ -1,4 +1,4 @@
-"""Speech into a file while it is made; the file appears under its name only when all of it is there."""
+"""Writes speech to a file while it is synthesised. The file appears under its name only when complete."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from studio.pipeline.request import AudioChunk
 
 
 class Recording:
-    """Written on the worker's reading thread, completed or discarded on another."""
+    """Written on the connection's reading thread, completed or discarded on another."""
 
     def __init__(self, path: Path, sample_rate: int) -> None:
         self._writer = AudioWriter(path, sample_rate)
@@ -30,7 +30,7 @@ class Recording:
             self._writer.close()
 
     def discard(self) -> None:
-        """Leaves no file behind, unless it is complete."""
+        """Delete the file, unless it is complete."""
         with self._lock:
             if not self._is_over:
                 self._is_over = True
@@ -38,12 +38,12 @@ class Recording:
 
 
 def require_writable(path: Path) -> None:
-    """Raises ``CannotWrite`` or ``DiskFull`` now rather than after a minute of work."""
+    """Raises ``CannotWrite`` or ``DiskFull`` before any work is done."""
     AudioWriter(path, 24_000).discard()
 
 
 def free_path(path: Path) -> Path:
-    """``path``, or ``name-2``, ``name-3`` … beside it: the first that does not exist."""
+    """Return the first of ``path``, ``name-2``, ``name-3`` … that does not exist."""
     candidate, number = path, 1
     while candidate.exists():
         number += 1

@@ -18,23 +18,23 @@ from studio.worker.request_handle import Callbacks, RequestHandle
 
 EXAMPLES = """\
 examples:
-  timbre say "The harbour was quiet." --voice narrator.wav --transcript "What narrator.wav says." -o harbour.wav
+  timbre say "The harbour was quiet." --voice narrator.wav --transcript "The words of narrator.wav." -o harbour.wav
   timbre say "今天天气很好。" --voice Anna --play
   timbre say "We have won!" --voice Anna --instruct "speak with great joy"
   timbre say "We have won!" --voice Anna --preset emotion.happy     (`timbre styles` lists them)
   timbre say --file chapter-one.txt --voice Anna -o chapter-one.flac
-  some-program | timbre say - --voice Anna --play                   speaks while the text arrives
+  some-program | timbre say - --voice Anna --play                   speak while the text arrives
   timbre say "Wait [pause 0.5] for it." --voice Anna --json -o wait.wav
 
-Without a transcript the voice is imitated from its sound alone; with a style, too.
+A transcript gives the closest likeness. Without one, or with a style, only the recording is used.
 """
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "say",
-        help="say a text in a voice",
-        description="Says a text in a voice, beginning while the rest is still being made.",
+        help="speak a text in a voice",
+        description="Speak a text in a voice. Playback starts while the rest is still being synthesised.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -42,13 +42,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_text_options(parser)
     add_voice_options(parser)
     style = parser.add_mutually_exclusive_group()
-    style.add_argument("--instruct", metavar="WORDS", help="how to say it, in your own words")
-    style.add_argument("--preset", metavar="NAME", help="how to say it, by the name of a style: see `timbre styles`")
+    style.add_argument("--instruct", metavar="WORDS", help="the speaking style, in your own words")
+    style.add_argument("--preset", metavar="NAME", help="the speaking style, by name: see `timbre styles`")
     add_speech_options(parser)
     add_silence_option(parser)
-    parser.add_argument(
-        "--as-written", action="store_true", help="the text is in spoken form: do not touch numbers and abbreviations"
-    )
+    parser.add_argument("--as-written", action="store_true", help="do not normalise numbers and abbreviations")
     add_destination_options(parser)
     add_model_option(parser)
     add_engine_options(parser)
@@ -94,17 +92,25 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 def _add_sampling_options(parser: argparse.ArgumentParser) -> None:
     usual = SamplingOptions()
     group = parser.add_argument_group(
-        "sampling", "how the model chooses; the defaults are those of the released models"
+        "sampling", "sampling of the language model; the defaults are those of the released models"
     )
-    group.add_argument("--top-p", type=_share, metavar="P", help=f"probability kept (default {usual.top_p})")
-    group.add_argument("--top-k", type=positive, metavar="K", help=f"tokens kept (default {usual.top_k})")
+    group.add_argument("--top-p", type=_share, metavar="P", help=f"nucleus probability (default {usual.top_p})")
+    group.add_argument("--top-k", type=positive, metavar="K", help=f"number of candidates (default {usual.top_k})")
     group.add_argument(
-        "--repetition-window", type=positive, metavar="N", help=f"tokens looked back (default {usual.window_tokens})"
+        "--repetition-window",
+        type=positive,
+        metavar="N",
+        help=f"tokens checked for repetition (default {usual.window_tokens})",
     )
     group.add_argument(
-        "--repetition-ratio", type=_share, metavar="R", help=f"repetition allowed (default {usual.repetition_ratio})"
+        "--repetition-ratio",
+        type=_share,
+        metavar="R",
+        help=f"share of repetitions allowed (default {usual.repetition_ratio})",
     )
-    group.add_argument("--first-hop", type=positive, metavar="TOKENS", help="length of the first chunk, 25 a second")
+    group.add_argument(
+        "--first-hop", type=positive, metavar="TOKENS", help="length of the first chunk, 25 tokens per second"
+    )
 
 
 def _sampling(arguments: argparse.Namespace) -> SamplingOptions | None:

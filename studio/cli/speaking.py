@@ -1,4 +1,4 @@
-"""What `say` and `convert` have in common: load, say what must be known, speak, tell what it cost."""
+"""What `say` and `convert` have in common: options, the request, and its summary."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Begin = Callable[[WorkerClient, Callbacks], RequestHandle]
 
 def add_speech_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--speed", type=_speed, default=1.0, help=f"{SLOWEST_SPEED:g} to {FASTEST_SPEED:g} times as fast (default 1)"
+        "--speed", type=_speed, default=1.0, help=f"speaking rate, {SLOWEST_SPEED:g} to {FASTEST_SPEED:g} (default 1)"
     )
-    parser.add_argument("--seed", type=_seed, default=0, help="another number, another take (default 0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of the sampling (default 0)")
     parser.add_argument(
-        "--whole", action="store_true", help="make each sentence as a whole: slower to begin, slightly better"
+        "--whole", action="store_true", help="synthesise whole sentences: higher latency, slightly better quality"
     )
 
 
@@ -40,7 +40,7 @@ def add_silence_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--keep-leading-silence",
         action="store_true",
-        help="keep the silence that the model makes before the first word (default: 50 ms of it)",
+        help="keep the silence that the model generates before the first word (default: 50 ms of it)",
     )
 
 
@@ -54,10 +54,10 @@ def speak(
     begin_again: Begin | None = None,
     needs_speech_lm: bool = True,
 ) -> int:
-    """Load what is needed of the model of ``folder``, begin the request and deliver its sound; return the exit status.
+    """Load the model of ``folder``, start the request and deliver its audio; return the exit status.
 
-    ``begin_again`` begins the request that replaces one with sentences of implausible length, if nothing of
-    it was played. Raises ``StudioError``.
+    ``begin_again`` starts the request that replaces one with sentences of implausible length, unless it was
+    played. Raises ``StudioError``.
     """
     speaking = _speak(
         arguments,
@@ -90,51 +90,51 @@ async def _speak(
             load_started = time.monotonic()
             description = await client.load()
             load_seconds = time.monotonic() - load_started
-            _say_what_must_be_known(description, line)
+            _warn_of_noise(description, line)
             delivery = OutputSink(destination, description, command_context, line)
             delivered = await delivery.deliver(lambda hooks: begin(client, hooks))
             if delivered.report.odd_lengths and begin_again is not None and not destination.is_played:
-                line.say("The speech does not have the length of its text; making it once more.")
+                line.say("The length of the speech is implausible for its text; trying again.")
                 delivery = OutputSink(destination, description, command_context, line)
                 delivered = await delivery.deliver(lambda hooks: begin_again(client, hooks))
         finally:
             line.clear()
-        _tell(delivered, destination, line)
+        _print_summary(delivered, destination, line)
         if arguments.json:
             print(as_json(delivered, description, load_seconds=load_seconds, seed=arguments.seed), flush=True)
         await save_voices(client, line)
 
 
 async def save_voices(client: WorkerClient, line: ProgressLine) -> None:
-    """Wait until the prompt states of new voices are on disk: the next command then starts much sooner. Ctrl+C ends it."""
+    """Wait until the prompt states of new voices are on disk, for the next command; Ctrl+C abandons them."""
     try:
         await client.finish_writes(on_progress=line.stage)
     finally:
         line.clear()
 
 
-def _say_what_must_be_known(description: EngineDescription, line: ProgressLine) -> None:
+def _warn_of_noise(description: EngineDescription, line: ProgressLine) -> None:
     if description.makes_noise:
         line.say(
-            f"{description.model_name} makes noise, not speech: its weights are random. "
-            "Give a folder of released weights with --model to hear speech."
+            f"{description.model_name} produces noise instead of speech: its weights are random. "
+            "For speech, give a folder of released weights with --model."
         )
 
 
-def _tell(delivered: OutputResult, destination: Destination, line: ProgressLine) -> None:
+def _print_summary(delivered: OutputResult, destination: Destination, line: ProgressLine) -> None:
     for warning in delivered.report.warnings:
-        line.say(f"the voice: {warning}")
+        line.say(f"voice: {warning}")
     for finding in delivered.report.odd_lengths:
         line.say(odd_length_words(finding))
     for words in as_words(delivered):
         line.say(words)
     if destination.path is not None:
-        reason = " (there is no sound card to play it on)" if destination.is_fallback else ""
+        reason = " (no sound device to play it on)" if destination.is_fallback else ""
         line.say(f"wrote {destination.path}{reason}")
 
 
 async def run_until_cancelled(work: Coroutine[Any, Any, None]) -> None:
-    """`kill` ends the work as Ctrl+C does: no half file, no process left. (asyncio sees to Ctrl+C itself.)"""
+    """Handle `kill` like Ctrl+C, which asyncio handles: no partial file and no process is left."""
     task = asyncio.current_task()
     assert task is not None
     with contextlib.suppress(NotImplementedError):  # Windows

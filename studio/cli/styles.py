@@ -1,4 +1,4 @@
-"""`timbre styles`: how a model can be asked to say something."""
+"""`timbre styles`: the styles and inline tags of a model."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ examples:
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "styles",
-        help="list the styles and inline tags a model knows",
-        description="Lists the styles a model knows by name, and the tags that may stand in its texts.",
+        help="list the styles and inline tags of a model",
+        description="List the named styles of a model and the inline tags for its texts.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

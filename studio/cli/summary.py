@@ -1,4 +1,4 @@
-"""What a request came to: in words for people, as JSON for scripts."""
+"""Summary of a request, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from studio.cli.delivery import OutputResult
 from studio.pipeline.request import EngineDescription, LengthFinding, LengthVerdict
 
-# Begins the warnings of this kind in the JSON output.
+# Prefix of these warnings in the JSON output.
 IMPLAUSIBLE_LENGTH = "implausible-length"
-_LONGEST_QUOTE = 60
+_MAX_QUOTE_LENGTH = 60
 
 
 def as_words(delivered: OutputResult) -> list[str]:
@@ -23,20 +23,20 @@ def as_words(delivered: OutputResult) -> list[str]:
         stages,
     ]
     if delivered.num_underruns:
-        lines.append(f"the sound paused {delivered.num_underruns} times")
+        lines.append(f"dropouts during playback: {delivered.num_underruns}")
     return lines
 
 
 def odd_length_words(finding: LengthFinding) -> str:
-    """The warning about a sentence whose speech is too short or too long for its text."""
+    """Warning about a sentence whose speech is too short or too long for its text."""
     text = finding.spoken_text
-    quote = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 1].rstrip() + "…"
+    quote = text if len(text) <= _MAX_QUOTE_LENGTH else text[: _MAX_QUOTE_LENGTH - 1].rstrip() + "…"
     comparison = "longer" if finding.verdict is LengthVerdict.TOO_LONG else "shorter"
-    return f"“{quote}” is {comparison} than its text should take; listen to it, or choose another --seed."
+    return f"“{quote}” is {comparison} than plausible; listen to it, or choose another --seed."
 
 
 def as_json(delivered: OutputResult, description: EngineDescription, *, load_seconds: float, seed: int) -> str:
-    """One object; keys are only ever added."""
+    """One JSON object. Keys are never removed or renamed."""
     report = delivered.report
     values: dict[str, Any] = {
         "first_audio_seconds": report.first_audio_seconds,

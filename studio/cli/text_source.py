@@ -1,4 +1,4 @@
-"""What is to be spoken: the argument, a file, or what arrives on standard input."""
+"""The text to speak: the argument, a file, or standard input."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ ARRIVING = "-"
 
 def add_text_options(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("text", nargs="?", metavar="TEXT", help="what to say; - reads standard input as it arrives")
-    source.add_argument("--file", type=Path, metavar="FILE", help="say what is in a text file")
+    source.add_argument(
+        "text", nargs="?", metavar="TEXT", help="the text to speak; - reads standard input as it arrives"
+    )
+    source.add_argument("--file", type=Path, metavar="FILE", help="speak a text file")
 
 
 def written_text(arguments: argparse.Namespace) -> str:
-    """The text of the argument or the file; empty if it is still to arrive.
+    """Return the text of the argument or the file; empty if it arrives on standard input.
 
     Raises ``NothingToSpeak`` and ``UnreadableScript``.
     """
@@ -38,14 +40,14 @@ def written_text(arguments: argparse.Namespace) -> str:
 
 
 async def arriving_text(file_descriptor: int) -> AsyncIterator[str]:
-    """Pieces as they come, until the other side ends. Undecodable bytes become question marks."""
+    """Yield pieces of text as they arrive, until the end of the input. Undecodable bytes become U+FFFD."""
     encoding = getattr(sys.stdin, "encoding", None) or "utf-8"
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding.lower() == "utf-8" else encoding)("replace")
     loop = asyncio.get_running_loop()
     blocks: asyncio.Queue[bytes] = asyncio.Queue()
 
     def read() -> None:
-        # Not through sys.stdin: a buffered reader that waits would keep the program from ending.
+        # Not through sys.stdin: a blocked buffered reader would keep the program from ending.
         block = b"-"
         while block:
             try:

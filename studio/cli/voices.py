@@ -1,4 +1,4 @@
-"""`timbre voices`: the voices one keeps."""
+"""`timbre voices`: manages the voice library."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from studio.worker.protocol import StoredVoicesWritten
 
 EXAMPLES = """\
 examples:
-  timbre voices add Anna anna.wav --transcript "What she says in it."
+  timbre voices add Anna anna.wav --transcript "The words of the recording."
   timbre voices list
-  timbre voices edit Anna --transcript "What she really says in it."
-  timbre voices export Anna anna.voice       one file, for another computer
+  timbre voices edit Anna --transcript "The corrected words of the recording."
+  timbre voices export Anna anna.voice       write one file, for another computer
   timbre voices import anna.voice
-  timbre voices import CosyVoice2-0.5B/spk2info.pt     voices the official program stored
+  timbre voices import CosyVoice2-0.5B/spk2info.pt     import voices stored by the official program
 
-Keep only voices whose owners agree.
+Only clone voices you have permission to use.
 """
 
 Run = Callable[[argparse.Namespace, CommandContext], int]
@@ -41,8 +41,8 @@ Run = Callable[[argparse.Namespace, CommandContext], int]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "voices",
-        help="keep voices under names",
-        description="Keeps recordings of voices, and what is said in them, under names.",
+        help="manage the voice library",
+        description="Manage the voice library: named recordings of voices and their transcripts.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -55,33 +55,33 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             added.add_argument(metavar.lower(), metavar=metavar)
         return added
 
-    add = action("add", _add, "keep a recording of a voice under a name", "NAME")
-    add.add_argument("clip", type=Path, metavar="CLIP", help="3 to 10 seconds of one person speaking")
+    add = action("add", _add, "add a voice from a recording", "NAME")
+    add.add_argument("clip", type=Path, metavar="CLIP", help="3 to 10 seconds of one speaker")
     _add_details(add)
     action("list", _list, "list all voices").add_argument("--json", action="store_true", help="print a JSON array")
-    show = action("show", _show, "show all that is known of a voice", "NAME")
+    show = action("show", _show, "show a voice", "NAME")
     show.add_argument("--json", action="store_true", help="print one JSON object")
-    action("remove", _remove, "forget a voice and its recording", "NAME")
-    action("rename", _rename, "give a voice another name", "NAME", "NEW_NAME")
+    action("remove", _remove, "delete a voice and its recording", "NAME")
+    action("rename", _rename, "rename a voice", "NAME", "NEW_NAME")
     _add_details(action("edit", _edit, "change a voice's transcript or notes", "NAME"))
-    export = action("export", _export, f"put a voice into one {SUFFIX} file", "NAME")
+    export = action("export", _export, f"write a voice to one {SUFFIX} file", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{SUFFIX}")
-    import_ = action("import", _import, f"take voices out of a {SUFFIX} file or an official spk2info.pt")
+    import_ = action("import", _import, f"import voices from a {SUFFIX} file or an official spk2info.pt")
     import_.add_argument("file", type=Path, metavar="FILE")
-    import_.add_argument("--name", help="instead of the one in the file")
-    add_model_option(import_, default="with an spk2info.pt: the one it lies in")
+    import_.add_argument("--name", help="name of the voice (default: from the file)")
+    add_model_option(import_, default="for an spk2info.pt: the model folder that contains it")
 
 
 def _add_details(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--transcript", metavar="TEXT", help="what is said in the recording, word for word")
-    parser.add_argument("--notes", metavar="TEXT", help="whatever you want to remember")
+    parser.add_argument("--transcript", metavar="TEXT", help="the words of the recording")
+    parser.add_argument("--notes", metavar="TEXT", help="your notes")
 
 
 def _add(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     addition = command_context.open_library().add(
         arguments.clip, arguments.name, arguments.transcript, notes=arguments.notes or ""
     )
-    _tell_added(addition)
+    _print_added(addition)
     return 0
 
 
@@ -90,7 +90,7 @@ def _list(arguments: argparse.Namespace, command_context: CommandContext) -> int
     if arguments.json:
         print(json.dumps([_as_json(voice) for voice in voices], ensure_ascii=False))
     elif not voices:
-        _say("There are no voices yet: `timbre voices add NAME CLIP` keeps one.")
+        _say("There are no voices yet. Add one with `timbre voices add NAME CLIP`.")
     else:
         width = max(len(voice.name) for voice in voices)
         for voice in voices:
@@ -112,13 +112,13 @@ def _show(arguments: argparse.Namespace, command_context: CommandContext) -> int
 
 def _remove(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     command_context.open_library().remove(arguments.name)
-    _say(f"{arguments.name} is gone.")
+    _say(f"removed {arguments.name}")
     return 0
 
 
 def _rename(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     voice = command_context.open_library().rename(arguments.name, arguments.new_name)
-    _say(f"{arguments.name} is now {voice.name}.")
+    _say(f"renamed {arguments.name} to {voice.name}")
     return 0
 
 
@@ -126,7 +126,7 @@ def _edit(arguments: argparse.Namespace, command_context: CommandContext) -> int
     voice = command_context.open_library().update_metadata(
         arguments.name, transcript=arguments.transcript, notes=arguments.notes
     )
-    _say(f"{voice.name} is changed.")
+    _say(f"changed {voice.name}")
     return 0
 
 
@@ -140,12 +140,12 @@ def _export(arguments: argparse.Namespace, command_context: CommandContext) -> i
 def _import(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     library = command_context.open_library()
     if arguments.file.suffix != ".pt":
-        _tell_added(library.import_(arguments.file, name=arguments.name))
+        _print_added(library.import_(arguments.file, name=arguments.name))
         return 0
     folder = model_folder(arguments.model) if arguments.model else _folder_of(arguments.file)
     with tempfile.TemporaryDirectory(prefix="timbre-import-") as destination:
         written = asyncio.run(_stored_voices(arguments.file, folder, Path(destination), command_context))
-        return _take_over(written, library, arguments.name)
+        return _add_stored(written, library, arguments.name)
 
 
 async def _stored_voices(
@@ -155,15 +155,15 @@ async def _stored_voices(
         return await client.import_stored_voices(path, destination)
 
 
-def _take_over(written: StoredVoicesWritten, library: VoiceLibrary, name: str | None) -> int:
-    """Each voice that can be taken is; the status is that of the last that could not."""
+def _add_stored(written: StoredVoicesWritten, library: VoiceLibrary, name: str | None) -> int:
+    """Add every voice that can be added; return the exit status of the last failure, or 0."""
     status = 0
     for sentence in written.refused:
         _say(str(sentence))
     for stored in written.voices:
         try:
             new_name = name if name and len(written.voices) == 1 else stored.name
-            _tell_added(library.add(stored.features, new_name, stored.transcript, generation=stored.generation))
+            _print_added(library.add(stored.features, new_name, stored.transcript, generation=stored.generation))
         except StudioError as error:
             _say(f"timbre: {error} ({error.code})")
             status = error.exit_status
@@ -171,32 +171,29 @@ def _take_over(written: StoredVoicesWritten, library: VoiceLibrary, name: str | 
 
 
 def _folder_of(path: Path) -> Path:
-    """The model folder a spk2info.pt lies in: only that model's words and generation make sense of it."""
+    """Return the model folder that contains a spk2info.pt, whose tokenizer and generation apply to it."""
     try:
         detect_generation(path.parent)
     except ModelNotFound as error:
         raise ModelNotFound(
-            "{file} does not lie in a model folder.",
-            remedy="Say with --model which model it was stored with.",
+            "{file} is not in a model folder.",
+            remedy="Give the model it was stored with: --model.",
             file=path.name,
         ) from error
     return path.parent
 
 
-def _tell_added(addition: Addition) -> None:
+def _print_added(addition: Addition) -> None:
     for warning in addition.warnings:
         _say(warning)
     voice = addition.voice
-    without = "" if voice.transcript else "; with a --transcript it would be imitated better"
-    _say(f"{voice.name} is kept ({voice.clip_seconds:.1f} s{without}).")
+    hint = "" if voice.transcript else "; add a --transcript for a closer likeness"
+    _say(f"added {voice.name} ({voice.clip_seconds:.1f} s{hint})")
 
 
 def _in_short(voice: Voice) -> str:
-    if voice.is_built_in:
-        origin = "(comes with the program) "
-    else:
-        origin = f"({voice.generation} only) " if voice.generation else ""
-    return f"{origin}{voice.transcript or '(no transcript)'}"
+    origin = "bundled" if voice.is_built_in else f"{voice.generation} only" if voice.generation else ""
+    return f"{f'({origin}) ' if origin else ''}{voice.transcript or '(no transcript)'}"
 
 
 def _as_json(voice: Voice) -> dict[str, Any]:

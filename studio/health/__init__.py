@@ -1,1 +1,1 @@
-"""Whether everything the program needs is here and works, and what it has written down about its work. No torch, no Qt."""
+"""Diagnostics of the installation, error reports, and the log file. Imports neither torch nor Qt."""

@@ -1,4 +1,4 @@
-"""What a look at something found: a sentence, a verdict, and a remedy where one is needed."""
+"""Result of one check: a verdict, a finding, and a remedy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NOTHING = Message("")
 class Verdict(Enum):
     FINE = "fine"
     LIMITED = "limited"
-    BROKEN = "broken"  # the program cannot speak
+    BROKEN = "broken"  # synthesis does not work
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``remedy`` is empty where all is fine."""
+    """``remedy`` is empty if the verdict is FINE."""
 
     subject: Message
     verdict: Verdict

@@ -1,7 +1,6 @@
-"""Every error the program tells of, in one place: what it means and what to do, for whoever looks a code up.
+"""Reference of all error codes: cause and remedy of each, for ``timbre doctor --codes`` and the window's doctor.
 
-The sentence of an error itself stands where it happens and knows more: which file, how much room. This is the
-page for all of a kind, printed by ``timbre doctor --codes`` and shown by the window's doctor.
+The message of an individual error is composed where it occurs, with its details.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from studio.wording import Message, wording
 
 @dataclass(frozen=True, slots=True)
 class CodeMeaning:
-    """``cause``: what is behind it; ``remedy``: what a person does. ``exit_status``: a command's."""
+    """``exit_status``: that of a command that fails with this error."""
 
     code: str
     exit_status: int
@@ -24,7 +23,7 @@ class CodeMeaning:
 
 
 def code_meanings() -> tuple[CodeMeaning, ...]:
-    """By exit status, which is by subject."""
+    """Return all codes, ordered by exit status, which groups them by subject."""
     return tuple(sorted(_all(), key=lambda meaning: meaning.exit_status))
 
 
@@ -35,211 +34,213 @@ def _all() -> Iterator[CodeMeaning]:
 
 _MEANINGS: dict[str, tuple[Message, Message]] = {
     "model-not-found": (
-        wording("The model is not installed under that name, or the folder is not there."),
-        wording("`timbre models list` names those there are; install it, or correct the name or folder."),
+        wording("The model is not installed under that name, or the folder does not exist."),
+        wording("Install the model, or correct the name or folder. `timbre models list` lists models."),
     ),
     "unknown-generation": (
-        wording("The folder holds a model of a generation this version does not speak with."),
+        wording("The folder contains a model of a generation that this version does not support."),
         wording("Use CosyVoice2 or Fun-CosyVoice3, or a newer version of the program."),
     ),
     "bad-model-settings": (
-        wording("The model's yaml file lacks a value or holds one that cannot be."),
-        wording("Verify the model, or install it again; a yaml that was edited must be put back."),
+        wording("The model's yaml file lacks a value or contains an invalid one."),
+        wording("Verify the model or install it again; undo changes to the yaml file."),
     ),
     "missing-model-file": (
-        wording("A file that the model needs is not in its folder."),
-        wording("`timbre models verify --repair` fetches it; a folder of your own must be completed."),
+        wording("A file of the model is missing from its folder."),
+        wording("Run `timbre models verify --repair`; in a folder of your own, add the file."),
     ),
     "damaged-model-file": (
-        wording("A model file is cut short, damaged, or not what its name says."),
-        wording("`timbre models verify --repair`, or Verify on the page of models (Ctrl+M)."),
+        wording("A model file is truncated, damaged, or of another kind than its name suggests."),
+        wording("Run `timbre models verify --repair`, or choose Verify on the Models page (Ctrl+M)."),
     ),
     "wrong-tensors": (
-        wording("A weight file belongs to another model, or to a changed one."),
+        wording("A weight file belongs to another or a modified model."),
         wording("Put all files of one release into the folder, or install the model again."),
     ),
     "unsupported-precision": (
-        wording("The chosen precision or device does not work here."),
-        wording("Set it back to automatic (Settings, Speaking and playing)."),
+        wording("The chosen precision or device is not supported on this computer."),
+        wording("Set it to automatic (Settings, Speaking and playing)."),
     ),
     "model-busy": (
         wording("Another program or window is installing, checking or removing the same model."),
-        wording("Wait until that is done, or end it there."),
+        wording("Wait until it has finished, or stop it there."),
     ),
     "bad-model-archive": (
-        wording("The archive is damaged, is no zip or tar, or holds no model."),
-        wording("Copy or export it again; it must hold a cosyvoice*.yaml and the files beside it."),
+        wording("The archive is damaged, is not a zip or tar file, or contains no model."),
+        wording("Copy or export it again. It must contain a cosyvoice*.yaml and the files beside it."),
     ),
     "bad-model-name": (
-        wording("The name is taken, cannot be that of a folder, or is that of a release with other contents."),
+        wording("The name is in use, is not a valid folder name, or belongs to a release with other contents."),
         wording("Choose another name."),
     ),
     "unreadable-clip": (
-        wording("The file is missing, is no sound, or is of a kind that ffmpeg would have to read."),
+        wording("The file is missing, is not audio, or has a format that needs ffmpeg."),
         wording("Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg."),
     ),
     "clip-too-short": (
-        wording("There is too little speech in the recording to learn a voice from."),
-        wording("Use three to ten seconds of one person speaking."),
+        wording("The recording contains too little speech to clone a voice."),
+        wording("Use three to ten seconds of one speaker."),
     ),
     "clip-too-long": (
-        wording("The recording is longer than the model takes."),
-        wording("Choose the best ten seconds of it."),
+        wording("The recording is longer than the model accepts."),
+        wording("Choose its best ten seconds."),
     ),
     "silent-clip": (
-        wording("Nothing is heard in the recording."),
+        wording("The recording is silent."),
         wording("Check the microphone and its level, and record again."),
     ),
     "broken-clip": (
-        wording("The file holds values that are no sound."),
-        wording("Export it again from the program it comes from."),
+        wording("The file contains values that are not audio."),
+        wording("Export it again from its original program."),
     ),
     "low-sample-rate": (
-        wording("The recording has too few samples a second for the model."),
-        wording("Record at 16 kHz or more; telephone quality does not suffice."),
+        wording("The sample rate of the recording is too low for the model."),
+        wording("Record at 16 kHz or more; telephone quality is not enough."),
     ),
     "no-audio-device": (
-        wording("There is no sound card, or it was taken away."),
-        wording("Connect one and choose it in the settings; writing files works without."),
+        wording("No sound device is available, or it was disconnected."),
+        wording("Connect one and choose it in the settings. Exporting files works without one."),
     ),
     "nothing-to-speak": (
-        wording("The text holds nothing that can be said."),
+        wording("The text contains nothing that can be spoken."),
         wording("Write some words."),
     ),
     "text-too-long": (
-        wording("The text is longer than one request may be."),
-        wording("Divide it into lines, or use `timbre export`."),
+        wording("The text is too long for one request."),
+        wording("Split it into lines, or use `timbre export`."),
     ),
     "unreadable-text": (
-        wording("The pronunciation dictionary of all scripts cannot be read."),
-        wording("The message names its file: check its permissions, or begin a new one; the old one is kept."),
+        wording("The global pronunciation dictionary cannot be read."),
+        wording("Check the permissions of the file named in the message, or start a new one; the old one is kept."),
     ),
     "unreadable-script": (
         wording("The document cannot be read as a script."),
         wording("Save it as text, Markdown, Word (docx), subtitles or CSV."),
     ),
     "unknown-preset": (
-        wording("The model has no style of that name."),
-        wording("`timbre styles` names those of the model; every model has its own."),
+        wording("The model has no style with that name."),
+        wording("`timbre styles` lists the styles of a model."),
     ),
     "style-not-supported": (
-        wording("The model does not know that style, tag or way of speaking."),
+        wording("The model does not support that style or tag."),
         wording("Choose another style, or another model."),
     ),
     "bad-pronunciation": (
-        wording("A pronunciation uses sounds the models do not know."),
-        wording("Write it in pinyin or in the sounds that the dictionary offers."),
+        wording("A pronunciation contains sounds that the models do not support."),
+        wording("Write it in pinyin or with the sounds that the dictionary offers."),
     ),
     "voice-not-found": (
-        wording("No voice and no file has that name."),
-        wording("`timbre voices list` names the voices; add it, or correct the name."),
+        wording("There is no voice or file with that name."),
+        wording("Add the voice, or correct the name. `timbre voices list` lists the voices."),
     ),
     "voice-exists": (
-        wording("A voice has that name already."),
-        wording("Choose another name, or remove the other voice first."),
+        wording("A voice with that name exists already."),
+        wording("Choose another name, or remove the other voice."),
     ),
     "bad-voice-file": (
-        wording("The voice file is damaged or was not made by this program."),
-        wording("Have it exported again."),
+        wording("The voice file is damaged, or is not a voice file of this program."),
+        wording("Export it again."),
     ),
     "bad-voice-name": (
-        wording("A voice cannot be called that."),
+        wording("The name is not valid for a voice."),
         wording("Use letters, digits and spaces."),
     ),
     "voice-of-another-model": (
-        wording("The voice was kept without its recording, for another generation of models."),
-        wording("Use the model it was made for, or add it again from a recording."),
+        wording("The voice was stored without its recording, for another generation of models."),
+        wording("Use a model of that generation, or create the voice from a recording."),
     ),
     "damaged-library": (
-        wording("The list of your voices cannot be read; the recordings are still there."),
-        wording("Put the library's file back from a backup, or add the recordings again."),
+        wording("The voice library cannot be read; the recordings still exist."),
+        wording("Restore the library file from a backup, or add the recordings again."),
     ),
     "no-speech-made": (
-        wording("The model ended before it said anything."),
+        wording("The model stopped before it produced speech."),
         wording("Try again with another seed, or write a longer text."),
     ),
     "sequence-too-long": (
-        wording("The recording and the text together are longer than the model can hold."),
+        wording("The recording and the text together exceed the capacity of the model."),
         wording("Use a shorter recording or a shorter text."),
     ),
     "model-overflow": (
-        wording("A network computed something that is no number, most often in half precision."),
-        wording("Choose float32 (Settings), or let the engines be rebuilt."),
+        wording("A network computed invalid numbers, usually in half precision."),
+        wording("Choose float32 (Settings), or rebuild the engines."),
     ),
     "out-of-memory": (
-        wording("The computer or its graphics card has too little memory free."),
-        wording("Close other programs, choose a smaller model, or the processor."),
+        wording("The computer or its GPU has too little free memory."),
+        wording("Close other programs, choose a smaller model, or run it on the CPU."),
     ),
     "worker-died": (
-        wording("The process that speaks ended: a crash, or the system took its memory."),
-        wording("Speak again, it starts anew; if it happens again, send the report and the worker's log."),
+        wording("The speech process ended: it crashed, or the system ended it for lack of memory."),
+        wording("Try again; it is restarted automatically. If it happens again, send the report and the worker's log."),
     ),
     "worker-busy": (
-        wording("The process that speaks does not answer."),
-        wording("Wait, or stop it and speak again."),
+        wording("The speech process does not respond."),
+        wording("Wait, or stop it and try again."),
     ),
     "engine-died": (
-        wording("A process in which a library runs a part of the model ended or is silent."),
-        wording("Another engine takes over; `timbre engines why` tells what happened."),
+        wording("A process in which a library runs a part of the model ended or does not respond."),
+        wording("Another engine takes over. `timbre engines why` shows the cause."),
     ),
     "disk-full": (
-        wording("There is no room left on the disk, or a quota is used up."),
-        wording("Free some space; what was there before stays."),
+        wording("The disk is full, or a quota is used up."),
+        wording("Free disk space; existing files are kept."),
     ),
     "cannot-write": (
-        wording("A file or folder may not be written, is in use, or is on a read-only disk."),
+        wording("A file or folder is not writable, is in use, or is on a read-only disk."),
         wording("Check the permissions, or choose another folder."),
     ),
     "folder-busy": (
-        wording("Another export is writing into the folder."),
-        wording("Wait until it is done, or choose another folder."),
+        wording("Another export is writing to the folder."),
+        wording("Wait until it has finished, or choose another folder."),
     ),
     "unreadable-project": (
-        wording("The project file is missing, damaged, of a newer version, or no project."),
-        wording("Use a backup or update the program; what was never saved is offered when the window opens."),
+        wording("The project file is missing, damaged, from a newer version, or not a project."),
+        wording("Use a backup or update the program. Unsaved changes are offered when the window opens."),
     ),
     "project-in-use": (
         wording("The project is open in another window."),
-        wording("Go on there, or close it there first."),
+        wording("Continue there, or close it there first."),
     ),
     "project-changed-elsewhere": (
-        wording("Another program changed the project's file meanwhile."),
-        wording("Save under another name; then nothing of either is lost."),
+        wording("Another program has changed the project file."),
+        wording("Save under another name to keep both versions."),
     ),
     "take-not-found": (
-        wording("A take or its sound is not in the project."),
+        wording("A take or its audio is not in the project."),
         wording("Speak the line again."),
     ),
     "no-screen": (
-        wording("The window was asked for where nothing can be shown."),
-        wording("Use the commands (`timbre --help`), or start it on a desktop."),
+        wording("The window cannot be opened: no display is available."),
+        wording("Use the command line (`timbre --help`), or start the program on a desktop."),
     ),
     "source-unreachable": (
-        wording("The place models come from does not answer: no network, a proxy, or its certificate is not trusted."),
-        wording("Check the connection and the proxy; choose the other source or a mirror. What has arrived stays."),
+        wording("The download source cannot be reached: no network, a proxy, or an untrusted certificate."),
+        wording("Check the connection and the proxy; choose the other source or a mirror. Downloaded data is kept."),
     ),
     "source-refused": (
-        wording("The place models come from does not hand the model out: forbidden, missing, or asked too often."),
+        wording("The download source refuses the model: access denied, not found, or too many requests."),
         wording("Wait some minutes, or choose the other source or a mirror."),
     ),
     "wrong-download": (
-        wording("What arrived is not the published file: a login page, a changed mirror, or damage on the way."),
+        wording(
+            "The downloaded data is not the published file: a login page, a modified mirror, or damage in transit."
+        ),
         wording("Log in to the network, try again, or choose the other source."),
     ),
     "unusable-setting": (
-        wording("An option or setting has a value that cannot be used."),
-        wording("Its sentence names what is possible."),
+        wording("An option or setting has an invalid value."),
+        wording("The message lists the valid values."),
     ),
     "off-grid-cut": (
-        wording("The length of the first chunk (--first-hop) ends where the exact streaming cannot cut."),
-        wording("Take one that the message names, or leave the option out."),
+        wording("The first chunk (--first-hop) ends where exact streaming cannot split."),
+        wording("Use a length that the message lists, or omit the option."),
     ),
     "internal-error": (
-        wording("A fault of the program itself."),
-        wording("Please send the report, with the log."),
+        wording("An error in the program itself."),
+        wording("Please send the report with the log."),
     ),
     "incomplete-installation": (
-        wording("A library the program needs is missing or cannot be loaded."),
-        wording("`timbre doctor` says which; set the program up again."),
+        wording("A required library is missing or cannot be loaded."),
+        wording("Run `timbre doctor` for details, and set up the program again."),
     ),
 }

@@ -1,4 +1,4 @@
-"""One error for whoever mends the program: what happened, where, with which versions; and nothing about the person."""
+"""Report of one error for the developers: what happened, on which system, with which versions. No personal data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LIBRARIES = ("torch", "onnxruntime", "onnxruntime-gpu", "PySide6-Essentials", "
 
 
 def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe_machine) -> str:
-    """In English, as every report is. Takes up to some seconds: the driver of a card is asked."""
+    """Return the report, in English. Takes up to some seconds: it queries the GPU driver."""
     machine = look()
-    card = machine.gpu
+    gpu = machine.gpu
     versions = [f"{name} {found}" for name in _LIBRARIES if (found := _version(name))]
     facts = {
         "error": error.code,
@@ -32,7 +32,7 @@ def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe
         "processor": f"{machine.processor}, {machine.num_cores} cores",
         "memory": f"{in_gibibytes(machine.memory_bytes)}, {in_gibibytes(machine.free_memory_bytes)} free",
         "disk": f"{in_gibibytes(machine.free_disk_bytes)} free where models are kept",
-        "card": f"{card.name}, {in_gibibytes(card.memory_bytes)}, driver {card.driver}" if card else "none of NVIDIA",
+        "card": f"{gpu.name}, {in_gibibytes(gpu.memory_bytes)}, driver {gpu.driver}" if gpu else "no NVIDIA GPU",
         "before": ", ".join(f"{shown.when} {shown.code}" for shown in recent_errors()) or "nothing in the log",
     }
     return "\n".join(f"{name}: {words}" for name, words in facts.items())

@@ -1,4 +1,4 @@
-"""The libraries that are installed beside the program, by what their packages say of themselves; nothing is loaded."""
+"""Checks of the installed libraries by their package metadata, without importing them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _ACCELERATORS = (
 
 def check_libraries() -> Check:
     found = _versions(_LIBRARIES)
-    words = wording("{versions}", versions=found) if found else wording("part of the program")
+    words = wording("{versions}", versions=found) if found else wording("included in the program")
     return Check(wording("libraries"), Verdict.FINE, words)
 
 
 def check_accelerators() -> Check:
-    """Both builds of ONNX Runtime lie in one folder: whichever came last has overwritten parts of the other."""
+    """Check the optional accelerators. Both builds of ONNX Runtime install into the same folder and collide."""
     subject, found = wording("accelerators"), _versions(_ACCELERATORS)
     if not found:
         return Check(subject, Verdict.FINE, wording("none installed"))
@@ -35,26 +35,26 @@ def check_accelerators() -> Check:
         return Check(
             subject,
             Verdict.LIMITED,
-            wording("onnxruntime and onnxruntime-gpu are both installed, and overwrite each other"),
+            wording("onnxruntime and onnxruntime-gpu are both installed and overwrite each other"),
             wording(
-                "Take both away (pip uninstall onnxruntime onnxruntime-gpu), then install the one that is wanted:"
-                " onnxruntime-gpu for an NVIDIA card, else onnxruntime."
+                "Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one:"
+                " onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime."
             ),
         )
     return Check(subject, Verdict.FINE, wording("{versions}", versions=found))
 
 
 def check_plans(store: EngineStore | None = None) -> Check:
-    """What was built for this machine: how many, how proven, how large; of all models."""
-    store, subject = store or EngineStore(), wording("engine plans")
+    """Check the cache of built engines of all models."""
+    store, subject = store or EngineStore(), wording("built engines")
     try:
         manifests, resting = store.all_manifests(), store.num_backed_off()
-    except OSError:  # a folder that nobody may look into
-        found = wording("{folder} cannot be written to", folder=store.folder)
+    except OSError:  # a folder without permission
+        found = wording("{folder} is not writable", folder=store.folder)
         return Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
     good = sum(manifest.is_good for manifest in manifests)
     found = wording(
-        "{good} proven, {refused} refused, {resting} given up; {used} of at most {limit}",
+        "{good} verified, {refused} rejected, {resting} failed; {used} of at most {limit}",
         good=good,
         refused=len(manifests) - good,
         resting=resting,
@@ -62,10 +62,10 @@ def check_plans(store: EngineStore | None = None) -> Check:
         limit=in_gibibytes(store.limit_bytes),
     )
     if resting:
-        remedy = wording("`timbre engines why` says what happened, `timbre engines rebuild` tries again.")
+        remedy = wording("`timbre engines why` explains failures, `timbre engines rebuild` tries again.")
         return Check(subject, Verdict.LIMITED, found, remedy)
     if not manifests:
-        found = wording("none yet: they are made while nobody speaks, or by `timbre engines build`")
+        found = wording("none yet; built while the program is idle, or by `timbre engines build`")
     return Check(subject, Verdict.FINE, found)
 
 
@@ -74,7 +74,7 @@ def _versions(names: tuple[str, ...]) -> str:
 
 
 def _version(name: str) -> str:
-    """Empty where it is not installed; a program of an installer has few of them."""
+    """Empty if it is not installed, or in a frozen program."""
     try:
         return version(name)
     except PackageNotFoundError:

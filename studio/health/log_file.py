@@ -1,7 +1,7 @@
-"""What the program writes down about its work: a file in the user's log folder that never grows beyond bounds.
+"""The log file: rotating and bounded, in the user's log folder.
 
-Each error a person was shown leaves a line with its code, so that the doctor can tell of the last ones without
-repeating what they said about files and texts.
+Each error shown to the user is logged with its code, so that the doctor can list recent errors without file names
+and texts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from logging.handlers import RotatingFileHandler
 from studio import paths
 from studio.errors import StudioError
 
-_MOST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 _NUM_OLD_FILES = 3
 _NUM_RECENT = 5
 _FORMAT = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 class _LogFile(RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """A full disk is told where something is lost by it, not here."""
+        """Ignore a full disk: it is reported where data is lost by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,18 @@ class ShownError:
 
 
 def write_log(name: str) -> logging.Handler | None:
-    """From now on what ``studio`` logs is kept in ``name``.log; None where the folder cannot be written.
+    """Start logging the package ``studio`` to ``name``.log. Return None if the folder cannot be created.
 
-    Windows and commands have files of their own. Several processes with one name share it line by line; the
-    turning over of a full file may then cost some lines, and never fails the work.
+    The window and the commands have separate files. Processes with the same name share one, line by line; rotation
+    may then lose some lines, but never raises.
     """
     path = paths.log_folder() / f"{name}.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    # Opened with the first line: most commands have nothing to say.
-    handler = _LogFile(path, maxBytes=_MOST_BYTES, backupCount=_NUM_OLD_FILES, encoding="utf-8", delay=True)
+    # Created with the first line: most commands log nothing.
+    handler = _LogFile(path, maxBytes=_MAX_BYTES, backupCount=_NUM_OLD_FILES, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter(_FORMAT))
     handler.setLevel(logging.INFO)
     logger = logging.getLogger("studio")
@@ -62,12 +62,12 @@ def stop_log(handler: logging.Handler | None) -> None:
 
 
 def note_shown(error: StudioError) -> None:
-    """To be called where an error is shown to a person."""
+    """Log the code of an error; called where it is shown to the user."""
     _log.info("shown: %s", error.code)
 
 
 def recent_errors() -> tuple[ShownError, ...]:
-    """The last few, the newest first, of all logs that are kept."""
+    """Return the last few errors of all log files, newest first."""
     found: list[ShownError] = []
     with contextlib.suppress(OSError):
         for path in paths.log_folder().glob("*.log*"):

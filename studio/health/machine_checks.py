@@ -1,4 +1,4 @@
-"""The computer and the libraries: what the program needs before it has anything of its own."""
+"""Checks of the computer, of Python, and of the libraries that run the models."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _ENGINE_SECONDS = 120.0
 _MEBIBYTE = 1 << 20
 _GIBIBYTE = 1 << 30
 _LEAST_IN_GIBIBYTES = _GIBIBYTE // 10
-# A released model in float32 with one voice; less memory means swapping.
+# A released model in float32 with one voice; with less memory the system swaps.
 _COMFORTABLE_MEMORY_BYTES = 6 * _GIBIBYTE
 
-# Asked of a process of its own: this one starts without torch.
+# Runs in a separate process: this one does not import torch.
 _ASK_ENGINES = ("-m", "studio.engines.installed")
 
 
@@ -56,7 +56,7 @@ def check_python() -> Check:
 
 
 def _supported_pythons() -> list[tuple[int, int]] | None:
-    """As the installed package declares them; None for a frozen program, which brings its Python."""
+    """The versions that the installed package declares; None for a frozen program, which contains its Python."""
     try:
         declared = importlib.metadata.metadata("timbre-studio")["Requires-Python"]
     except importlib.metadata.PackageNotFoundError:
@@ -66,11 +66,11 @@ def _supported_pythons() -> list[tuple[int, int]] | None:
 
 
 def check_engines(machine: MachineFacts) -> Iterator[Check]:
-    """The libraries that speak, and the graphics card as they see it."""
+    """Check PyTorch and ONNX Runtime, and whether PyTorch can use the GPU."""
     answer = _ask_engines()
     if isinstance(answer, Check):
         yield answer
-        yield _check_card(machine, sees_card=None)
+        yield _check_gpu(machine, sees_gpu=None)
         return
     yield Check(
         wording("engine"),
@@ -79,7 +79,7 @@ def check_engines(machine: MachineFacts) -> Iterator[Check]:
             "PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=answer["torch"], onnxruntime=answer["onnxruntime"]
         ),
     )
-    yield _check_card(machine, sees_card=bool(answer["gpu"]))
+    yield _check_gpu(machine, sees_gpu=bool(answer["gpu"]))
 
 
 def _ask_engines() -> dict[str, str] | Check:
@@ -98,21 +98,21 @@ def _ask_engines() -> dict[str, str] | Check:
     return answer
 
 
-def _check_card(machine: MachineFacts, *, sees_card: bool | None) -> Check:
-    subject, card = wording("graphics card"), machine.gpu
-    if card is None:
-        return Check(subject, Verdict.FINE, wording("none of NVIDIA; the processor speaks"))
+def _check_gpu(machine: MachineFacts, *, sees_gpu: bool | None) -> Check:
+    subject, gpu = wording("GPU"), machine.gpu
+    if gpu is None:
+        return Check(subject, Verdict.FINE, wording("no NVIDIA GPU; running on the CPU"))
     found = wording(
-        "{card}, {memory} of memory, driver {driver}",
-        card=card.name,
-        memory=in_gibibytes(card.memory_bytes),
-        driver=card.driver,
+        "{gpu}, {memory} of memory, driver {driver}",
+        gpu=gpu.name,
+        memory=in_gibibytes(gpu.memory_bytes),
+        driver=gpu.driver,
     )
-    if sees_card is False:
+    if sees_gpu is False:
         return Check(
             subject,
             Verdict.LIMITED,
-            wording("{card}; PyTorch cannot use it", card=found),
+            wording("{gpu}; not usable by PyTorch", gpu=found),
             how_to_use_card(),
         )
     return Check(subject, Verdict.FINE, found)
@@ -131,40 +131,40 @@ def check_memory(machine: MachineFacts) -> Check:
         free=in_gibibytes(machine.free_memory_bytes),
     )
     if machine.free_memory_bytes < _COMFORTABLE_MEMORY_BYTES:
-        remedy = wording("A released model wants about 6 GB: close other programs before using one.")
+        remedy = wording("A CosyVoice model needs about 6 GB: close other programs before using one.")
         return Check(wording("memory"), Verdict.LIMITED, found, remedy)
     return Check(wording("memory"), Verdict.FINE, found)
 
 
 def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
-    """How many devices there are, and not their names: some are called after people."""
+    """Check playback and count the devices. Device names are omitted: some contain names of people."""
     try:
         require_sound_card()
         found = wording(
-            "the default device plays; {outputs} to play on, {inputs} to record with",
+            "the default output works; {outputs} outputs, {inputs} inputs",
             outputs=len(device_names("output")),
             inputs=len(device_names("input")),
         )
     except StudioError as error:
-        return Check(wording("sound card"), Verdict.LIMITED, error.problem, error.hint)
-    return Check(wording("sound card"), Verdict.FINE, found)
+        return Check(wording("sound device"), Verdict.LIMITED, error.problem, error.hint)
+    return Check(wording("sound device"), Verdict.FINE, found)
 
 
 def check_media() -> Check:
-    """Which of the two reads what libsndfile does not, if any."""
-    subject = wording("recordings")
+    """Check for PyAV or ffmpeg, which read the formats that libsndfile does not support."""
+    subject = wording("audio formats")
     if importlib.util.find_spec("av") is not None:
-        found = wording("all kinds can be read (PyAV {version})", version=importlib.metadata.version("av"))
+        found = wording("all formats are supported (PyAV {version})", version=importlib.metadata.version("av"))
         return Check(subject, Verdict.FINE, found)
     program = find_ffmpeg()
     if program is None:
-        found = wording("WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot")
+        found = wording("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not")
         return Check(subject, Verdict.LIMITED, found, how_to_read_media())
     version = ffmpeg_version(program)
     if version is None:
-        found = wording("m4a, mp4 and webm cannot be read: the program ffmpeg is there, but does not start")
+        found = wording("m4a, mp4 and webm are not supported: ffmpeg is installed but does not start")
         return Check(subject, Verdict.LIMITED, found, how_to_read_media())
-    return Check(subject, Verdict.FINE, wording("all kinds can be read (ffmpeg {version})", version=version))
+    return Check(subject, Verdict.FINE, wording("all formats are supported (ffmpeg {version})", version=version))
 
 
 def in_gibibytes(num_bytes: int) -> Message:

@@ -1,4 +1,4 @@
-"""Reports name nobody: folders are told without their owner, sentences without what a person called something."""
+"""Removes personal data from reports: user names in paths, and names chosen by the user in sentences."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from studio.catalog.contents import is_allowed_file
 from studio.paths import resources
 from studio.wording import Message
 
-# Names of accounts that say nothing about anybody, and are ordinary words of a path.
-_NOBODY = {"admin", "administrator", "home", "root", "user", "users"}
-# Facts of errors that are the program's, a library's or a server's own words; what they quote may be a person's.
+# Account names that identify no one and are common parts of paths.
+_COMMON_ACCOUNTS = {"admin", "administrator", "home", "root", "user", "users"}
+# Facts of errors that come from the program, a library or a server. What they quote may come from the user.
 _KEPT_FACTS = {
     "c", "engine", "generation", "host", "how", "kind", "known", "library", "model", "oldest", "precision", "reason",
     "setting", "signal", "stage", "status", "variable", "version", "why",
@@ -27,7 +27,7 @@ _PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def redact(text: str) -> str:
-    """The user's folder becomes ``~``, and a part of a path that is the user's name becomes ``USER``."""
+    """Replace the user's home folder by ``~``, and the user's name as a part of a path by ``USER``."""
     for home in _homes():
         flags = re.IGNORECASE if os.name == "nt" else 0
         text = re.sub(rf"{re.escape(home)}(?=[\\/]|$|[^\w.-])", "~", text, flags=flags)
@@ -37,9 +37,9 @@ def redact(text: str) -> str:
 
 
 def without_values(text: str) -> str:
-    """Words that are not ours: without passwords, without files but the program's own, without what they quote.
+    """Remove passwords, paths outside the program, and quoted words from a text of a library or a server.
 
-    A name of Python's in quotes stays, but not one that is all there is: a missing key may be a person's word.
+    Quoted identifiers stay, unless they are the whole text: a missing key may be a word of the user.
     """
     if (alone := _QUOTED.fullmatch(text.strip())) is not None:
         return f"{alone['mark']}…{alone['mark']}"
@@ -56,7 +56,7 @@ def without_values(text: str) -> str:
 
 
 def without_facts(wording: Message) -> Message:
-    """The sentence as it is for everybody: voices, texts and files of a person's own are only named by their kind."""
+    """Replace the names of voices, texts and files in a sentence by placeholders of their kind."""
     facts: dict[str, str | int | float | Message] = {}
     for name, value in wording.facts.items():
         if isinstance(value, Message):
@@ -69,7 +69,7 @@ def without_facts(wording: Message) -> Message:
 
 
 def _homes() -> list[str]:
-    """As it is called, and as it is; the longest first. A file system's root is nobody's."""
+    """The home folder as named and as resolved, longest first, without the root of a file system."""
     home = Path.home()
     found = {str(home), str(home.resolve())}
     return sorted((path for path in found if len(path) > len(home.anchor)), key=len, reverse=True)
@@ -77,7 +77,7 @@ def _homes() -> list[str]:
 
 def _names() -> set[str]:
     names = {Path.home().name, _account()}
-    return {name for name in names if len(name) > 1 and name.lower() not in _NOBODY}
+    return {name for name in names if len(name) > 1 and name.lower() not in _COMMON_ACCOUNTS}
 
 
 @cache

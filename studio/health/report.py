@@ -1,4 +1,4 @@
-"""All checks, and their report: for the window, for a terminal, and for whoever mends the program."""
+"""All checks and their report, for the window, the terminal and bug reports."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ class HealthReport:
 
     @property
     def verdict(self) -> str:
-        """In a sentence."""
+        """The summary in one sentence."""
         if not self.can_speak:
-            return "Speaking will not work until what is marked BAD is mended."
+            return "Synthesis does not work until the items marked BAD are fixed."
         match self.num_limited:
             case 0:
-                return "All is well: speaking will work."
+                return "Everything works."
             case 1:
-                return "Speaking will work. One thing could be better."
+                return "Synthesis works. One item can be improved."
             case several:
-                return f"Speaking will work. {several} things could be better."
+                return f"Synthesis works. {several} items can be improved."
 
     @property
     def can_speak(self) -> bool:
         return all(check.verdict is not Verdict.BROKEN for check in self.checks)
 
     def as_text(self) -> str:
-        """One page, in English: also for bug reports. Folders are told without the name of their owner."""
+        """Return one page in English, also for bug reports, without the user's name."""
         lines = []
         for check in self.checks:
             lines.append(f"{_SIGNS[check.verdict]}  {check.subject}: {check.finding}")
@@ -63,7 +63,7 @@ class HealthReport:
         return redact("\n".join(map(printable, lines)))
 
     def as_json(self) -> dict[str, Any]:
-        """Keys are only ever added."""
+        """Keys are never removed or renamed."""
         checks = [
             {
                 "subject": str(check.subject),
@@ -82,7 +82,7 @@ class HealthReport:
 
 
 def examine(require_sound_card: Callable[[], None], open_library: Callable[[], VoiceLibrary]) -> HealthReport:
-    """Everything the program needs, in the order in which it is worth mending. Takes seconds: engines are loaded."""
+    """Run all checks, ordered by importance. Takes seconds: PyTorch is loaded in another process."""
     machine = probe_machine()
     return HealthReport(
         (

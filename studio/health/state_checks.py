@@ -1,4 +1,4 @@
-"""What the program has of its own: models, voices, folders, and the troubles it told of lately."""
+"""Checks of models, voices and folders, and the recent errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_models() -> Iterator[Check]:
         yield Check(
             wording("model"),
             Verdict.BROKEN,
-            wording("{name}, which ships with the program, is gone.", name=DEFAULT_MODEL),
+            wording("{name}, which is bundled with the program, is missing.", name=DEFAULT_MODEL),
             repair_hint(),
         )
     for status in model_statuses():
@@ -42,7 +42,7 @@ def _check_model(status: ModelStatus) -> Check:
     subject = wording("model {name}", name=status.name)
     if error := why_not_loadable(status.name):
         return Check(subject, Verdict.LIMITED, error.problem, error.hint)
-    assert status.folder is not None, "what can be loaded has a folder"
+    assert status.folder is not None, "a loadable model has a folder"
     try:
         generation, _ = detect_generation(status.folder)
     except StudioError as error:
@@ -59,9 +59,9 @@ def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
         return Check(subject, Verdict.LIMITED, error.problem, error.hint)
     missing = sum(not os.path.isfile(voice.clip) for voice in voices)
     if missing:
-        found = wording("{missing} of {all} have lost their recording", missing=missing, all=len(voices))
+        found = wording("{missing} of {all} lack their recording", missing=missing, all=len(voices))
         return Check(subject, Verdict.LIMITED, found, wording("Remove and add them again."))
-    return Check(subject, Verdict.FINE, wording("{count} kept", count=len(voices)))
+    return Check(subject, Verdict.FINE, wording("{count} in the library", count=len(voices)))
 
 
 def check_folders() -> Iterator[Check]:
@@ -79,34 +79,34 @@ def check_folders() -> Iterator[Check]:
             free=in_gibibytes(free),
         )
         if place is None or not _is_writable(place):
-            found = wording("{folder} cannot be written to", folder=folder)
+            found = wording("{folder} is not writable", folder=folder)
             yield Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
         elif free < _LEAST_DISK_BYTES:
-            remedy = wording("Free some space: the disk is as good as full.")
+            remedy = wording("Free disk space: the disk is almost full.")
             yield Check(subject, Verdict.LIMITED, found, remedy)
         elif folder == paths.cache_folder() and free < _COMFORTABLE_DISK_BYTES:
-            remedy = wording("Prepared voices want up to 8 GB; with less they are made again.")
+            remedy = wording("Prepared voices use up to 8 GB; with less space they are computed again.")
             yield Check(subject, Verdict.LIMITED, found, remedy)
         else:
             yield Check(subject, Verdict.FINE, found)
 
 
 def check_recent_errors() -> Check:
-    """Their codes only: sentences name files and texts."""
-    told = recent_errors()
-    if not told:
-        return Check(wording("last errors"), Verdict.FINE, wording("none in the log"))
-    counts = ", ".join(f"{error.when} {error.code}" for error in told)
-    return Check(wording("last errors"), Verdict.FINE, Message(counts))
+    """List codes only: the sentences contain file names and texts."""
+    errors = recent_errors()
+    if not errors:
+        return Check(wording("recent errors"), Verdict.FINE, wording("none in the log"))
+    codes = ", ".join(f"{error.when} {error.code}" for error in errors)
+    return Check(wording("recent errors"), Verdict.FINE, Message(codes))
 
 
 def _existing(folder: Path) -> Path | None:
-    """``folder``, or the nearest above it that exists; none of them where its disk is gone."""
+    """Return ``folder`` or its nearest existing parent; None if its disk is missing."""
     return next((place for place in (folder, *folder.resolve().parents) if os.path.exists(place)), None)
 
 
 def _is_writable(folder: Path) -> bool:
-    """By trying: what permissions say is not the whole truth (read-only disks, root)."""
+    """Try to write: permissions do not cover read-only disks and root."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return True
@@ -115,7 +115,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _size(folder: Path) -> int:
-    """Of all files in it; those that vanish meanwhile do not count."""
+    """Return the size of all files in ``folder``, in bytes. Files that vanish meanwhile are skipped."""
     total = 0
     for path in folder.rglob("*") if os.path.isdir(folder) else ():
         try:

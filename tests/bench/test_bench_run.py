@@ -113,7 +113,7 @@ def test_choices_name_what_was_chosen_and_compare_it(measured: tuple[BenchReport
     report, _ = measured
     threads, speech_lm = report.choices
     assert (threads.subject, threads.chosen) == ("threads", "1")
-    assert "asked for" in threads.because
+    assert "set by the user" in threads.because
     assert "float32" in speech_lm.chosen
     compared = {figure.name: figure.value for figure in speech_lm.measured}
     for precision in (Precision.FLOAT32, Precision.INT8):
@@ -158,7 +158,7 @@ def test_table_reads_well() -> None:
         "threads: 2\n"
         "  because there are two\n"
         "  flow with 1                                         0.5 s\n\n"
-        "What was measured\n"
+        "Definitions\n"
         "  flow, first chunk: The first.\n"
         "  flow, all: All.\n"
     )

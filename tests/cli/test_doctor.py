@@ -38,11 +38,11 @@ def test_a_machine_in_good_order(timbre: Terminal) -> None:
     assert ran.status == 0
     assert ran.json["can_speak"] is True
     assert "PyTorch 2." in check(ran, "engine")["finding"]
-    assert check(ran, "sound card")["verdict"] == "fine"
+    assert check(ran, "sound device")["verdict"] == "fine"
     assert check(ran, "model studio-mini")["finding"].startswith("Fun-CosyVoice3, ")
     assert {one["subject"] for one in ran.json["checks"]} >= {
-        "program", "Python", "engine", "graphics card", "processor", "memory", "sound card", "recordings", "voices",
-        "data", "models", "cache", "logs", "last errors", "libraries", "accelerators", "engine plans",
+        "program", "Python", "engine", "GPU", "processor", "memory", "sound device", "audio formats", "voices",
+        "data", "models", "cache", "logs", "recent errors", "libraries", "accelerators", "built engines",
     }  # fmt: skip
 
 
@@ -52,8 +52,8 @@ def test_for_people_it_is_a_list(timbre: Terminal) -> None:
     assert ran.status == 0
     assert ran.out.startswith("ok    program: Timbre Studio ")
     assert "\nok    Python: 3." in ran.out
-    assert "note  sound card: No sound card can be used here.\n      Connect loudspeakers" in ran.out
-    assert "\nSpeaking will work. " in ran.out
+    assert "note  sound device: No sound card can be used here.\n      Connect loudspeakers" in ran.out
+    assert "\nSynthesis works. " in ran.out
     assert ran.err == ""
 
 
@@ -88,21 +88,21 @@ def test_folders_that_are_no_models_and_models_that_are_gone(
 def test_a_folder_that_cannot_be_written(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "a-file").write_text("")
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path / "a-file"))
-    assert "cannot be written" in check(timbre("doctor", "--json"), "cache")["finding"]
+    assert "is not writable" in check(timbre("doctor", "--json"), "cache")["finding"]
 
 
 @pytest.mark.usefixtures("without_engines")
 def test_a_disk_that_is_full(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_checks, "_LEAST_DISK_BYTES", 1 << 60)
-    assert "as good as full" in check(timbre("doctor", "--json"), "data")["remedy"]
+    assert "almost full" in check(timbre("doctor", "--json"), "data")["remedy"]
 
 
 @pytest.mark.usefixtures("without_engines")
 def test_voices_without_their_recordings(timbre: Terminal, clip: Path) -> None:
     voice = timbre.library.add(clip, "Anna").voice
-    assert check(timbre("doctor", "--json"), "voices")["finding"] == "1 kept"
+    assert check(timbre("doctor", "--json"), "voices")["finding"] == "1 in the library"
     voice.clip.unlink()
-    assert check(timbre("doctor", "--json"), "voices")["finding"] == "1 of 1 have lost their recording"
+    assert check(timbre("doctor", "--json"), "voices")["finding"] == "1 of 1 lack their recording"
     (timbre.folder / "data" / "voices" / "library.sqlite3").write_bytes(b"nonsense" * 1000)
     assert "damaged" in check(timbre("doctor", "--json"), "voices")["finding"]
 
@@ -115,9 +115,9 @@ def test_a_python_of_the_future(timbre: Terminal, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("without_engines")
 def test_errors_that_were_shown_are_told_by_their_codes(timbre: Terminal) -> None:
-    assert check(timbre("doctor", "--json"), "last errors")["finding"] == "none in the log"
+    assert check(timbre("doctor", "--json"), "recent errors")["finding"] == "none in the log"
     assert timbre("say", "Something private.", "--voice", "nobody").status == 7
-    found = check(timbre("doctor", "--json"), "last errors")["finding"]
+    found = check(timbre("doctor", "--json"), "recent errors")["finding"]
     assert found.endswith("voice-not-found")
     assert "private" not in timbre("doctor").out
 
@@ -145,18 +145,18 @@ def test_a_card_that_the_libraries_do_not_see(timbre: Terminal, monkeypatch: pyt
     card = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
-    found = check(timbre("doctor", "--json"), "graphics card")
-    assert found["finding"] == "NVIDIA GeForce RTX 4070, 12.0 GB of memory, driver 580.1; PyTorch cannot use it"
+    found = check(timbre("doctor", "--json"), "GPU")
+    assert found["finding"] == "NVIDIA GeForce RTX 4070, 12.0 GB of memory, driver 580.1; not usable by PyTorch"
     assert "build of PyTorch" in found["remedy"]
 
 
 def test_every_code_is_explained(timbre: Terminal) -> None:
     ran = timbre("doctor", "--codes")
     assert ran.status == 0
-    assert "voice-not-found (status 7)\n  No voice and no file has that name.\n  `timbre voices list`" in ran.out
+    assert "voice-not-found (status 7)\n  There is no voice or file with that name.\n  Add the voice" in ran.out
     codes = {one["code"]: one for one in timbre("doctor", "--codes", "--json").json}
     assert codes["disk-full"]["exit_status"] == 10
-    assert codes["disk-full"]["remedy"].startswith("Free some space")
+    assert codes["disk-full"]["remedy"].startswith("Free disk space")
 
 
 @pytest.mark.usefixtures("without_engines")
@@ -170,7 +170,7 @@ def test_folders_that_cannot_even_be_looked_for_do_not_break_it(
     ran = timbre("doctor", "--json")
     assert (ran.status, ran.json["can_speak"]) == (0, True)
     assert "the name is too long" in check(ran, "voices")["finding"]
-    assert check(ran, "engine plans")["verdict"] == "limited"
+    assert check(ran, "built engines")["verdict"] == "limited"
     assert timbre("models", "list").status == 0
     ran = timbre("voices", "list")
     assert (ran.status, ran.out) == (10, ""), "not as if there had never been any voices"
@@ -180,4 +180,4 @@ def test_a_disk_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under Windows even the root of a stick that was pulled out is not there."""
     monkeypatch.setattr("os.path.exists", lambda _path: False)
     checks = list(state_checks.check_folders())
-    assert all("cannot be written to" in str(check.finding) for check in checks)
+    assert all("is not writable" in str(check.finding) for check in checks)

@@ -64,7 +64,7 @@ def test_stopped_in_mid_export(tmp_path: Path, how: signal.Signals, status: int)
         out, err = program.communicate(timeout=30)
     assert (program.returncode, out) == (status, "")
     assert "Traceback" not in err
-    assert "What is done stays; the same command goes on from there." in err
+    assert "Finished files are kept; run the same command to resume." in err
     assert names(tmp_path) == ["001.wav", "002.wav"]
     assert psutil.wait_procs(children, timeout=60)[1] == []
 

@@ -102,7 +102,7 @@ def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: 
         (["convert", _LONG], 4, "unreadable-clip", "There is no file aaa"),
         (["models", "import", _LONG], 3, "model-not-found", "does not exist. Choose a folder"),
         (["models", "export", "studio-mini", _LONG], 10, "cannot-write", "cannot be written (the name is too long)"),
-        (["voices", "import", "no.pt"], 3, "model-not-found", "does not lie in a model folder"),
+        (["voices", "import", "no.pt"], 3, "model-not-found", "is not in a model folder"),
     ],
 )
 def test_bad_input_is_a_sentence_a_remedy_a_code_and_a_status(
@@ -131,7 +131,7 @@ def test_what_nobody_thought_of_is_a_sentence_too_and_the_log_has_the_rest(timbr
     timbre.change(open_library=fail)
     ran = timbre("voices", "list")
     assert (ran.status, ran.out) == (70, "")
-    assert "inside the program (KeyError: 'notes')" in ran.err
+    assert "An internal error occurred (KeyError: 'notes')" in ran.err
     assert ran.err.endswith("(internal-error)\n")
     assert "Traceback" not in ran.err
     log = (timbre.folder / "logs" / "command.log").read_text()

@@ -38,7 +38,7 @@ def test_the_list_says_what_each_model_can_and_asks_nobody(timbre: Terminal, hub
     assert "languages: zh, en, 18 Chinese dialects" in ran.out
     assert "licence: Apache-2.0; from Hugging Face" in ran.out
     assert "with --variant rl" in ran.out
-    assert "studio-mini: comes with the program" in ran.out
+    assert "studio-mini: bundled" in ran.out
     assert hub.asked == []
 
 
@@ -46,10 +46,10 @@ def test_the_model_that_comes_with_the_program_is_described_and_not_downloaded(t
     ran = timbre("models", "list")
     described = ran.out.partition("studio-mini: ")[2].partition("\n\n")[0]
     assert "languages: en" in described
-    assert "licence: Apache-2.0; comes with the program" in described
+    assert "licence: Apache-2.0; bundled with the program" in described
     assert "a demonstration" in described
     ran = timbre("models", "install", "studio-mini")
-    assert (ran.status, "comes with the program and is not downloaded" in ran.err) == (3, True)
+    assert (ran.status, "is bundled with the program and is not downloaded" in ran.err) == (3, True)
 
 
 def test_what_cannot_be_used_yet_says_why(timbre: Terminal) -> None:
@@ -68,7 +68,7 @@ def test_install_say_verify_and_remove(timbre: Terminal, hub: HubServer) -> None
     listed = {entry["name"]: entry for entry in timbre("models", "list", "--json").json}[NAME]
     assert (listed["state"], listed["can_speak"], listed["variants"]) == ("installed", True, [])
     assert listed["origin"] == f"Hugging Face {REPOSITORY}"
-    assert "all sound" in timbre("models", "verify").err
+    assert "no damage found" in timbre("models", "verify").err
     assert timbre("models", "remove", NAME).status == 0
     ran = timbre("models", "remove", NAME)
     assert (ran.status, "model-not-found" in ran.err) == (3, True)
@@ -115,7 +115,7 @@ def test_who_imported_a_model_is_not_sent_to_a_hub_that_has_it_not(timbre: Termi
     for options in ((), ("--repair",)):
         ran = timbre("models", "verify", "mine", *options)
         assert ran.status == 1
-        assert ran.err.endswith("flow.pt damaged. Remove the model, and import it again from where it is whole.\n")
+        assert ran.err.endswith("flow.pt damaged. Remove the model, and import it again from an undamaged copy.\n")
     ran = timbre("say", "Hello.", "--model", "mine")
     assert "import a complete copy" in ran.err
     assert "models install" not in ran.err
@@ -135,7 +135,7 @@ def test_trouble_is_told_once_and_ends_with_its_status(
     hub.faults["llm.pt"] = 50 * [Fault(cut_at=5000)]
     ran = timbre("models", "install", NAME)
     assert ran.status == 13
-    assert ran.err.count("closed the connection. Trying again.") == 1
+    assert ran.err.count("closed the connection. Retrying.") == 1
     assert "source-unreachable" in ran.err
     hub.faults.clear()
     assert timbre("models", "install", NAME).status == 0

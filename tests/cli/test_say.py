@@ -108,7 +108,7 @@ def test_speech_that_does_not_fit_its_text_is_made_once_more(timbre: Terminal, c
     first, second = timbre.opened[-1].requests
     assert (first.is_played, second.is_played) == (True, False)
     assert replace(second, is_played=True) == first
-    assert "making it once more" in ran.err
+    assert "trying again" in ran.err
     assert ran.json["warnings"] == []
     assert timbre.files() == {"o.wav"}
 
@@ -116,7 +116,7 @@ def test_speech_that_does_not_fit_its_text_is_made_once_more(timbre: Terminal, c
 def test_a_second_time_in_vain_is_a_warning(timbre: Terminal, clip: Path) -> None:
     ran = timbre("say", "babble two", "--voice", clip, "-o", "o.wav", "--json")
     assert len(timbre.opened[-1].requests) == 2
-    words = "“babble two” is longer than its text should take; listen to it, or choose another --seed."
+    words = "“babble two” is longer than plausible; listen to it, or choose another --seed."
     assert words in ran.err
     assert ran.json["warnings"] == [f"implausible-length: {words}"]
 
@@ -179,7 +179,7 @@ def test_a_long_wait_is_announced_and_kept(timbre: Terminal, clip: Path) -> None
         ran = timbre("say", "one " + "rest " * 24, "--voice", clip, "--play", "--json")
     finally:
         FakeModel.promised_seconds = 0.25
-    assert "about 2 s until it can play without a gap" in ran.err
+    assert "about 2 s until playback can start without gaps" in ran.err
     assert ran.json["promised_start_seconds"] == 2.0
     assert ran.json["play_start_seconds"] == pytest.approx(2.0, rel=0.15)
     assert card.first_sound is not None
@@ -196,13 +196,13 @@ def test_without_a_destination_and_a_sound_card_a_new_file_is_written(timbre: Te
     for name in ("timbre.wav", "timbre-2.wav"):
         ran = timbre("say", "one", "--voice", clip, "--json")
         assert ran.json["output"] == name
-        assert f"wrote {name} (there is no sound card to play it on)" in ran.err
+        assert f"wrote {name} (no sound device to play it on)" in ran.err
     assert timbre.files() == {"timbre.wav", "timbre-2.wav"}
 
 
 def test_a_model_that_makes_noise_is_called_that(timbre: Terminal, clip: Path) -> None:
     ran = timbre("say", "one", "--voice", clip, "-o", "o.wav", "--model", "noise-cosyvoice3")
-    assert "noise-cosyvoice3 makes noise, not speech" in ran.err
+    assert "noise-cosyvoice3 produces noise instead of speech" in ran.err
     assert "makes noise" not in timbre("say", "one", "--voice", clip, "-o", "o.wav", "--model", "quiet").err
 
 
@@ -222,7 +222,7 @@ def test_the_only_voice_and_then_the_programs_own_need_no_name(timbre: Terminal,
     timbre.library.add(clip, "Ben")
     ran = timbre("say", "one", "-o", "o.wav")
     assert ran.status == 7
-    assert "You have Anna, Ben." in ran.err
+    assert "Your voices: Anna, Ben." in ran.err
     (timbre.folder / "built-in").mkdir()
     (timbre.folder / "built-in" / "Harbour.wav").write_bytes(clip.read_bytes())
     timbre("say", "one", "-o", "o.wav")
@@ -235,7 +235,7 @@ def test_warnings_about_the_voice_are_told(timbre: Terminal, clip: Path) -> None
         ran = timbre("say", "one", "--voice", clip, "-o", "o.wav", "--json")
     finally:
         FakeModel.warnings = ()
-    assert "the voice: The clip is quiet." in ran.err
+    assert "voice: The clip is quiet." in ran.err
     assert ran.json["warnings"] == ["The clip is quiet."]
 
 

@@ -19,8 +19,8 @@ def test_a_voices_life(timbre: Terminal, clip: Path) -> None:
     assert "There are no voices yet" in timbre("voices", "list").err
     ran = timbre("voices", "add", "Anna", clip, "--notes", "by the window")
     assert ran.status == 0
-    assert "Anna is kept (" in ran.err
-    assert "with a --transcript it would be imitated better" in ran.err
+    assert "added Anna (" in ran.err
+    assert "add a --transcript for a closer likeness" in ran.err
     assert timbre("voices", "edit", "anna", "--transcript", "What she said.").status == 0
     listed = timbre("voices", "list").out
     assert listed.startswith("Anna  ")
@@ -28,7 +28,7 @@ def test_a_voices_life(timbre: Terminal, clip: Path) -> None:
     shown = timbre("voices", "show", "Anna").out
     assert "transcript:    What she said.\n" in shown
     assert "notes:         by the window\n" in shown
-    assert timbre("voices", "rename", "Anna", "Clara").err == "Anna is now Clara.\n"
+    assert timbre("voices", "rename", "Anna", "Clara").err == "renamed Anna to Clara\n"
     assert timbre("voices", "show", "clara", "--json").json["name"] == "Clara"
     assert [voice["name"] for voice in timbre("voices", "list", "--json").json] == ["Clara"]
     assert timbre("voices", "export", "Clara").err == "wrote Clara.voice\n"
@@ -124,7 +124,12 @@ def test_stored_voices_of_no_use_are_named_and_the_others_taken(timbre: Terminal
     assert [(voice.name, voice.transcript is None) for voice in timbre.library.voices()] == [
         ("Good", False), ("Wordless", True),
     ]  # fmt: skip
-    for words in ("中文女 holds only a speaker", "Broken is damaged", "Flat lacks flow_embedding", "Alien is damaged"):
+    for words in (
+        "中文女 contains only a speaker",
+        "Broken is damaged",
+        "Flat lacks flow_embedding",
+        "Alien is damaged",
+    ):
         assert words in ran.err
     assert timbre("voices", "import", path).status == 7, "the names are taken now"
 

@@ -35,5 +35,5 @@ def test_a_report_has_all_that_is_needed_to_mend_it_and_nothing_of_the_person() 
 def test_a_computer_without_a_card_says_so() -> None:
     machine = MachineFacts("A processor", 2, 8 << 30, 50 << 20, 1 << 40, None)
     report = error_report(VoiceNotFound("There is no voice."), look=lambda: machine)
-    assert "card: none of NVIDIA" in report
+    assert "card: no NVIDIA GPU" in report
     assert "memory: 8.0 GB, 50 MB free" in report

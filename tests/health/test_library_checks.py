@@ -37,7 +37,7 @@ def test_both_builds_of_onnx_runtime_are_noticed(monkeypatch: pytest.MonkeyPatch
 def test_a_program_without_packages_says_that_they_are_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "numpy " in str(check_libraries().finding)
     installed(monkeypatch)
-    assert str(check_libraries().finding) == "part of the program"
+    assert str(check_libraries().finding) == "included in the program"
 
 
 def test_plans_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
@@ -51,4 +51,4 @@ def test_plans_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
     check = check_plans(store)
     assert check.verdict is Verdict.LIMITED
     assert "timbre engines rebuild" in str(check.remedy)
-    assert "0 proven, 0 refused, 1 given up" in str(check.finding)
+    assert "0 verified, 0 rejected, 1 failed" in str(check.finding)

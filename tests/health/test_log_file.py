@@ -30,7 +30,7 @@ def test_a_file_is_begun_with_the_first_line(log: Path) -> None:
 
 def test_a_log_never_grows_beyond_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path))
-    monkeypatch.setattr(log_file, "_MOST_BYTES", 2000)
+    monkeypatch.setattr(log_file, "_MAX_BYTES", 2000)
     handler = write_log("window")
     for number in range(500):
         logging.getLogger("studio").info("line %d", number)

@@ -38,7 +38,7 @@ def test_pyav_is_named_where_it_is() -> None:
 def test_else_the_ffmpeg_of_the_computer_is(computer_with: Callable[[str], None]) -> None:
     computer_with("echo ffmpeg version 5.1.8-0+deb12u1 Copyright and so on")
     assert check_media().verdict is Verdict.FINE
-    assert str(check_media().finding) == "all kinds can be read (ffmpeg 5.1.8-0+deb12u1)"
+    assert str(check_media().finding) == "all formats are supported (ffmpeg 5.1.8-0+deb12u1)"
 
 
 @posix
@@ -52,5 +52,5 @@ def test_one_that_does_not_start_is_no_help(computer_with: Callable[[str], None]
 @pytest.mark.usefixtures("computer_with")
 def test_without_both_the_remedy_is_told() -> None:
     assert check_media().verdict is Verdict.LIMITED
-    assert "m4a, mp4 and webm cannot" in str(check_media().finding)
+    assert "m4a, mp4 and webm are not" in str(check_media().finding)
     assert "Install ffmpeg" in str(check_media().remedy)
