@@ -45,7 +45,7 @@ def model_scenes(desk: ModelsController, work: ModelTasks, window: QWidget) -> I
     work.blockSignals(False)
     page.hide()
     first = desk.first_run
-    first._is_on, first._machine = True, _MACHINE
+    first._is_active, first._machine = True, _MACHINE
     first._advice = recommend_model(_MACHINE, known_models().values())
     work._tasks.clear()
     first._show_advice()

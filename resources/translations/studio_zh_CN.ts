@@ -4418,6 +4418,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{good} verified, {refused} rejected, {resting} failed; {used} of at most {limit}</source>
         <translation>{good} 个已验证，{refused} 个未通过，{resting} 个失败；已用 {used}，上限 {limit}</translation>
     </message>
+    <message>
+        <source>See the Log tab for details.</source>
+        <translation>详情请见“日志”标签页。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -4587,16 +4591,8 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>FirstRun</name>
     <message>
-        <source>Go on with the download</source>
-        <translation>继续下载</translation>
-    </message>
-    <message>
         <source>Download {size}</source>
         <translation>下载 {size}</translation>
-    </message>
-    <message>
-        <source>A better voice</source>
-        <translation>更好的声音</translation>
     </message>
     <message>
         <source>Other models…</source>
@@ -4611,14 +4607,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>正在下载 {name}</translation>
     </message>
     <message>
-        <source>Waits for its turn</source>
-        <translation>等待中</translation>
-    </message>
-    <message>
-        <source>Go on working meanwhile. It may be interrupted at any time: what is here stays.</source>
-        <translation>您可以继续工作。下载可随时中断：已到达的部分会保留。</translation>
-    </message>
-    <message>
         <source>Pause</source>
         <translation>暂停</translation>
     </message>
@@ -4627,48 +4615,16 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>取消</translation>
     </message>
     <message>
-        <source>The download of {name} is paused</source>
-        <translation>{name} 的下载已暂停</translation>
-    </message>
-    <message>
-        <source>What is here stays, also when the program ends.</source>
-        <translation>已到达的部分会保留，退出程序也不会丢失。</translation>
-    </message>
-    <message>
-        <source>Go on</source>
-        <translation>继续</translation>
-    </message>
-    <message>
         <source>Later</source>
         <translation>以后</translation>
-    </message>
-    <message>
-        <source>The download of {name} has stopped</source>
-        <translation>{name} 的下载已停止</translation>
     </message>
     <message>
         <source>Try again</source>
         <translation>重试</translation>
     </message>
     <message>
-        <source>{name} is here</source>
-        <translation>{name} 已就绪</translation>
-    </message>
-    <message>
-        <source>It can be loaded now. A sentence is spoken with both models then, so that you hear the difference.</source>
-        <translation>现在可以加载。随后会用两个模型各读一句话，让您听到差别。</translation>
-    </message>
-    <message>
-        <source>Load it</source>
-        <translation>加载</translation>
-    </message>
-    <message>
         <source>Load without comparing</source>
-        <translation>加载但不比较</translation>
-    </message>
-    <message>
-        <source>Speaking a sentence with {name}…</source>
-        <translation>正在用 {name} 读一句话…</translation>
+        <translation>直接加载</translation>
     </message>
     <message>
         <source>speech</source>
@@ -4679,92 +4635,24 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>噪声</translation>
     </message>
     <message>
-        <source>{name} speaks now</source>
-        <translation>现在由 {name} 说话</translation>
-    </message>
-    <message>
-        <source>The same sentence and voice with both models, as measured on this computer just now:</source>
-        <translation>同一句话、同一个声音，两个模型刚才在本机的实测结果：</translation>
-    </message>
-    <message>
-        <source>Makes</source>
-        <translation>输出</translation>
-    </message>
-    <message>
-        <source>Go on from {source}</source>
-        <translation>改从 {source} 继续下载</translation>
-    </message>
-    <message>
-        <source>First sound</source>
-        <translation>首个声音</translation>
-    </message>
-    <message>
-        <source>Work for a second of speech</source>
-        <translation>每秒语音所需时间</translation>
-    </message>
-    <message>
-        <source>Sound up to</source>
-        <translation>声音上限</translation>
-    </message>
-    <message>
         <source>Done</source>
         <translation>完成</translation>
     </message>
     <message>
-        <source>Hear {name}</source>
-        <translation>试听 {name}</translation>
-    </message>
-    <message>
         <source>speech instead of noise</source>
-        <translation>说的是话而不是噪声</translation>
+        <translation>输出语音而非噪声</translation>
     </message>
     <message>
         <source>noise instead of speech</source>
-        <translation>只有噪声而没有话语</translation>
-    </message>
-    <message>
-        <source>a fuller sound</source>
-        <translation>声音更饱满</translation>
-    </message>
-    <message>
-        <source>a duller sound</source>
-        <translation>声音更闷</translation>
-    </message>
-    <message>
-        <source>an earlier first sound</source>
-        <translation>更早听到第一个声音</translation>
-    </message>
-    <message>
-        <source>a later first sound</source>
-        <translation>更晚听到第一个声音</translation>
-    </message>
-    <message>
-        <source>less work</source>
-        <translation>计算量更小</translation>
-    </message>
-    <message>
-        <source>more work</source>
-        <translation>计算量更大</translation>
+        <translation>输出噪声而非语音</translation>
     </message>
     <message>
         <source>Better: {gains}.</source>
-        <translation>更好：{gains}。</translation>
+        <translation>变好：{gains}。</translation>
     </message>
     <message>
         <source>, </source>
         <translation>，</translation>
-    </message>
-    <message>
-        <source>The price: {costs}.</source>
-        <translation>代价：{costs}。</translation>
-    </message>
-    <message>
-        <source>No difference worth telling.</source>
-        <translation>没有值得一提的差别。</translation>
-    </message>
-    <message>
-        <source>Skip the comparison</source>
-        <translation>跳过比较</translation>
     </message>
     <message numerus="yes">
         <source>%n core(s)</source>
@@ -4773,59 +4661,175 @@ Reads texts aloud in any voice, on your own computer.</source>
         </translation>
     </message>
     <message>
-        <source>{size} of memory, {free} free</source>
-        <translation>内存 {size}，空闲 {free}</translation>
-    </message>
-    <message>
-        <source>{size} free on the disk</source>
-        <translation>磁盘剩余 {size}</translation>
-    </message>
-    <message>
-        <source>no NVIDIA graphics card</source>
-        <translation>没有 NVIDIA 显卡</translation>
-    </message>
-    <message>
-        <source>{card} with {size}, driver {driver}</source>
-        <translation>{card}，{size}，驱动 {driver}</translation>
-    </message>
-    <message>
         <source>This computer: {parts}.</source>
         <translation>本机：{parts}。</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest; the graphics card has room for it.</source>
-        <translation>推荐：{name}，最新的模型；显卡装得下。</translation>
+        <source>Resume download</source>
+        <translation>继续下载</translation>
     </message>
     <message>
-        <source>Recommended: {name}, which has least to compute of those that clone voices. Without a graphics card speech may take longer to make than to hear; it is played as soon as it can go on without a gap.</source>
-        <translation>推荐：{name}，在能克隆声音的模型中计算量最小。没有显卡时，生成语音可能比听完还慢；一旦能不间断地播放，就会开始播放。</translation>
+        <source>Install a better model</source>
+        <translation>安装更好的模型</translation>
     </message>
     <message>
-        <source>It will be slow here: there is little memory.</source>
-        <translation>在这里会比较慢：内存较少。</translation>
+        <source>Queued</source>
+        <translation>排队中</translation>
     </message>
     <message>
-        <source>There is not enough room on the disk for it.</source>
-        <translation>磁盘空间不足。</translation>
+        <source>You can keep working. Downloaded data is kept if you pause or quit.</source>
+        <translation>不影响您继续使用。暂停或退出程序，已下载的内容都会保留。</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Download of {name} paused</source>
+        <translation>{name} 已暂停下载</translation>
+    </message>
+    <message>
+        <source>Downloaded data is kept, even after you quit.</source>
+        <translation>已下载的内容会保留，退出程序也不会丢失。</translation>
+    </message>
+    <message>
+        <source>Continue from {source}</source>
+        <translation>改从 {source} 继续</translation>
+    </message>
+    <message>
+        <source>Download of {name} failed</source>
+        <translation>{name} 下载失败</translation>
+    </message>
+    <message>
+        <source>Load and compare</source>
+        <translation>加载并对比</translation>
+    </message>
+    <message>
+        <source>To compare, one sentence is synthesised with the current model and with the new one.</source>
+        <translation>将用当前模型和新模型各合成一句话，供您对比。</translation>
+    </message>
+    <message>
+        <source>{name} is installed</source>
+        <translation>{name} 已安装</translation>
+    </message>
+    <message>
+        <source>Output</source>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>Latency</source>
+        <translation>首音延迟</translation>
+    </message>
+    <message>
+        <source>Time per second of speech</source>
+        <translation>每秒语音耗时</translation>
+    </message>
+    <message>
+        <source>Frequencies up to</source>
+        <translation>最高频率</translation>
+    </message>
+    <message>
+        <source>{name} is in use</source>
+        <translation>已切换到 {name}</translation>
+    </message>
+    <message>
+        <source>The same sentence and voice with both models, measured on this computer:</source>
+        <translation>同一句话、同一音色，在本机上的实测结果：</translation>
+    </message>
+    <message>
+        <source>Play {name}</source>
+        <translation>播放 {name}</translation>
+    </message>
+    <message>
+        <source>fuller sound</source>
+        <translation>音质更饱满</translation>
+    </message>
+    <message>
+        <source>duller sound</source>
+        <translation>音质较闷</translation>
+    </message>
+    <message>
+        <source>lower latency</source>
+        <translation>首音延迟更低</translation>
+    </message>
+    <message>
+        <source>higher latency</source>
+        <translation>首音延迟更高</translation>
+    </message>
+    <message>
+        <source>faster</source>
+        <translation>速度更快</translation>
+    </message>
+    <message>
+        <source>slower</source>
+        <translation>速度更慢</translation>
+    </message>
+    <message>
+        <source>Worse: {costs}.</source>
+        <translation>变差：{costs}。</translation>
+    </message>
+    <message>
+        <source>No noticeable difference.</source>
+        <translation>没有明显差别。</translation>
+    </message>
+    <message>
+        <source>Synthesising a sentence with {name}…</source>
+        <translation>正在用 {name} 合成一句话…</translation>
+    </message>
+    <message>
+        <source>Skip comparison</source>
+        <translation>跳过对比</translation>
+    </message>
+    <message>
+        <source>{size} memory, {free} free</source>
+        <translation>内存 {size}，可用 {free}</translation>
+    </message>
+    <message>
+        <source>{size} free disk space</source>
+        <translation>磁盘剩余 {size}</translation>
+    </message>
+    <message>
+        <source>no NVIDIA GPU</source>
+        <translation>无 NVIDIA GPU</translation>
+    </message>
+    <message>
+        <source>{gpu} with {size}, driver {driver}</source>
+        <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
+    </message>
+    <message>
+        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
+        <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
+    </message>
+    <message>
+        <source>Recommended: {name}, the lightest model that can clone voices. Without a GPU, speech may be slower than real time. Playback starts once it can run without interruption.</source>
+        <translation>推荐：{name}，是支持音色克隆的模型中最轻量的。没有 GPU 时，合成可能慢于播放；缓冲足够后自动开始播放。</translation>
+    </message>
+    <message>
+        <source>It will be slow: this computer has little memory.</source>
+        <translation>本机内存较小，运行会很慢。</translation>
+    </message>
+    <message>
+        <source>There is not enough free disk space for it.</source>
+        <translation>磁盘空间不足，无法安装。</translation>
     </message>
 </context>
 <context>
     <name>FirstRunPanel</name>
     <message>
         <source>First steps</source>
-        <translation>入门</translation>
+        <translation>首次设置</translation>
     </message>
     <message>
         <source>More about the first steps</source>
-        <translation>关于第一步的更多内容</translation>
+        <translation>首次设置详情</translation>
     </message>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
     </message>
     <message>
-        <source>Close the first steps</source>
-        <translation>关闭入门面板</translation>
+        <source>Close first steps</source>
+        <translation>关闭首次设置</translation>
     </message>
 </context>
 <context>
@@ -5326,28 +5330,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{name} 的更多操作</translation>
     </message>
     <message>
-        <source>speaks now</source>
-        <translation>正在使用</translation>
-    </message>
-    <message>
         <source>Pause</source>
         <translation>暂停</translation>
     </message>
     <message>
         <source>Cancel</source>
         <translation>取消</translation>
-    </message>
-    <message>
-        <source>{files}: missing or damaged. It is not used until that is mended.</source>
-        <translation>{files}：缺失或损坏。修复之前不会使用它。</translation>
-    </message>
-    <message>
-        <source>This version of the program does not speak with its generation.</source>
-        <translation>本版程序不支持这一代模型。</translation>
-    </message>
-    <message>
-        <source>with the language model after reinforcement learning, {size} more</source>
-        <translation>包括强化学习后的语言模型，另需 {size}</translation>
     </message>
     <message>
         <source>Download</source>
@@ -5362,20 +5350,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>丢弃</translation>
     </message>
     <message>
-        <source>Mend</source>
-        <translation>修复</translation>
-    </message>
-    <message>
         <source>Remove…</source>
         <translation>移除…</translation>
     </message>
     <message>
         <source>Use</source>
         <translation>使用</translation>
-    </message>
-    <message>
-        <source>Download the language model after reinforcement learning</source>
-        <translation>下载强化学习后的语言模型</translation>
     </message>
     <message>
         <source>Verify</source>
@@ -5385,13 +5365,33 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Export…</source>
         <translation>导出…</translation>
     </message>
+    <message>
+        <source>in use</source>
+        <translation>使用中</translation>
+    </message>
+    <message>
+        <source>Missing or damaged: {files}. Repair the model to use it.</source>
+        <translation>缺失或损坏：{files}。修复后才能使用该模型。</translation>
+    </message>
+    <message>
+        <source>This version of the program cannot run it.</source>
+        <translation>当前版本暂不支持。</translation>
+    </message>
+    <message>
+        <source>With RL-tuned language model, {size} extra</source>
+        <translation>含强化学习版语言模型，另需 {size}</translation>
+    </message>
+    <message>
+        <source>Repair</source>
+        <translation>修复</translation>
+    </message>
+    <message>
+        <source>Download RL-tuned language model</source>
+        <translation>下载强化学习版语言模型</translation>
+    </message>
 </context>
 <context>
     <name>Models</name>
-    <message>
-        <source>Comes with the program</source>
-        <translation>随程序提供</translation>
-    </message>
     <message>
         <source>Installed</source>
         <translation>已安装</translation>
@@ -5402,31 +5402,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Partly downloaded</source>
-        <translation>已下载一部分</translation>
+        <translation>已下载部分</translation>
     </message>
     <message>
         <source>Not installed</source>
         <translation>未安装</translation>
-    </message>
-    <message>
-        <source>Not usable yet</source>
-        <translation>尚不可用</translation>
-    </message>
-    <message>
-        <source>Speaks in the voice of any clip</source>
-        <translation>可用任意录音的声音说话</translation>
-    </message>
-    <message>
-        <source>Brings voices of its own</source>
-        <translation>自带声音</translation>
-    </message>
-    <message>
-        <source>follows instructions</source>
-        <translation>可按指令说话</translation>
-    </message>
-    <message>
-        <source>is heard while it speaks</source>
-        <translation>边生成边播放</translation>
     </message>
     <message>
         <source>Chinese</source>
@@ -5489,24 +5469,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>正在移除 {name}</translation>
     </message>
     <message>
-        <source>Removing what has arrived of {name}</source>
-        <translation>正在清除 {name} 已下载的部分</translation>
-    </message>
-    <message>
-        <source>{here} of {all} are here</source>
-        <translation>已有 {here} / {all}</translation>
-    </message>
-    <message>
         <source>, </source>
         <translation>、</translation>
     </message>
     <message>
         <source>{count} Chinese dialects</source>
         <translation>{count} 种汉语方言</translation>
-    </message>
-    <message>
-        <source>A demonstration, to begin with: the others sound far better.</source>
-        <translation>供入门演示：其他模型的声音好得多。</translation>
     </message>
     <message>
         <source>licence {licence}</source>
@@ -5517,40 +5485,16 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>来自 {origin}</translation>
     </message>
     <message>
-        <source>waits for its turn</source>
-        <translation>等待中</translation>
-    </message>
-    <message>
         <source>stopping…</source>
         <translation>正在停止…</translation>
-    </message>
-    <message>
-        <source>asking what there is…</source>
-        <translation>正在查询…</translation>
-    </message>
-    <message>
-        <source>trying again in {seconds} s</source>
-        <translation>{seconds} 秒后重试</translation>
-    </message>
-    <message>
-        <source>{trouble} Trying again in {seconds} s.</source>
-        <translation>{trouble}{seconds} 秒后重试。</translation>
     </message>
     <message>
         <source>{done} of {all}</source>
         <translation>{done} / {all}</translation>
     </message>
     <message>
-        <source>{size} a second</source>
-        <translation>每秒 {size}</translation>
-    </message>
-    <message>
         <source>{time} left</source>
         <translation>还需 {time}</translation>
-    </message>
-    <message>
-        <source>To download: {size}. That is {fast} at {high} Mbit/s, {slow} at {low} Mbit/s.</source>
-        <translation>需要下载 {size}：以每秒 {high} 兆位计约 {fast}，以每秒 {low} 兆位计约 {slow}。</translation>
     </message>
     <message>
         <source>{file}: {done} of {all}</source>
@@ -5568,13 +5512,69 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{hours} h {minutes} min</source>
         <translation>{hours} 小时 {minutes} 分钟</translation>
     </message>
+    <message>
+        <source>Included</source>
+        <translation>程序自带</translation>
+    </message>
+    <message>
+        <source>Not supported yet</source>
+        <translation>暂不支持</translation>
+    </message>
+    <message>
+        <source>Clones any voice</source>
+        <translation>音色克隆</translation>
+    </message>
+    <message>
+        <source>Built-in voices</source>
+        <translation>内置音色</translation>
+    </message>
+    <message>
+        <source>follows style instructions</source>
+        <translation>指令控制</translation>
+    </message>
+    <message>
+        <source>streams</source>
+        <translation>流式播放</translation>
+    </message>
+    <message>
+        <source>Discarding the download of {name}</source>
+        <translation>正在删除 {name} 的未完成下载</translation>
+    </message>
+    <message>
+        <source>{done} of {all} downloaded</source>
+        <translation>已下载 {done}，共 {all}</translation>
+    </message>
+    <message>
+        <source>Demonstration model; the others sound far better.</source>
+        <translation>演示模型，其他模型的效果好得多。</translation>
+    </message>
+    <message>
+        <source>queued</source>
+        <translation>排队中</translation>
+    </message>
+    <message>
+        <source>requesting the file list…</source>
+        <translation>正在获取文件列表…</translation>
+    </message>
+    <message>
+        <source>retrying in {seconds} s</source>
+        <translation>{seconds} 秒后重试</translation>
+    </message>
+    <message>
+        <source>{error} Retrying in {seconds} s.</source>
+        <translation>{error}{seconds} 秒后重试。</translation>
+    </message>
+    <message>
+        <source>{size}/s</source>
+        <translation>{size}/秒</translation>
+    </message>
+    <message>
+        <source>Download: {size} (about {fast} at {high} Mbit/s, {slow} at {low} Mbit/s)</source>
+        <translation>下载大小：{size}（{high} Mbps 下约 {fast}，{low} Mbps 下约 {slow}）</translation>
+    </message>
 </context>
 <context>
     <name>ModelsController</name>
-    <message>
-        <source>Load it now</source>
-        <translation>立即加载</translation>
-    </message>
     <message>
         <source>More models…</source>
         <translation>更多模型…</translation>
@@ -5584,7 +5584,11 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{name} 已安装。</translation>
     </message>
     <message>
-        <source>Use it</source>
+        <source>Load model</source>
+        <translation>加载模型</translation>
+    </message>
+    <message>
+        <source>Use</source>
         <translation>使用</translation>
     </message>
 </context>
@@ -5596,59 +5600,59 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Source and folder…</source>
-        <translation>来源和文件夹…</translation>
+        <translation>下载源和文件夹…</translation>
     </message>
     <message>
         <source>Import</source>
         <translation>导入</translation>
     </message>
     <message>
-        <source>From {source} ({endpoint}), into {folder}</source>
-        <translation>来源 {source}（{endpoint}），保存到 {folder}</translation>
-    </message>
-    <message>
-        <source>{name}: {files} damaged. “Mend” fetches only that.</source>
-        <translation>{name}：{files} 已损坏。“修复”只会下载这些文件。</translation>
-    </message>
-    <message>
-        <source>{name}: all files are there. There was nothing to compare them with until now.</source>
-        <translation>{name}：文件齐全。此前没有可比对的数据。</translation>
-    </message>
-    <message>
-        <source>{name}: every byte is as it should be.</source>
-        <translation>{name}：每个字节都正确。</translation>
-    </message>
-    <message>
-        <source>From a folder…</source>
-        <translation>从文件夹…</translation>
-    </message>
-    <message>
-        <source>From an archive…</source>
-        <translation>从压缩包…</translation>
-    </message>
-    <message>
         <source>Archives (*.zip *.tar *.tar.gz *.tgz *.tar.xz)</source>
         <translation>压缩包 (*.zip *.tar *.tar.gz *.tgz *.tar.xz)</translation>
-    </message>
-    <message>
-        <source>Import a model</source>
-        <translation>导入模型</translation>
-    </message>
-    <message>
-        <source>Export a model</source>
-        <translation>导出模型</translation>
     </message>
     <message>
         <source>Remove {name} from this computer?</source>
         <translation>从本机移除 {name}？</translation>
     </message>
     <message>
-        <source>{size} become free. Voices and scripts stay.</source>
-        <translation>将释放 {size}。声音和脚本会保留。</translation>
-    </message>
-    <message>
         <source>Remove</source>
         <translation>移除</translation>
+    </message>
+    <message>
+        <source>Source: {source} ({endpoint}) · Folder: {folder}</source>
+        <translation>下载源：{source}（{endpoint}） · 文件夹：{folder}</translation>
+    </message>
+    <message>
+        <source>{name}: {files} damaged. “Repair” downloads only these files.</source>
+        <translation>{name}：{files} 已损坏。点击“修复”只会重新下载这些文件。</translation>
+    </message>
+    <message>
+        <source>{name}: complete. Checksums recorded for the next verification.</source>
+        <translation>{name}：文件齐全，已记录校验和，供下次校验使用。</translation>
+    </message>
+    <message>
+        <source>{name}: all files are intact.</source>
+        <translation>{name}：所有文件完好。</translation>
+    </message>
+    <message>
+        <source>From folder…</source>
+        <translation>从文件夹导入…</translation>
+    </message>
+    <message>
+        <source>From archive…</source>
+        <translation>从压缩包导入…</translation>
+    </message>
+    <message>
+        <source>Import model</source>
+        <translation>导入模型</translation>
+    </message>
+    <message>
+        <source>Export model</source>
+        <translation>导出模型</translation>
+    </message>
+    <message>
+        <source>This frees {size}. Voices and scripts are kept.</source>
+        <translation>将释放 {size}。音色和脚本不受影响。</translation>
     </message>
 </context>
 <context>

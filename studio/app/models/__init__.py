@@ -1,1 +1,1 @@
-"""The page of models and the panel of the first start: which voices of the family are here, and how to have more."""
+"""Models page, first-run panel, and the queue of model tasks behind them."""

@@ -1,4 +1,4 @@
-"""A panel over the script that never stands in the way: a title, some words, a bar, buttons."""
+"""Non-modal panel above the script with a title, text, progress bar, table and buttons."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIALOG_PIXELS = 560
 
 @dataclass(frozen=True, slots=True)
 class SetupSuggestion:
-    """A button; the first of a page is the one that Enter presses."""
+    """A button of a page. The first one is the default button."""
 
     words: str
     call: Callable[[], object]
@@ -37,9 +37,10 @@ class SetupSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class PanelPage:
-    """``share`` of None with ``is_busy``: nobody knows how far it is. ``table``: rows of words, the first its head.
+    """Content of the panel.
 
-    ``words_below`` the table, for what it comes to. ``error``: what ``words`` tell of, to be reported.
+    ``share``: progress from 0 to 1, None with ``is_busy`` if unknown. ``table``: rows of text, the first is the header.
+    ``words_below``: text below the table. ``error``: the error described by ``words``, for "Copy report".
     """
 
     title: str
@@ -54,7 +55,7 @@ class PanelPage:
 
 
 class FirstRunPanel(CollapsiblePanel):
-    """Shows the page it is given. ``closed``: somebody does not want it any more."""
+    """Shows a page. Emits ``closed`` when the user closes it."""
 
     closed = Signal()
 
@@ -63,7 +64,7 @@ class FirstRunPanel(CollapsiblePanel):
         self.setAccessibleName(self.tr("First steps"))
         self._more.setAccessibleName(self.tr("More about the first steps"))
         self._close.setToolTip(self.tr("Close"))
-        self._close.setAccessibleName(self.tr("Close the first steps"))
+        self._close.setAccessibleName(self.tr("Close first steps"))
         self._words = QLabel(wordWrap=True)
         self._words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._copy = CopyReportButton()
@@ -72,12 +73,12 @@ class FirstRunPanel(CollapsiblePanel):
         self._buttons = QWidget()
         self._page = PanelPage("")
         self._dialog: QDialog | None = None
-        told = QHBoxLayout()
-        told.addWidget(self._words)
-        told.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
+        text_row = QHBoxLayout()
+        text_row.addWidget(self._words)
+        text_row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
         self._rows = QVBoxLayout(self.body)
         self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.addLayout(told)
+        self._rows.addLayout(text_row)
         for widget in (self._bar, self._table, self._words_below, self._buttons):
             self._rows.addWidget(widget)
         self.close_wanted.connect(self.closed)
@@ -88,7 +89,7 @@ class FirstRunPanel(CollapsiblePanel):
         return self._page
 
     def show_page(self, page: PanelPage) -> None:
-        """Buttons that stay the same keep the focus."""
+        """Show ``page``. Unchanged buttons are kept, so that they keep the focus."""
         has_same_offers = [offer.words for offer in page.offers] == [offer.words for offer in self._page.offers]
         has_same_table = list(page.table) == list(self._page.table)
         self._page = page
@@ -113,22 +114,22 @@ class FirstRunPanel(CollapsiblePanel):
         self.show()
 
     def press(self, words: str) -> None:
-        """As a click on the button of these words."""
+        """Click the button with the text ``words``."""
         next(button for button in self._buttons.findChildren(QPushButton) if button.text() == words).click()
 
     def set_folded(self, is_folded: bool) -> None:
-        """There is room again: what was looked at beside the window comes back into it."""
+        """Also close the dialog with the content once there is room for it in the window."""
         if not is_folded and self._dialog is not None:
             self._dialog.accept()
         super().set_folded(is_folded)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
-        if self._dialog is not None and self.isHidden():  # not only the window, which may be minimised
+        if self._dialog is not None and self.isHidden():  # not merely minimised with the window
             self._dialog.accept()
         super().hideEvent(event)
 
     def _open_dialog(self) -> None:
-        """What the fold hides, beside the window."""
+        """Show the folded content in a dialog."""
         if self._dialog is not None:
             return
         self._dialog = QDialog(self)
@@ -166,7 +167,7 @@ class FirstRunPanel(CollapsiblePanel):
         for place, offer in enumerate(offers):
             button = QPushButton(offer.words)
             button.setAutoDefault(place == 0)
-            # By its place: what it does may have changed, though its words have not.
+            # Looked up by position: the callback may change while the text stays the same.
             button.clicked.connect(lambda _=False, chosen=place: self._page.offers[chosen].call())
             layout.addWidget(button)
         layout.addStretch()

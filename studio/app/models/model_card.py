@@ -1,4 +1,4 @@
-"""One model on the page: what it can, how it is, and what can be done with it now."""
+"""Card of one model: abilities, state, progress, and the actions available in this state."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BAR_PIXELS = 10
 
 
 class ModelCard(QFrame):
-    """Signals carry what is wanted of the model; ``show_status`` and ``show_task`` say how it is."""
+    """Shows a status and a task, and emits a signal for each action. ``install_wanted`` carries variants."""
 
     install_wanted = Signal(frozenset)
     stop_wanted = Signal()
@@ -80,7 +80,7 @@ class ModelCard(QFrame):
         self._more.setAccessibleName(self.tr("More for {name}").format(name=name))
         self._menu = QMenu(self._more)
         self._more.setMenu(self._menu)
-        # Without the arrow, which Fusion draws over an icon this small.
+        # Without the arrow, which Fusion draws over so small an icon.
         self._more.setStyleSheet(
             "QToolButton { padding: 3px 5px; } QToolButton::menu-indicator { image: none; width: 0; }"
         )
@@ -106,12 +106,12 @@ class ModelCard(QFrame):
             column.addWidget(widget)
 
     def show_status(self, status: ModelStatus, *, is_used: bool) -> None:
-        """What is true of it while nothing is being done."""
+        """Show the state of the model while no task runs."""
         self._status = status
         shape, tone = state_icon(status)
         self._mark.setPixmap(icon(shape, getattr(theme_colors(self.palette()), tone)).pixmap(_ICON_SIDE, _ICON_SIDE))
         words = state_text(status)
-        self._state.setText(words + (" · " + self.tr("speaks now") if is_used else ""))
+        self._state.setText(words + (" · " + self.tr("in use") if is_used else ""))
         self._abilities.setText(self._about(status))
         self._abilities.setVisible(bool(self._abilities.text()))
         self._origin.setText(origin_text(status))
@@ -120,14 +120,14 @@ class ModelCard(QFrame):
         self.show_task(None)
 
     def show_task(self, task: ModelTask | None) -> None:
-        """What is being done with it, or waits to be; None: nothing."""
+        """Show a running or queued task, or none."""
         for widget in (self._bar, self._work, self._file):
             widget.setVisible(task is not None)
         if task is None:
             if self._status is not None:
                 self._main.setVisible(bool(self._main.text()))
             return
-        self._state.setText("")  # the words below know better
+        self._state.setText("")  # the progress text below replaces it
         progress = task.progress if task.is_running else None
         share = progress.share if progress is not None else None
         self._bar.setMaximum(_STEPS if share is not None else 0)
@@ -149,12 +149,12 @@ class ModelCard(QFrame):
 
     def _about(self, status: ModelStatus) -> str:
         if status.damaged:
-            return self.tr("{files}: missing or damaged. It is not used until that is mended.").format(
+            return self.tr("Missing or damaged: {files}. Repair the model to use it.").format(
                 files=", ".join(status.damaged)
             )
         words = ability_text(status.known) if status.known is not None else ""
         if status.state is ModelState.UNSUPPORTED:
-            words += "\n" + self.tr("This version of the program does not speak with its generation.")
+            words += "\n" + self.tr("This version of the program cannot run it.")
         return words
 
     def _show_variant(self, status: ModelStatus) -> None:
@@ -164,10 +164,10 @@ class ModelCard(QFrame):
             self._variant.hide()
             return
         extra = known.size_bytes(frozenset({variant})) - known.size_bytes()
-        if status.size_bytes >= known.size_bytes() + extra:  # it is on its way already
+        if status.size_bytes >= known.size_bytes() + extra:  # it is part of the download already
             self._variant.hide()
             return
-        words = self.tr("with the language model after reinforcement learning, {size} more")
+        words = self.tr("With RL-tuned language model, {size} extra")
         self._variant.setText(words.format(size=size_text(extra)))
         self._variant.show()
 
@@ -185,7 +185,7 @@ class ModelCard(QFrame):
                 self._offer(self._second, self.tr("Discard"), self.discard_wanted.emit)
             case ModelState.DAMAGED:
                 if status.known is not None:
-                    self._offer(self._main, self.tr("Mend"), self._install)
+                    self._offer(self._main, self.tr("Repair"), self._install)
                 self._menu.addAction(self.tr("Remove…"), self.remove_wanted.emit)
             case ModelState.INSTALLED | ModelState.BUNDLED:
                 if not is_used:
@@ -200,13 +200,13 @@ class ModelCard(QFrame):
         if known is not None and status.state is ModelState.INSTALLED:
             missing = frozenset(known.variants) - status.variants
             if missing:
-                words = self.tr("Download the language model after reinforcement learning")
+                words = self.tr("Download RL-tuned language model")
                 self._menu.addAction(words, lambda: self.install_wanted.emit(missing))
         self._menu.addAction(self.tr("Verify"), self.check_wanted.emit)
         self._menu.addAction(self.tr("Export…"), self.export_wanted.emit)
         if status.state is ModelState.INSTALLED:
-            removing = self._menu.addAction(self.tr("Remove…"), self.remove_wanted.emit)
-            removing.setEnabled(not is_used)  # another one must speak first
+            remove = self._menu.addAction(self.tr("Remove…"), self.remove_wanted.emit)
+            remove.setEnabled(not is_used)  # the user must switch to another model first
 
     def _install(self) -> None:
         known = self._status.known if self._status is not None else None

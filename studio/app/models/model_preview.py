@@ -1,4 +1,4 @@
-"""The same sentence with two models: what each took for it, as measured, and its sound to compare."""
+"""Synthesis of a test sentence with the current model, and comparison of two such previews."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SENTENCE = "The harbour was quiet that morning."
 
 @dataclass(frozen=True, slots=True)
 class ModelPreview:
-    """``highest_hertz``: below it lies all but a hundredth of the sound's energy."""
+    """Result of one synthesis. ``highest_hertz``: 99 % of the energy is below this frequency."""
 
     model_name: str
     makes_noise: bool
@@ -30,31 +30,31 @@ class ModelPreview:
     sound: StreamingAudio
 
 
-# Differences smaller than this are the chance of one measurement.
+# Smaller relative differences are within the noise of a single measurement.
 _NOTICEABLE_SHARE = 0.1
 
 
 def compare(before: ModelPreview, after: ModelPreview) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The measures that became better and those that became worse, by the names they have in ``ModelPreview``."""
+    """Return the names of the ``ModelPreview`` fields that became better, and of those that became worse."""
     if before.makes_noise != after.makes_noise:
-        # Nothing else means anything beside it.
+        # The other figures mean nothing then.
         return ((), ("makes_noise",)) if after.makes_noise else (("makes_noise",), ())
     gains = {
         "highest_hertz": after.highest_hertz / max(before.highest_hertz, 1e-9),
         "first_audio_seconds": before.first_audio_seconds / max(after.first_audio_seconds, 1e-9),
         "real_time_factor": before.real_time_factor / max(after.real_time_factor, 1e-9),
     }
-    if before.makes_noise:  # which reaches higher than any voice
+    if before.makes_noise:  # noise has more high frequencies than any voice
         del gains["highest_hertz"]
     better = tuple(name for name, gain in gains.items() if gain > 1 + _NOTICEABLE_SHARE)
     worse = tuple(name for name, gain in gains.items() if gain < 1 / (1 + _NOTICEABLE_SHARE))
     return better, worse
 
 
-class Trials(QObject):
-    """Speaks ``SENTENCE`` in a voice with whatever model the bridge has, one request at a time."""
+class PreviewRunner(QObject):
+    """Synthesises ``SENTENCE`` with the model of the bridge, one request at a time."""
 
-    made = Signal(object)  # Trial
+    finished = Signal(object)  # ModelPreview
     failed = Signal(object)  # StudioError
 
     def __init__(self, bridge: WorkerBridge, parent: QObject | None = None) -> None:
@@ -63,19 +63,19 @@ class Trials(QObject):
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, voice: VoiceReference) -> None:
-        """``made`` or ``failed`` follows, unless it is stopped."""
+        """Start a preview. ``finished`` or ``failed`` follows, unless it is stopped."""
         self.stop()
-        self._task = self._bridge.run(self._try(voice))
+        self._task = self._bridge.run(self._synthesize(voice))
 
     def stop(self) -> None:
         if self._task is not None and not self._task.done():
             self._task.cancel()
         self._task = None
 
-    async def _try(self, voice: VoiceReference) -> None:
+    async def _synthesize(self, voice: VoiceReference) -> None:
         try:
             description = await self._bridge.ready()
-            # The first request prepares the voice, which is no part of what a sentence takes.
+            # Prepared beforehand, so that the measured time does not include it.
             await self._bridge.prepare_voice(voice)
             sound = StreamingAudio(description.sample_rate)
 
@@ -93,7 +93,7 @@ class Trials(QObject):
         if report is None:
             return
         highest = await asyncio.to_thread(highest_hertz, sound.all(), report.sample_rate)
-        self.made.emit(
+        self.finished.emit(
             ModelPreview(
                 description.model_name,
                 description.makes_noise,
@@ -107,7 +107,7 @@ class Trials(QObject):
 
 
 def highest_hertz(samples: Samples, sample_rate: int) -> float:
-    """Below it lie 99 % of the energy; 0 for silence."""
+    """Return the frequency below which 99 % of the energy is, 0 for silence."""
     energy = np.cumsum(np.abs(np.fft.rfft(samples.astype(np.float64))) ** 2)
     if not len(energy) or energy[-1] <= 0:
         return 0.0

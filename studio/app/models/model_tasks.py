@@ -1,8 +1,4 @@
-"""Work on models beside the window: one thing after the other, on a thread, while everything else goes on.
-
-What is asked for waits its turn here; what was interrupted by the end of the program is on the disk, and goes on
-when somebody asks for it again.
-"""
+"""Queue of model tasks (download, verify, import, export, remove), run one at a time on a thread."""
 
 from __future__ import annotations
 
@@ -30,11 +26,11 @@ from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_S
 from studio.settings_store import Settings
 
 _log = logging.getLogger(__name__)
-_SHOW_MILLISECONDS = 250
+_UPDATE_MILLISECONDS = 250
 
 
 class ModelTaskKind(Enum):
-    INSTALL = "install"  # or go on with it, or mend
+    INSTALL = "install"  # download, resume or repair
     CHECK = "check"
     IMPORT = "import"
     EXPORT = "export"
@@ -44,7 +40,7 @@ class ModelTaskKind(Enum):
 
 @dataclass(eq=False, slots=True)
 class ModelTask:
-    """Of one model. ``progress`` is written by the thread that works, and read by whoever looks."""
+    """A task for one model. The worker thread writes ``progress``, the window reads it."""
 
     name: str
     kind: ModelTaskKind
@@ -56,10 +52,10 @@ class ModelTask:
 
 
 class ModelTasks(QObject):
-    """``run`` lets a coroutine go on beside the window. Belongs to the window's thread."""
+    """The queue. Use it from the window's thread. ``run`` schedules a coroutine."""
 
     statuses_changed = Signal()
-    task_changed = Signal()  # begun, ended, or further than before
+    task_changed = Signal()  # queued, started, progressed or ended
     installed = Signal(str)
     checked = Signal(object)  # CheckResult
     done = Signal(object)  # ModelTask
@@ -74,35 +70,35 @@ class ModelTasks(QObject):
         self._run = run
         self._tasks: list[ModelTask] = []
         self._is_closed = False
-        self._is_working_off = False
+        self._is_processing = False
         self._timer = QTimer(self)
-        self._timer.setInterval(_SHOW_MILLISECONDS)
+        self._timer.setInterval(_UPDATE_MILLISECONDS)
         self._timer.timeout.connect(self.task_changed)
 
-    # What is asked for; returns at once.
+    # Requests; return at once.
 
     def install(self, name: str, variants: frozenset[str] = frozenset()) -> None:
-        self._ask(ModelTask(name, ModelTaskKind.INSTALL, variants))
+        self._enqueue(ModelTask(name, ModelTaskKind.INSTALL, variants))
 
     def check(self, name: str) -> None:
-        self._ask(ModelTask(name, ModelTaskKind.CHECK))
+        self._enqueue(ModelTask(name, ModelTaskKind.CHECK))
 
     def import_from(self, path: Path, name: str = "") -> None:
-        self._ask(ModelTask(name, ModelTaskKind.IMPORT, path=path))
+        self._enqueue(ModelTask(name, ModelTaskKind.IMPORT, path=path))
 
     def export_to(self, name: str, path: Path) -> None:
-        self._ask(ModelTask(name, ModelTaskKind.EXPORT, path=path))
+        self._enqueue(ModelTask(name, ModelTaskKind.EXPORT, path=path))
 
     def remove(self, name: str) -> None:
-        self._ask(ModelTask(name, ModelTaskKind.REMOVE))
+        self._enqueue(ModelTask(name, ModelTaskKind.REMOVE))
 
     def discard(self, name: str) -> None:
-        """What has arrived of it, once it is not arriving any more."""
+        """Stop the download of ``name`` and delete it."""
         self.stop(name)
-        self._ask(ModelTask(name, ModelTaskKind.DISCARD))
+        self._enqueue(ModelTask(name, ModelTaskKind.DISCARD))
 
     def stop(self, name: str) -> None:
-        """Whatever is done with it or waits to be. What has arrived of a download is kept."""
+        """Stop the running task of ``name`` and drop the queued ones. Downloaded data is kept."""
         for task in self._tasks:
             if task.name == name:
                 task.stop.cancel()
@@ -113,11 +109,11 @@ class ModelTasks(QObject):
         self._run(self.refreshed())
 
     async def refreshed(self) -> None:
-        """Looks at what is on the disk, and tells."""
+        """Read the statuses from disk and emit ``statuses_changed``."""
         self.statuses = tuple(await asyncio.to_thread(model_statuses))
         self.statuses_changed.emit()
 
-    # What there is.
+    # State.
 
     def task_of(self, name: str) -> ModelTask | None:
         return next((task for task in self._tasks if task.name == name), None)
@@ -135,11 +131,11 @@ class ModelTasks(QObject):
 
     @property
     def endpoint(self) -> str:
-        """Where downloads come from. Raises ``UnusableSetting``."""
+        """Return the address of the model source. Raise ``UnusableSetting``."""
         return endpoint_of(self.source_kind, self._own_endpoint)
 
     async def close(self) -> None:
-        """Ends what is being done, and waits for it; what has arrived is kept."""
+        """Stop the running task and wait for it. Downloaded data is kept."""
         self._is_closed = True
         self._timer.stop()
         current = self.current
@@ -149,23 +145,21 @@ class ModelTasks(QObject):
         while self.current is not None:
             await asyncio.sleep(0.01)
 
-    # Inside.
-
     @property
     def _own_endpoint(self) -> str:
         kind = self.source_kind
         return self._settings[HUGGING_FACE_ENDPOINT if kind is SourceKind.HUGGING_FACE else MODEL_SCOPE_ENDPOINT]
 
-    def _ask(self, task: ModelTask) -> None:
-        is_asked_already = any(
+    def _enqueue(self, task: ModelTask) -> None:
+        is_queued = any(
             (other.name, other.kind) == (task.name, task.kind) and not other.stop.is_cancelled for other in self._tasks
         )
-        if self._is_closed or (is_asked_already and task.name):
+        if self._is_closed or (is_queued and task.name):
             return
         self._tasks.append(task)
         self.task_changed.emit()
-        if not self._is_working_off:
-            self._is_working_off = True
+        if not self._is_processing:
+            self._is_processing = True
             self._run(self._process_queue())
 
     async def _process_queue(self) -> None:
@@ -181,26 +175,26 @@ class ModelTasks(QObject):
                 pass
             except StudioError as error:
                 self.failed.emit(error)
-            except Exception as error:  # noqa: BLE001 - the thread's end: whoever waits is told, and the next in line has its turn
-                _log.exception("unexpected, while working on a model")
+            except Exception as error:  # noqa: BLE001 - reported, so that the queue continues
+                _log.exception("unexpected error in a model task")
                 self.failed.emit(
                     InternalError(
-                        "Something unexpected happened: {reason}.", remedy="The log tab has the rest.", reason=error
+                        "Something unexpected happened: {reason}.", remedy="See the Log tab for details.", reason=error
                     )
                 )
             else:
-                self._tell(task, result)
+                self._report(task, result)
             finally:
                 task.is_running = False
                 self._tasks.remove(task)
             if not self._is_closed:
                 await self.refreshed()
-        self._is_working_off = False
+        self._is_processing = False
         self._timer.stop()
         self.task_changed.emit()
 
     def _do(self, task: ModelTask) -> CheckResult | Path | None:
-        """On a thread of its own."""
+        """Run ``task``, on a thread."""
         task.stop.check()
 
         def on_progress(progress: Progress) -> None:
@@ -215,7 +209,7 @@ class ModelTasks(QObject):
                 return import_model(task.path, name=task.name or None, stop=task.stop, on_progress=on_progress)
             case ModelTaskKind.EXPORT:
                 status = next(status for status in model_statuses() if status.name == task.name)
-                assert status.folder is not None, "only a model that is here is exported"
+                assert status.folder is not None, "only installed models can be exported"
                 export_model(task.name, status.folder, task.path, stop=task.stop, on_progress=on_progress)
             case ModelTaskKind.REMOVE:
                 remove_model(task.name)
@@ -224,13 +218,13 @@ class ModelTasks(QObject):
         return None
 
     def _install(self, task: ModelTask, on_progress: Callable[[Progress], None]) -> Path:
-        from studio.catalog.installation import Installation  # noqa: PLC0415 - nobody waits for its library before
+        from studio.catalog.installation import Installation  # noqa: PLC0415 - its library is slow to load
 
         source = open_source(self.source_kind, self._own_endpoint)
         model = known_models()[task.name]
         return Installation(model, source, variants=task.variants, stop=task.stop, on_progress=on_progress).run()
 
-    def _tell(self, task: ModelTask, result: CheckResult | Path | None) -> None:
+    def _report(self, task: ModelTask, result: CheckResult | Path | None) -> None:
         if isinstance(result, CheckResult):
             self.checked.emit(result)
         elif isinstance(result, Path):

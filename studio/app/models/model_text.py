@@ -1,4 +1,4 @@
-"""Models, their states and their progress in the words of the window."""
+"""Texts for models, their states and their progress."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _HOUR = 3600.0
 _T = QT_TRANSLATE_NOOP
 
 
-def _said(text: str) -> str:
+def _tr(text: str) -> str:
     return QCoreApplication.translate("Models", text)
 
 
 _STATES = {
-    ModelState.BUNDLED: _T("Models", "Comes with the program"),
+    ModelState.BUNDLED: _T("Models", "Included"),
     ModelState.INSTALLED: _T("Models", "Installed"),
     ModelState.DAMAGED: _T("Models", "Damaged"),
     ModelState.PARTIAL: _T("Models", "Partly downloaded"),
     ModelState.AVAILABLE: _T("Models", "Not installed"),
-    ModelState.UNSUPPORTED: _T("Models", "Not usable yet"),
+    ModelState.UNSUPPORTED: _T("Models", "Not supported yet"),
 }
 _ICONS = {
     ModelState.BUNDLED: ("state-ready", "good"),
@@ -42,10 +42,10 @@ _ICONS = {
 }
 # Every model has one of the first two, which begins the line.
 _ABILITIES = {
-    Ability.CLONE: _T("Models", "Speaks in the voice of any clip"),
-    Ability.STORED_VOICES: _T("Models", "Brings voices of its own"),
-    Ability.INSTRUCT: _T("Models", "follows instructions"),
-    Ability.STREAM: _T("Models", "is heard while it speaks"),
+    Ability.CLONE: _T("Models", "Clones any voice"),
+    Ability.STORED_VOICES: _T("Models", "Built-in voices"),
+    Ability.INSTRUCT: _T("Models", "follows style instructions"),
+    Ability.STREAM: _T("Models", "streams"),
 }
 _LANGUAGES = {
     "zh": _T("Models", "Chinese"),
@@ -65,46 +65,46 @@ _WORK = {
     ModelTaskKind.IMPORT: _T("Models", "Importing {name}"),
     ModelTaskKind.EXPORT: _T("Models", "Exporting {name}"),
     ModelTaskKind.REMOVE: _T("Models", "Removing {name}"),
-    ModelTaskKind.DISCARD: _T("Models", "Removing what has arrived of {name}"),
+    ModelTaskKind.DISCARD: _T("Models", "Discarding the download of {name}"),
 }
 
 
 def size_text(num_bytes: float) -> str:
-    """As hubs count: a gigabyte is a thousand megabytes."""
+    """Return a file size in decimal units, as model hubs show it."""
     return QLocale().formattedDataSize(round(num_bytes), 2, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
 def memory_text(num_bytes: float) -> str:
-    """As memory is sold: in powers of two."""
+    """Return a memory size in binary units."""
     return QLocale().formattedDataSize(round(num_bytes), 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)
 
 
 def state_text(status: ModelStatus) -> str:
-    words = _said(_STATES[status.state])
+    words = _tr(_STATES[status.state])
     if status.arrived_bytes and status.state is not ModelState.UNSUPPORTED:
-        here = _said(_T("Models", "{here} of {all} are here"))
-        words += ", " + here.format(here=size_text(status.arrived_bytes), all=size_text(status.size_bytes))
+        downloaded = _tr(_T("Models", "{done} of {all} downloaded"))
+        words += ", " + downloaded.format(done=size_text(status.arrived_bytes), all=size_text(status.size_bytes))
     return words
 
 
 def state_icon(status: ModelStatus) -> tuple[str, str]:
-    """The name of an icon, and of the tone it is drawn in."""
+    """Return the name of the icon and of its colour."""
     return _ICONS[status.state]
 
 
 def language_text(known: KnownModel) -> str:
-    return _said(_T("Models", ", ")).join(_said(_LANGUAGES[code]) for code in known.languages)
+    return _tr(_T("Models", ", ")).join(_tr(_LANGUAGES[code]) for code in known.languages)
 
 
 def ability_text(known: KnownModel) -> str:
     languages = language_text(known)
-    abilities = [_said(words) for ability, words in _ABILITIES.items() if ability in known.abilities]
+    abilities = [_tr(words) for ability, words in _ABILITIES.items() if ability in known.abilities]
     if known.num_dialects:
-        dialects = _said(_T("Models", "{count} Chinese dialects")).format(count=known.num_dialects)
-        languages += _said(_T("Models", ", ")) + dialects
-    words = languages + "\n" + _said(_T("Models", ", ")).join(abilities)
+        dialects = _tr(_T("Models", "{count} Chinese dialects")).format(count=known.num_dialects)
+        languages += _tr(_T("Models", ", ")) + dialects
+    words = languages + "\n" + " · ".join(abilities)
     if known.is_demonstration:
-        words += "\n" + _said(_T("Models", "A demonstration, to begin with: the others sound far better."))
+        words += "\n" + _tr(_T("Models", "Demonstration model; the others sound far better."))
     return words
 
 
@@ -112,9 +112,9 @@ def origin_text(status: ModelStatus) -> str:
     known = status.known
     parts = [size_text(status.size_bytes)]
     if known is not None:
-        parts.append(_said(_T("Models", "licence {licence}")).format(licence=known.licence))
+        parts.append(_tr(_T("Models", "licence {licence}")).format(licence=known.licence))
     if status.record is not None:
-        parts.append(_said(_T("Models", "from {origin}")).format(origin=status.record.origin))
+        parts.append(_tr(_T("Models", "from {origin}")).format(origin=status.record.origin))
     elif known is not None and known.can_be_downloaded:
         parts.append(" / ".join(dict.fromkeys(known.repositories.values())))
     return " · ".join(parts)
@@ -122,45 +122,45 @@ def origin_text(status: ModelStatus) -> str:
 
 def task_text(task: ModelTask) -> str:
     name = task.name or task.path.name
-    words = _said(_WORK[task.kind]).format(name=name)
+    words = _tr(_WORK[task.kind]).format(name=name)
     details = progress_text(task.progress) if task.progress is not None and task.is_running else ""
     if not task.is_running:
-        details = _said(_T("Models", "waits for its turn"))
+        details = _tr(_T("Models", "queued"))
     if task.stop.is_cancelled:
-        details = _said(_T("Models", "stopping…"))
+        details = _tr(_T("Models", "stopping…"))
     return f"{words}: {details}" if details else words
 
 
 def progress_text(progress: Progress) -> str:
-    """Bytes always; speed and time only once they were measured."""
+    """Return the bytes, and speed and remaining time once they have been measured."""
     match progress.phase:
         case Phase.LISTING:
-            return _said(_T("Models", "asking what there is…"))
+            return _tr(_T("Models", "requesting the file list…"))
         case Phase.WAITING:
             seconds = round(progress.wait_seconds)
             if progress.error is None:
-                return _said(_T("Models", "trying again in {seconds} s")).format(seconds=seconds)
-            # Without its remedy: there is nothing to be done yet.
-            words = _said(_T("Models", "{trouble} Trying again in {seconds} s."))
-            return words.format(trouble=error_message(progress.error), seconds=seconds)
+                return _tr(_T("Models", "retrying in {seconds} s")).format(seconds=seconds)
+            # Without the remedy: the user need not do anything yet.
+            words = _tr(_T("Models", "{error} Retrying in {seconds} s."))
+            return words.format(error=error_message(progress.error), seconds=seconds)
         case _:
             pass
     parts = []
     if progress.total_bytes:
-        bytes_text = _said(_T("Models", "{done} of {all}"))
+        bytes_text = _tr(_T("Models", "{done} of {all}"))
         parts.append(bytes_text.format(done=size_text(progress.done_bytes), all=size_text(progress.total_bytes)))
     if progress.bytes_per_second is not None:
-        speed = _said(_T("Models", "{size} a second")).format(size=size_text(progress.bytes_per_second))
+        speed = _tr(_T("Models", "{size}/s")).format(size=size_text(progress.bytes_per_second))
         parts.append(speed)
     if progress.remaining_seconds is not None:
-        parts.append(_said(_T("Models", "{time} left")).format(time=duration_text(progress.remaining_seconds)))
+        parts.append(_tr(_T("Models", "{time} left")).format(time=duration_text(progress.remaining_seconds)))
     return ", ".join(parts)
 
 
 def download_text(num_bytes: int) -> str:
-    """How long a download takes, by arithmetic: nobody knows the connection before it is used."""
+    """Return the size of a download and its duration at two typical speeds."""
     slow, fast = (8 * num_bytes / (rate * _BITS_PER_MEGABIT) for rate in (_SLOW_MEGABITS, _FAST_MEGABITS))
-    words = _said(_T("Models", "To download: {size}. That is {fast} at {high} Mbit/s, {slow} at {low} Mbit/s."))
+    words = _tr(_T("Models", "Download: {size} (about {fast} at {high} Mbit/s, {slow} at {low} Mbit/s)"))
     return words.format(
         size=size_text(num_bytes),
         fast=duration_text(fast),
@@ -171,10 +171,10 @@ def download_text(num_bytes: int) -> str:
 
 
 def file_text(progress: Progress) -> str:
-    """The file it is at."""
+    """Return the current file with its progress, or an empty string."""
     if not progress.file:
         return ""
-    words = _said(_T("Models", "{file}: {done} of {all}"))
+    words = _tr(_T("Models", "{file}: {done} of {all}"))
     return words.format(
         file=progress.file, done=size_text(progress.file_bytes), all=size_text(progress.file_size_bytes)
     )
@@ -182,9 +182,9 @@ def file_text(progress: Progress) -> str:
 
 def duration_text(seconds: float) -> str:
     if seconds < _MINUTE:
-        return _said(_T("Models", "{seconds} s")).format(seconds=round(seconds))
+        return _tr(_T("Models", "{seconds} s")).format(seconds=round(seconds))
     if seconds < _HOUR:
-        return _said(_T("Models", "{minutes} min")).format(minutes=round(seconds / _MINUTE))
+        return _tr(_T("Models", "{minutes} min")).format(minutes=round(seconds / _MINUTE))
     hours, rest = divmod(seconds, _HOUR)
-    words = _said(_T("Models", "{hours} h {minutes} min"))
+    words = _tr(_T("Models", "{hours} h {minutes} min"))
     return words.format(hours=int(hours), minutes=int(rest / _MINUTE))

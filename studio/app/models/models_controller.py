@@ -1,4 +1,4 @@
-"""Models in the window: the page, the panel of the first steps, the menu of the engine, and who is told of what."""
+"""Controller of the Models page, the first-run panel and the engine menu."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studio.setting_kinds import Page
 
 
 class ModelsController(QObject):
-    """``model_chosen``: the name of the one that is to speak from now on."""
+    """``model_chosen`` carries the name of the model to load."""
 
     model_chosen = Signal(str)
 
@@ -35,22 +35,22 @@ class ModelsController(QObject):
         self.panel = FirstRunPanel()
         self.first_run = FirstRun(session, self.panel, self)
         work = session.models
-        # the first steps
+        # first run
         self.first_run.model_chosen.connect(self.model_chosen)
         self.first_run.models_wanted.connect(self.open_page)
-        # work beside the window
-        work.task_changed.connect(self._tell_task)
+        # model tasks
+        work.task_changed.connect(self._show_task)
         work.installed.connect(self._on_installed)
         work.failed.connect(self._on_failed)
-        self._tell_task()
+        self._show_task()
 
     def begin(self) -> None:
-        """Once the window stands."""
+        """Call once the window is shown."""
         self._session.models.refresh()
         self.first_run.begin()
 
     def open_page(self) -> None:
-        """One page, brought forward if it is there."""
+        """Open the page, or bring it to the front."""
         if self._page is None:
             self._page = ModelsPage(self._session.models, self._session.model_folder().name, self._window)
             self._page.model_chosen.connect(self._choose)
@@ -66,7 +66,7 @@ class ModelsController(QObject):
         return self._page
 
     def open_engine_menu(self, below: QWidget) -> None:
-        """The models that can speak, over the widget ``below``."""
+        """Open the menu of installed models above the widget ``below``."""
         menu = QMenu(self._window)
         current = self._session.model_folder()
         for name, folder in self._session.services.find_models().items():
@@ -75,7 +75,7 @@ class ModelsController(QObject):
             action.setChecked(folder == current)
             action.triggered.connect(lambda _=False, chosen=name: self._choose(chosen))
         menu.addSeparator()
-        menu.addAction(self.tr("Load it now"), self._session.bridge.load)
+        menu.addAction(self.tr("Load model"), self._session.bridge.load)
         menu.addAction(self.tr("More models…"), self.open_page)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(below.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
@@ -85,7 +85,7 @@ class ModelsController(QObject):
         if self._page is not None:
             self._page.use(self._session.model_folder().name)
 
-    def _tell_task(self) -> None:
+    def _show_task(self) -> None:
         current = self._session.models.current
         progress = current.progress if current is not None else None
         words = task_text(current) if current is not None else None
@@ -94,7 +94,7 @@ class ModelsController(QObject):
     def _on_installed(self, name: str) -> None:
         if not self._is_page_shown and self.panel.isHidden():
             words = self.tr("{name} is installed.").format(name=name)
-            self._notices.show_hint(words, offer=self.tr("Use it"), call=lambda: self._choose(name))
+            self._notices.show_hint(words, offer=self.tr("Use"), call=lambda: self._choose(name))
 
     def _on_failed(self, error: StudioError) -> None:
         if not self._is_page_shown and self.panel.isHidden():

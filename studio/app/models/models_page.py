@@ -1,4 +1,4 @@
-"""The page of models, beside the window: every model there is, and all that can be done with it."""
+"""Models page: a non-modal dialog with all models and their actions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from studio.health.log_file import note_shown
 
 
 class ModelsPage(QDialog):
-    """Stays open beside the window. ``model_chosen`` is the name of the one that is to speak."""
+    """``model_chosen`` carries the name of the model to load; ``source_wanted`` asks for the model settings."""
 
     model_chosen = Signal(str)
     source_wanted = Signal()
@@ -80,10 +80,10 @@ class ModelsPage(QDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column = QVBoxLayout(self)
         column.addLayout(head)
-        told = QHBoxLayout()
-        told.addWidget(self._message, 1)
-        told.addWidget(self._copy)
-        column.addLayout(told)
+        message_row = QHBoxLayout()
+        message_row.addWidget(self._message, 1)
+        message_row.addWidget(self._copy)
+        column.addLayout(message_row)
         column.addWidget(self._other_work)
         column.addWidget(scroll, 1)
         column.addWidget(self._buttons)
@@ -91,7 +91,7 @@ class ModelsPage(QDialog):
         self.resize(fit_to_screen(128 * width, 110 * width))
 
     def _connect_signals(self) -> None:
-        # work
+        # tasks
         self.work.statuses_changed.connect(self._show_statuses)
         self.work.task_changed.connect(self._show_tasks)
         self.work.failed.connect(self._show_error)
@@ -101,7 +101,7 @@ class ModelsPage(QDialog):
         self._buttons.rejected.connect(self.reject)
 
     def use(self, name: str) -> None:
-        """``name`` speaks now."""
+        """Mark ``name`` as the model in use."""
         self._used = name
         self._show_statuses()
 
@@ -109,7 +109,7 @@ class ModelsPage(QDialog):
     def message(self) -> str:
         return self._message.text() if not self._message.isHidden() else ""
 
-    # What there is.
+    # State.
 
     def _show_statuses(self) -> None:
         names = [status.name for status in self.work.statuses]
@@ -142,26 +142,26 @@ class ModelsPage(QDialog):
         except UnusableSetting as error:
             self._show_error(error)
             endpoint = ""
-        words = self.tr("From {source} ({endpoint}), into {folder}")
+        words = self.tr("Source: {source} ({endpoint}) · Folder: {folder}")
         self._source.setText(
             words.format(source=self.work.source_kind.title, endpoint=endpoint, folder=models_folder())
         )
 
     def _show_error(self, error: StudioError) -> None:
         note_shown(error)
-        self._tell(format_error(error), "bad", error)
+        self._show_message(format_error(error), "bad", error)
 
     def _show_check(self, result: CheckResult) -> None:
         if not result.is_intact:
-            words = self.tr("{name}: {files} damaged. “Mend” fetches only that.")
-            self._tell(words.format(name=result.name, files=", ".join(result.damaged)), "bad")
+            words = self.tr("{name}: {files} damaged. “Repair” downloads only these files.")
+            self._show_message(words.format(name=result.name, files=", ".join(result.damaged)), "bad")
         elif result.is_learned:
-            words = self.tr("{name}: all files are there. There was nothing to compare them with until now.")
-            self._tell(words.format(name=result.name), "good")
+            words = self.tr("{name}: complete. Checksums recorded for the next verification.")
+            self._show_message(words.format(name=result.name), "good")
         else:
-            self._tell(self.tr("{name}: every byte is as it should be.").format(name=result.name), "good")
+            self._show_message(self.tr("{name}: all files are intact.").format(name=result.name), "good")
 
-    def _tell(self, words: str, role: str, error: StudioError | None = None) -> None:
+    def _show_message(self, words: str, role: str, error: StudioError | None = None) -> None:
         self._copy.offer_for(error)
         self._message.setText(words)
         self._message.setProperty("role", role)
@@ -169,7 +169,7 @@ class ModelsPage(QDialog):
         self._message.style().polish(self._message)
         self._message.show()
 
-    # What is asked for.
+    # Actions.
 
     def _new_card(self, name: str) -> ModelCard:
         card = ModelCard(name)
@@ -178,7 +178,7 @@ class ModelsPage(QDialog):
         card.stop_wanted.connect(lambda: self.work.stop(name))
         card.discard_wanted.connect(lambda: self._begin(lambda: self.work.discard(name)))
         card.check_wanted.connect(lambda: self._begin(lambda: self.work.check(name)))
-        card.export_wanted.connect(lambda: self._ask_where(name))
+        card.export_wanted.connect(lambda: self._ask_for_export(name))
         card.remove_wanted.connect(lambda: self._ask_to_remove(name))
         card.use_wanted.connect(lambda: self.model_chosen.emit(name))
         return card
@@ -190,21 +190,21 @@ class ModelsPage(QDialog):
 
     def _import_menu(self) -> QMenu:
         menu = QMenu(self)
-        menu.addAction(self.tr("From a folder…"), lambda: self._ask_what(is_folder=True))
-        menu.addAction(self.tr("From an archive…"), lambda: self._ask_what(is_folder=False))
+        menu.addAction(self.tr("From folder…"), lambda: self._ask_for_import(is_folder=True))
+        menu.addAction(self.tr("From archive…"), lambda: self._ask_for_import(is_folder=False))
         return menu
 
-    def _ask_what(self, *, is_folder: bool) -> None:
+    def _ask_for_import(self, *, is_folder: bool) -> None:
         kinds = self.tr("Archives (*.zip *.tar *.tar.gz *.tgz *.tar.xz)")
-        dialog = QFileDialog(self, self.tr("Import a model"), "", "" if is_folder else kinds)
+        dialog = QFileDialog(self, self.tr("Import model"), "", "" if is_folder else kinds)
         mode = QFileDialog.FileMode.Directory if is_folder else QFileDialog.FileMode.ExistingFile
         dialog.setFileMode(mode)
         dialog.fileSelected.connect(lambda chosen: self._begin(lambda: self.work.import_from(Path(chosen))))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _ask_where(self, name: str) -> None:
-        dialog = QFileDialog(self, self.tr("Export a model"), "", f"(*{EXPORT_SUFFIX})")
+    def _ask_for_export(self, name: str) -> None:
+        dialog = QFileDialog(self, self.tr("Export model"), "", f"(*{EXPORT_SUFFIX})")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(EXPORT_SUFFIX[1:])
         dialog.selectFile(f"{name}{EXPORT_SUFFIX}")
@@ -218,7 +218,7 @@ class ModelsPage(QDialog):
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(self.tr("Remove {name} from this computer?").format(name=name))
         size = size_text(status.size_bytes if status is not None else 0)
-        box.setInformativeText(self.tr("{size} become free. Voices and scripts stay.").format(size=size))
+        box.setInformativeText(self.tr("This frees {size}. Voices and scripts are kept.").format(size=size))
         remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         remove.clicked.connect(lambda: self.work.remove(name))
@@ -230,6 +230,6 @@ class ModelsPage(QDialog):
             self._show_source()
             self._show_statuses()
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
-            self._show_source()  # the settings may have changed meanwhile
+            self._show_source()  # the settings may have changed
             self.work.refresh()
         super().changeEvent(event)

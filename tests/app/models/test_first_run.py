@@ -41,7 +41,7 @@ def bench(make_bench: Any, hub: HubServer) -> Bench:
 def begin(bench: Bench, facts: MachineFacts = PLAIN) -> FirstRun:
     bench.open_window()
     first_run = bench.parts.models.first_run
-    first_run._look = lambda: facts
+    first_run._probe = lambda: facts
     bench.until(lambda: not bench.parts.models.panel.isHidden())
     return first_run
 
@@ -58,8 +58,8 @@ def words_of(panel: FirstRunPanel) -> list[str]:
 def test_the_panel_says_what_is_here_and_what_suits_it(bench: Bench, hub: HubServer) -> None:
     panel = begin(bench).panel
     assert "A processor · 2 cores" in panel.page.words
-    assert "no NVIDIA graphics card" in panel.page.words
-    assert "To download: 510.01 kB. That is 0 s at 100 Mbit/s, 0 s at 20 Mbit/s." in panel.page.words
+    assert "no NVIDIA GPU" in panel.page.words
+    assert "Download: 510.01 kB (about 0 s at 100 Mbit/s, 0 s at 20 Mbit/s)" in panel.page.words
     assert f"Recommended: {NAME}" in panel.page.words
     assert words_of(panel) == ["Download 510.01 kB", "Other models…", "Not now"]
     assert hub.asked == []
@@ -74,7 +74,7 @@ def test_another_language_shows_the_advice_again(bench: Bench, qapp: QApplicatio
         bench.until(lambda: bench.parts.models.first_run is not first_run)
         panel = bench.parts.models.panel
         bench.until(lambda: not panel.isHidden())
-        assert panel.page.title == panel._title.text() == "更好的声音"
+        assert panel.page.title == panel._title.text() == "安装更好的模型"
         assert "本机：" in panel.page.words
         assert panel._words.text() == panel.page.words
         assert "This" not in panel.page.words
@@ -97,20 +97,20 @@ def test_from_nothing_to_a_comparison_with_measured_numbers(bench: Bench, hub: H
     hub.faults["llm.pt"] = [Fault(bytes_per_second=300_000)]
     press(bench, panel, "Download 510.01 kB")
     bench.until(lambda: panel.page.share is not None and " of " in panel.page.words)
-    bench.until(lambda: panel.page.title == f"{NAME} is here")
+    bench.until(lambda: panel.page.title == f"{NAME} is installed")
     chosen: list[str] = []
     assert bench.window is not None
     bench.parts.models.model_chosen.disconnect()
     bench.parts.models.model_chosen.connect(chosen.append)
-    press(bench, panel, "Load it")
+    press(bench, panel, "Load and compare")
     bench.until(lambda: panel.page.table, 60)
     assert chosen == [NAME]
     rows = {row[0]: row[1:] for row in panel.page.table}
-    assert rows["First sound"] == (
+    assert rows["Latency"] == (
         f"{first_run._before.first_audio_seconds:.2f} s",  # type: ignore[union-attr]
         f"{first_run._after.first_audio_seconds:.2f} s",  # type: ignore[union-attr]
     )
-    assert set(rows) == {"", "Makes", "First sound", "Work for a second of speech"}
+    assert set(rows) == {"", "Output", "Latency", "Time per second of speech"}
     assert panel.page.words_below
     press(bench, panel, words_of(panel)[1])
     bench.until(lambda: first_run._player.is_playing)
@@ -131,9 +131,9 @@ def test_a_paused_download_is_offered_to_go_on_at_the_next_start(bench: Bench, m
     bench.close()
     again: Bench = make_bench(is_first_run=True)
     panel = begin(again).panel
-    assert words_of(panel)[0] == "Go on with the download"
-    press(again, panel, "Go on with the download")
-    again.until(lambda: panel.page.title == f"{NAME} is here")
+    assert words_of(panel)[0] == "Resume download"
+    press(again, panel, "Resume download")
+    again.until(lambda: panel.page.title == f"{NAME} is installed")
 
 
 def test_trouble_is_told_in_the_panel_and_can_be_tried_again(bench: Bench, hub: HubServer) -> None:
@@ -143,7 +143,7 @@ def test_trouble_is_told_in_the_panel_and_can_be_tried_again(bench: Bench, hub: 
     bench.until(lambda: panel.page.role == "bad")
     assert "restricts access" in panel.page.words
     press(bench, panel, "Try again")
-    bench.until(lambda: panel.page.title == f"{NAME} is here")
+    bench.until(lambda: panel.page.title == f"{NAME} is installed")
 
 
 def test_where_a_source_refuses_the_other_one_goes_on(
@@ -156,8 +156,8 @@ def test_where_a_source_refuses_the_other_one_goes_on(
     bench.until(lambda: panel.page.role == "bad")
     served = hub.served_bytes["flow.pt"]
     hub.faults.clear()
-    press(bench, panel, "Go on from ModelScope")
-    bench.until(lambda: panel.page.title == f"{NAME} is here")
+    press(bench, panel, "Continue from ModelScope")
+    bench.until(lambda: panel.page.title == f"{NAME} is installed")
     assert hub.served_bytes["flow.pt"] == served
     assert bench.settings[MODEL_SOURCE] == "modelscope"
 
@@ -182,7 +182,7 @@ def test_a_cancelled_download_leaves_nothing_and_the_advice_again(bench: Bench, 
     press(bench, panel, "Download 510.01 kB")
     bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 10_000)
     press(bench, panel, "Cancel")
-    bench.until(lambda: panel.page.title == "A better voice")
+    bench.until(lambda: panel.page.title == "Install a better model")
     bench.until(lambda: bench.session.models.status_of(NAME).arrived_bytes == 0)  # type: ignore[union-attr]
     assert words_of(panel)[0] == "Download 510.01 kB"
 
@@ -204,8 +204,8 @@ def test_whoever_speaks_with_a_model_is_not_bothered(bench: Bench, hub: HubServe
 def test_a_model_that_was_downloaded_and_not_loaded_is_offered_at_the_next_start(bench: Bench, hub: HubServer) -> None:
     install()
     panel = begin(bench).panel
-    assert panel.page.title == f"{NAME} is here"
-    assert words_of(panel)[0] == "Load it"
+    assert panel.page.title == f"{NAME} is installed"
+    assert words_of(panel)[0] == "Load and compare"
     press(bench, panel, "Later")
     assert bench.settings[FIRST_RUN_IS_OVER]
 

@@ -16,8 +16,8 @@ from studio.catalog.progress import Phase, Progress
 def test_what_waits_says_why_and_when_it_goes_on(qapp: QApplication) -> None:
     use_language(qapp, QLocale("en_US"))
     waiting = Progress(Phase.WAITING, wait_seconds=15.7, error=unreachable("hf-mirror.com", None))
-    assert progress_text(waiting) == "hf-mirror.com closed the connection. Trying again in 16 s."
-    assert progress_text(Progress(Phase.WAITING, wait_seconds=2.0)) == "trying again in 2 s"
+    assert progress_text(waiting) == "hf-mirror.com closed the connection. Retrying in 16 s."
+    assert progress_text(Progress(Phase.WAITING, wait_seconds=2.0)) == "retrying in 2 s"
 
 
 @pytest.mark.parametrize("known", known_models().values(), ids=lambda known: known.name)

@@ -71,12 +71,12 @@ def test_the_page_says_what_each_model_can_and_asks_nobody(models: PageBench, hu
     card = models.card
     assert card._state.text() == "Not installed"
     assert "Chinese, English, 18 Chinese dialects" in card._abilities.text()
-    assert "Speaks in the voice of any clip" in card._abilities.text()
+    assert "Clones any voice" in card._abilities.text()
     assert "licence Apache-2.0" in card._origin.text()
     assert card._main.text() == "Download"
     assert not card._variant.isHidden()
     models.page.use("studio-mini")
-    assert models.page.cards["studio-mini"]._state.text() == "Comes with the program · speaks now"
+    assert models.page.cards["studio-mini"]._state.text() == "Included · in use"
     assert hub.url in models.page._source.text()
     assert hub.asked == []
 
@@ -105,7 +105,7 @@ def test_paused_closed_and_opened_again_a_download_goes_on(
     served = dict(hub.served_bytes)
     second = PageBench(make_bench())
     assert second.state is ModelState.PARTIAL
-    assert "are here" in second.card._state.text()
+    assert "downloaded" in second.card._state.text()
     second.click("Continue")
     second.until(ModelState.INSTALLED)
     assert hub.served_bytes["flow.pt"] == served["flow.pt"]
@@ -165,13 +165,13 @@ def test_damage_is_found_and_mended(models: PageBench, hub: HubServer) -> None:
     models.choose("Verify")
     models.until(ModelState.DAMAGED)
     assert "flow.pt damaged" in models.page.message
-    assert models.card._main.text() == "Mend"
+    assert models.card._main.text() == "Repair"
     hub.served_bytes.clear()
-    models.click("Mend")
+    models.click("Repair")
     models.until(ModelState.INSTALLED)
     assert set(hub.served_bytes) == {"flow.pt"}
     models.choose("Verify")
-    models.bench.until(lambda: "every byte" in models.page.message)
+    models.bench.until(lambda: "intact" in models.page.message)
 
 
 def test_a_refusal_is_shown_on_the_page_with_its_remedy(models: PageBench, hub: HubServer) -> None:
@@ -192,7 +192,7 @@ def test_import_and_remove(models: PageBench, tmp_path: Path) -> None:
     models.bench.loop.call_soon(card.remove_wanted.emit)
     models.bench.live(0.05)
     box = models.page.findChildren(QMessageBox)[0]
-    assert "become free" in box.informativeText()
+    assert "This frees" in box.informativeText()
     button = next(button for button in box.buttons() if button.text() == "Remove")
     models.bench.loop.call_soon(button.click)
     models.bench.until(lambda: "my voice" not in models.page.cards)
@@ -233,7 +233,7 @@ def test_two_things_asked_for_are_done_one_after_the_other(models: PageBench) ->
         work.install(NAME)  # once is enough
 
     models.bench.loop.call_soon(ask)
-    models.bench.until(lambda: models.card._work.text().endswith("waits for its turn"))
+    models.bench.until(lambda: models.card._work.text().endswith("queued"))
     models.until(ModelState.INSTALLED)
 
 
