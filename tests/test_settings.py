@@ -1,4 +1,4 @@
-"""Settings are declared once, kept in one file, and nobody's damage is more than a default."""
+"""Declarations of settings, and the settings file: round trips, damage, concurrent windows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_no_two_settings_share_a_name() -> None:
 
 
 def test_no_setting_is_without_effect() -> None:
-    """Somebody beside the dialog asks for its value."""
+    """Each setting is read somewhere outside the dialog."""
     rooms = Path(declared.__file__).parent
     declarations = {rooms / "settings.py", *(rooms / "app" / "preferences").iterdir()}
     used = {
@@ -79,7 +79,7 @@ def test_no_setting_is_without_effect() -> None:
     assert {name for name, value in vars(declared).items() if isinstance(value, Setting)} - used == set()
 
 
-def test_choices_are_those_of_the_rooms_that_use_them() -> None:
+def test_choices_match_the_code_that_uses_them() -> None:
     assert {option.value for option in EXPORT_ENCODING.options} == set(ENCODINGS)
     assert {option.value for option in EXPORT_SAMPLE_RATE.options} == set(SAMPLE_RATES)
     assert {option.value for option in TEXT_SPLITTING.options} == {breaks.value for breaks in SplitMode}
@@ -87,13 +87,13 @@ def test_choices_are_those_of_the_rooms_that_use_them() -> None:
     NamePattern(EXPORT_PATTERN.default)
 
 
-def test_settings_know_no_qt() -> None:
+def test_settings_do_not_import_qt() -> None:
     code = "import sys, studio.settings_store; print([name for name in sys.modules if 'PySide' in name or name == 'torch'])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
 
 
-def test_a_changed_setting_is_there_the_next_time(path: Path) -> None:
+def test_a_changed_setting_is_stored(path: Path) -> None:
     settings = Settings(path)
     assert settings[LANGUAGE] == "system"
     assert settings.is_default(LANGUAGE)
@@ -108,7 +108,7 @@ def test_a_changed_setting_is_there_the_next_time(path: Path) -> None:
         assert each.complaints == ()
 
 
-def test_the_file_holds_only_what_differs_from_the_defaults(path: Path) -> None:
+def test_the_file_contains_only_changed_settings(path: Path) -> None:
     settings = Settings(path)
     settings[LANGUAGE] = "en"
     settings[EXPORT_IS_TRIMMED] = True
@@ -140,9 +140,7 @@ def test_the_file_holds_only_what_differs_from_the_defaults(path: Path) -> None:
         (SHORTCUTS, {"a": [1]}),
     ],
 )
-def test_what_a_setting_cannot_be_is_a_sentence_and_changes_nothing(
-    path: Path, setting: Setting[Any], value: object
-) -> None:
+def test_an_invalid_value_is_an_error_and_changes_nothing(path: Path, setting: Setting[Any], value: object) -> None:
     settings = Settings(path)
     with pytest.raises(UnusableSetting, match="is not possible for") as caught:
         settings.change({COLOUR_SCHEME: "dark", setting: value})
@@ -204,7 +202,7 @@ def test_a_file_that_cannot_be_renamed_is_reported_as_it_is(path: Path, monkeypa
     assert path.read_bytes() == b"{"
 
 
-def test_a_single_bad_value_costs_only_itself(path: Path) -> None:
+def test_an_invalid_value_resets_only_its_own_setting(path: Path) -> None:
     path.parent.mkdir()
     path.write_text('{"language": "tlh", "colour-scheme": "dark", "of-another-version": [1]}')
     settings = Settings(path)
@@ -216,7 +214,7 @@ def test_a_single_bad_value_costs_only_itself(path: Path) -> None:
     assert kept["autosave-minutes"] == 1
 
 
-def test_two_windows_do_not_undo_each_others_changes(path: Path) -> None:
+def test_two_windows_keep_each_others_changes(path: Path) -> None:
     one, other = Settings(path), Settings(path)
     one[LANGUAGE] = "en"
     other[COLOUR_SCHEME] = "dark"
@@ -224,7 +222,7 @@ def test_two_windows_do_not_undo_each_others_changes(path: Path) -> None:
     assert (again[LANGUAGE], again[COLOUR_SCHEME]) == ("en", "dark")
 
 
-def test_watchers_hear_of_real_changes_until_they_stop(path: Path) -> None:
+def test_watchers_are_called_for_changed_values_until_they_unwatch(path: Path) -> None:
     settings = Settings(path)
     heard: list[frozenset[Setting[Any]]] = []
     stop = settings.watch(heard.append)
@@ -237,7 +235,7 @@ def test_watchers_hear_of_real_changes_until_they_stop(path: Path) -> None:
     assert heard == [{LANGUAGE}, {LANGUAGE}]
 
 
-def test_a_folder_that_cannot_be_written_is_a_sentence_and_changes_nothing(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_an_error_and_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings = Settings(tmp_path / "file" / "settings.json")
     with pytest.raises(CannotWrite):
@@ -245,7 +243,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence_and_changes_nothing(tmp_p
     assert settings[LANGUAGE] == "system"
 
 
-def test_the_persons_settings_lie_in_the_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_file_is_in_the_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMBRE_CONFIG", str(tmp_path))
     Settings()[LANGUAGE] = "en"
     assert (tmp_path / "settings.json").is_file()
@@ -259,7 +257,7 @@ json_values = st.recursive(
 
 
 @given(st.sampled_from(SETTINGS), json_values)
-def test_whatever_a_file_holds_is_checked(setting: Setting[Any], value: object) -> None:
+def test_any_file_content_is_validated(setting: Setting[Any], value: object) -> None:
     remedy = "none needed"
     try:
         kept = setting.checked(value)
@@ -269,7 +267,7 @@ def test_whatever_a_file_holds_is_checked(setting: Setting[Any], value: object) 
     assert remedy
 
 
-def test_empty_texts_are_possible_where_empty_means_something() -> None:
+def test_empty_text_is_allowed_where_it_has_a_meaning() -> None:
     assert all(setting.checked("") == "" for setting in SETTINGS if isinstance(setting, Folder))
     assert not EXPORT_PATTERN.may_be_empty
     assert isinstance(EXPORT_FILES, Choice)

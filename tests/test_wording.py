@@ -1,4 +1,4 @@
-"""A sentence keeps its words and its facts apart."""
+"""Messages keep template and facts apart until they are shown."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from studio.errors import CannotWrite, UnreadableScript, from_record
 from studio.wording import Message, did_you_mean, listed, printable, wording
 
 
-def test_facts_take_their_places() -> None:
+def test_facts_are_filled_in() -> None:
     said = wording(
         "{file} lasts {seconds:.1f} s, {length:,} samples.", file="a.wav", seconds=np.float32(2), length=2000
     )
     assert str(said) == "a.wav lasts 2.0 s, 2,000 samples."
 
 
-def test_a_fact_is_never_read_as_a_template() -> None:
+def test_a_fact_is_not_parsed_as_a_template() -> None:
     assert str(wording("{path} is a folder.", path=Path("{path}{x}"))) == "{path}{x} is a folder."
 
 
-def test_braces_that_name_no_fact_stay() -> None:
+def test_braces_without_a_fact_are_kept() -> None:
     assert str(wording("Close every { with a }, as in {{field}:20}.", field="text")) == (
         "Close every { with a }, as in {text:20}."
     )
 
 
-def test_every_part_is_translated_with_the_rest_of_the_sentence() -> None:
+def test_nested_messages_are_translated() -> None:
     chinese = {
         "There is no voice {name}.{did_you_mean}": "没有声音 {name}。{did_you_mean}",
         " Did you mean {names}?": "是 {names}？",
@@ -40,12 +40,12 @@ def test_every_part_is_translated_with_the_rest_of_the_sentence() -> None:
     assert str(said) == "There is no voice Ana. Did you mean Anna?"
 
 
-def test_what_may_have_been_meant() -> None:
+def test_did_you_mean() -> None:
     assert did_you_mean([]) == ""
     assert str(did_you_mean(["a", "b", "c"])) == " Did you mean a, b or c?"
 
 
-def test_parts_in_a_row() -> None:
+def test_listed_parts() -> None:
     assert str(listed([wording("missing: {names}", names="a"), Message("late")])) == "missing: a; late"
 
 
@@ -59,18 +59,18 @@ def test_parts_in_a_row() -> None:
         (KeyError(), "KeyError"),
     ],
 )
-def test_why_the_system_refused(error: Exception, said: str) -> None:
+def test_reasons_of_system_errors(error: Exception, said: str) -> None:
     assert str(wording("({reason})", reason=error)) == f"({said})"
 
 
-def test_an_error_is_a_fact_of_another_error_with_both_its_sentences() -> None:
+def test_an_error_as_a_fact_includes_its_hint() -> None:
     inner = CannotWrite("{path} is write-protected.", remedy="Choose another name.", path="a")
     outer = UnreadableScript("Row {number}: {reason}", number=3, reason=inner)
     assert outer.message == "Row 3: a is write-protected. Choose another name."
     assert outer.problem.facts["reason"] == inner.full_message
 
 
-def test_an_error_crosses_a_pipe_with_its_facts() -> None:
+def test_an_error_can_be_pickled_with_its_facts() -> None:
     error = CannotWrite("{path} cannot be written.", remedy="Look at {path}.", path=Path("a") / "b")
     copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
     assert type(copy) is CannotWrite
@@ -80,6 +80,6 @@ def test_an_error_crosses_a_pipe_with_its_facts() -> None:
     )
 
 
-def test_a_name_is_printed_as_one_harmless_line() -> None:
+def test_printable_text_is_one_line_without_control_characters() -> None:
     assert printable("a\nb \u202e.wav\x1b[2J\x9b\udcff") == "a\\nb \\u202e.wav\\x1b[2J\\x9b\\udcff"
     assert printable("音色 é \N{GRINNING FACE} א") == "音色 é \N{GRINNING FACE} א"

@@ -1,4 +1,4 @@
-"""A program that exports, to be killed: ``python export_child.py TARGET JOURNALS SECONDS_A_LINE [joined]``."""
+"""Program that exports until a test kills it: ``python export_child.py TARGET JOURNALS SECONDS_A_LINE [joined]``."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ if __name__ == "__main__":
         plan(Path(sys.argv[1]), is_joined="joined" in sys.argv),
         source,
         journals=Path(sys.argv[2]),
-        on_progress=lambda progress: print(progress.num_done, flush=True),  # noqa: T201 - to whoever kills it
+        on_progress=lambda progress: print(progress.num_done, flush=True),  # noqa: T201 - read by the test
     ).run()

@@ -1,4 +1,4 @@
-"""Speech for export tests: short hums, each with its own melody, and a note of what was asked for."""
+"""Fake speech source for export tests: short hums of different pitch, with a log of requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS = ("The harbour was quiet.", "Nobody spoke a word.", "Then the bell rang: 
 
 
 def hum(seconds: float, pitch: float, *, level: float = 0.2, rate: int = RATE) -> Samples:
-    """Like a voice: many harmonics, syllables four times a second, a little breath."""
+    """Return a voice-like waveform: harmonics, four syllables per second, some noise."""
     time_seconds = np.arange(round(seconds * rate)) / rate
     voice = sum(np.sin(2 * np.pi * pitch * k * time_seconds + k * k) / k for k in range(1, 20))
     syllables = 0.55 + 0.45 * np.sin(2 * np.pi * 4 * time_seconds)
@@ -35,9 +35,7 @@ def items_of(texts: Sequence[str], **changes: object) -> list[ExportItem]:
 
 @dataclass
 class Hums:
-    """A source whose lines last a tenth of a second a letter. ``asked``: texts in the order they were spoken;
-    ``expected``: those it was told of before.
-    """
+    """A source whose lines last a tenth of a second per letter. ``asked``: spoken texts, in order. ``expected``: announced ones."""
 
     sounds: Mapping[str, Samples] = field(default_factory=dict)
     failures: Mapping[str, StudioError] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What was spoken once is kept, exactly, and makes room when it becomes too much."""
+"""Cached speech is identical to the original, and the oldest is deleted at the limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studio.export.cached_source import CachedSource
 ITEMS = items_of(TEXTS)
 
 
-def test_the_second_time_nothing_is_spoken_and_the_samples_are_the_same(tmp_path: Path) -> None:
+def test_cached_lines_are_not_spoken_again_and_have_the_same_samples(tmp_path: Path) -> None:
     source = Hums()
     kept = CachedSource(source, folder=tmp_path)
     assert kept.needs_speaking(ITEMS[0])
@@ -32,7 +32,7 @@ def test_the_second_time_nothing_is_spoken_and_the_samples_are_the_same(tmp_path
     assert len(source.asked) == 2
 
 
-def test_what_is_kept_is_not_asked_for_ahead(tmp_path: Path) -> None:
+def test_cached_lines_are_not_requested_ahead(tmp_path: Path) -> None:
     source = Hums()
     kept = CachedSource(source, folder=tmp_path)
     kept.waveform_of(ITEMS[1])
@@ -50,12 +50,12 @@ def test_a_damaged_file_is_spoken_again(tmp_path: Path) -> None:
     assert len(source.asked) == 2
 
 
-def test_what_the_source_has_at_hand_is_not_kept_twice(tmp_path: Path) -> None:
+def test_lines_that_need_no_speaking_are_not_cached(tmp_path: Path) -> None:
     CachedSource(Hums(is_spoken=False), folder=tmp_path).waveform_of(ITEMS[0])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -67,7 +67,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_oldest_make_room(tmp_path: Path) -> None:
+def test_the_oldest_are_deleted(tmp_path: Path) -> None:
     source = Hums()
     kept = CachedSource(source, folder=tmp_path)
     for age, item in zip((300, 200, 100, 0), ITEMS, strict=True):

@@ -1,4 +1,4 @@
-"""Levels are measured as the standard says, reached as wished, and never exceeded."""
+"""Loudness and true peak: measured as in the standard, reached, and not exceeded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sine(
 
 
 @pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
-def test_loudness_is_that_of_pyloudnorm(rate: int) -> None:
+def test_loudness_equals_that_of_pyloudnorm(rate: int) -> None:
     speech = np.concatenate(
         [hum(4, 110, rate=rate), np.zeros(2 * rate, np.float32), hum(3, 190, level=0.05, rate=rate)]
     )
@@ -35,7 +35,7 @@ def test_a_full_scale_tone_has_the_loudness_of_the_standard() -> None:
     assert loudness_lufs(sine(997, seconds=5, rate=48_000), 48_000) == pytest.approx(-3.01, abs=0.05)
 
 
-def test_a_programme_in_pieces_is_as_loud_as_the_whole() -> None:
+def test_measuring_in_pieces_equals_measuring_the_whole() -> None:
     lines = [hum(2.3, 100), hum(1.7, 140), hum(3.1, 120)]
     pause = np.zeros(RATE // 2, np.float32)
     meter = LoudnessMeter(RATE)
@@ -52,8 +52,8 @@ def test_silence_has_no_loudness_and_a_single_syllable_has_one() -> None:
     assert loudness_lufs(hum(0.15, 110), RATE) == pytest.approx(loudness_lufs(hum(3, 110), RATE), abs=4)
 
 
-def test_true_peak_sees_what_lies_between_samples() -> None:
-    """A tone at a quarter of the rate, its samples all at 0.707 of its height."""
+def test_true_peak_includes_peaks_between_samples() -> None:
+    """A tone at a quarter of the sample rate whose samples are all at 0.707 of its amplitude."""
     tone = sine(RATE / 4, phase=np.pi / 4, seconds=0.5)
     assert np.abs(tone).max() == pytest.approx(0.7071, abs=1e-3)
     assert true_peak_dbtp(tone[2000:-2000] * np.hanning(len(tone) - 4000).astype(np.float32)) == pytest.approx(
@@ -66,7 +66,7 @@ def test_true_peak_sees_what_lies_between_samples() -> None:
 
 @pytest.mark.parametrize("ceiling", [-0.1, -1.0, -6.0])
 @pytest.mark.parametrize("gain", [1.5, 4.0, 12.0])
-def test_the_limiter_never_lets_a_peak_through(ceiling: float, gain: float) -> None:
+def test_the_limiter_never_exceeds_the_ceiling(ceiling: float, gain: float) -> None:
     for seed in range(5):
         noise = np.random.default_rng(seed).normal(0, 0.2, 20_000).astype(np.float32)
         loud = np.concatenate([hum(1, 90) * gain, noise * gain, np.array([5.0], np.float32), hum(0.3, 200)])
@@ -76,7 +76,7 @@ def test_the_limiter_never_lets_a_peak_through(ceiling: float, gain: float) -> N
         assert true_peak_dbtp(limited) <= ceiling + 1e-3
 
 
-def test_the_limiter_turns_down_and_does_not_cut_off() -> None:
+def test_the_limiter_does_not_clip() -> None:
     """Clipping would spread a tone over the whole spectrum."""
     tone = sine(440, seconds=2, level=2.0)
     limited = limit(tone, RATE, -1.0)
@@ -87,7 +87,7 @@ def test_the_limiter_turns_down_and_does_not_cut_off() -> None:
     assert 10 * np.log10((clipped**2).sum() / (clipped[435:446] ** 2).sum() - 1) > -25
 
 
-def test_the_limiter_leaves_alone_what_is_low_enough() -> None:
+def test_the_limiter_does_not_change_quiet_audio() -> None:
     quiet = hum(1, 100, level=0.05)
     assert limit(quiet, RATE, -1.0) is quiet
     one_loud_word = np.concatenate([quiet, hum(0.2, 100, level=2.0), quiet])
@@ -98,20 +98,20 @@ def test_the_limiter_leaves_alone_what_is_low_enough() -> None:
 
 @pytest.mark.parametrize("lufs", [-23.0, -16.0, -14.0])
 @pytest.mark.parametrize("level", [0.04, 0.2, 1.5])
-def test_speech_comes_out_as_loud_as_wished_below_its_limit(lufs: float, level: float) -> None:
+def test_speech_reaches_the_target_loudness_below_the_limit(lufs: float, level: float) -> None:
     mastered = apply_loudness(hum(4, 120, level=level), RATE, LoudnessTarget(lufs, -1.0), WAV_16)
     assert pyloudnorm.Meter(RATE).integrated_loudness(mastered.astype(np.float64)) == pytest.approx(lufs, abs=0.1)
     assert true_peak_dbtp(mastered) <= -0.99
 
 
-def test_breath_is_not_made_as_loud_as_speech() -> None:
+def test_breath_is_not_amplified_to_the_target() -> None:
     breath = hum(2, 100, level=1e-4)
     assert np.abs(apply_loudness(breath, RATE, LoudnessTarget(), WAV_16)).max() < 20 * np.abs(breath).max()
     silence = np.zeros(RATE, np.float32)
     assert not apply_loudness(silence, RATE, LoudnessTarget(), WAV_16).any()
 
 
-def test_without_a_wish_sound_stays_as_it_was_heard() -> None:
+def test_without_a_target_audio_is_unchanged() -> None:
     speech = hum(1, 100)
     assert apply_loudness(speech, RATE, None, WAV_16) is speech
     too_loud = hum(1, 100, level=2.0)
@@ -120,12 +120,12 @@ def test_without_a_wish_sound_stays_as_it_was_heard() -> None:
 
 
 @pytest.mark.parametrize(("lufs", "peak"), [(-50, -1), (0, -1), (-16, 1), (-16, -30)])
-def test_impossible_targets_are_refused(lufs: float, peak: float) -> None:
+def test_targets_out_of_range_are_rejected(lufs: float, peak: float) -> None:
     with pytest.raises(UnusableSetting, match="is out of range"):
         LoudnessTarget(lufs, peak)
 
 
-def test_trimming_takes_silence_and_leaves_speech() -> None:
+def test_trimming_removes_silence_and_keeps_speech() -> None:
     silence = np.random.default_rng(0).normal(0, 1e-4, RATE).astype(np.float32)
     speech = hum(1.0, 120)
     fading = speech * np.linspace(1, 0.01, RATE, dtype=np.float32)
@@ -137,7 +137,7 @@ def test_trimming_takes_silence_and_leaves_speech() -> None:
     assert abs(trimmed.samples[0]) < 1e-5
 
 
-def test_trimming_leaves_what_has_no_silence_or_nothing_else() -> None:
+def test_trimming_does_not_change_audio_without_silence_or_only_silence() -> None:
     speech = Waveform(hum(1.0, 120), RATE)
     np.testing.assert_array_equal(trim(speech).samples, speech.samples)
     silence = Waveform(np.zeros(RATE, np.float32), RATE)
@@ -146,7 +146,7 @@ def test_trimming_leaves_what_has_no_silence_or_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(("rate", "num_samples"), [(24_000, 24_001), (44_100, 44_102), (48_000, 48_002)])
-def test_other_rates_have_the_exact_length(rate: int, num_samples: int) -> None:
+def test_resampled_audio_has_the_exact_length(rate: int, num_samples: int) -> None:
     assert (
         len(resample_and_trim(Waveform(hum(1.0, 120)[:1].repeat(24_001), RATE), rate, is_trimmed=False)) == num_samples
     )

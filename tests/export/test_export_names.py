@@ -1,4 +1,4 @@
-"""Names that every system accepts, and that are different for every system."""
+"""File names are valid and distinct on every system."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def test_fields_are_filled_in() -> None:
     assert stem("plain") == "plain"
 
 
-def test_names_hold_what_is_heard_and_end_with_a_word() -> None:
+def test_names_contain_spoken_text_and_end_with_a_word() -> None:
     assert stem("{text}", text="Ten more minutes, [pause 0.5] and [laughter] we are.") == "Ten more minutes, and we are"
     assert stem("{text}", text="Hello there, /") == "Hello there"
     assert stem("{index} {text}", text="[breath]") == "001"
 
 
-def test_text_without_blanks_is_cut_between_characters() -> None:
+def test_text_without_spaces_is_cut_between_characters() -> None:
     assert stem("{text:4}", text="今天天气很好。") == "今天天气"
     assert stem("{text:2}", text="👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧") == "👩‍👩‍👧👩‍👩‍👧".replace("\u200d", " ")
 
 
-def test_numbers_grow_with_the_script() -> None:
+def test_numbers_have_enough_digits_for_the_script() -> None:
     pattern = NamePattern("{index}")
     assert str(pattern.stem(replace(ITEM, index=7), num_items=20_000)) == "00007"
 
@@ -68,12 +68,12 @@ def test_a_slash_in_the_pattern_makes_folders_and_one_in_a_text_does_not() -> No
         ("half \ud83d of it", "half of it"),
     ],
 )
-def test_names_are_made_safe(wish: str, name: str) -> None:
+def test_names_are_sanitized(wish: str, name: str) -> None:
     assert sanitize_filename(wish) == name
 
 
 @given(st.text(max_size=400))
-def test_any_text_becomes_a_name(text: str) -> None:
+def test_any_text_gives_a_valid_name(text: str) -> None:
     name = sanitize_filename(text)
     assert name
     assert len(name.encode("utf-8")) <= 201
@@ -94,13 +94,13 @@ def test_any_text_becomes_a_name(text: str) -> None:
         ("a/b/c/d/e", "too many folders"),
     ],
 )
-def test_patterns_nobody_understands_are_refused(pattern: str, sentence: str) -> None:
+def test_invalid_patterns_are_rejected(pattern: str, sentence: str) -> None:
     with pytest.raises(UnusableSetting) as caught:
         NamePattern(pattern)
     assert sentence in str(caught.value)
 
 
-def test_no_two_files_share_a_name() -> None:
+def test_file_names_are_unique() -> None:
     names = UniqueNamer()
     assert names.unique(PurePosixPath("Hello"), [".wav"]).name == "Hello"
     assert names.unique(PurePosixPath("hello"), [".wav"]).name == "hello-2"

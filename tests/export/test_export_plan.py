@@ -1,4 +1,4 @@
-"""What is decided before any sound is made."""
+"""Export plans: file names, recipes, formats, progress estimates."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def plan(**wishes: object) -> ExportPlan:
     return ExportPlan.make(ITEMS, Path("folder"), ExportSettings(**wishes))
 
 
-def test_files_of_the_script_never_meet_those_of_lines() -> None:
+def test_files_of_the_script_and_of_lines_have_different_names() -> None:
     wishes = {"joined_name": "001", "has_manifest": True, "subtitles": frozenset(SubtitleFormat), "pattern": "{index}"}
     files = [str(file) for file in plan(**wishes).files]
     assert files == ["001-2.wav", "002.wav", "003.wav", "001.wav", "001.srt", "001.vtt", "001.csv"]
 
 
-def test_numbers_are_those_of_the_script() -> None:
+def test_lines_keep_their_numbers_in_the_script() -> None:
     few = ExportPlan.make([replace(ITEMS[2], index=1234)], Path(), ExportSettings(pattern="{index}"))
     assert [str(file) for file in few.line_files] == ["1234.wav"]
 
 
-def test_recipes_tell_apart_what_sounds_otherwise() -> None:
+def test_recipes_differ_where_audio_differs() -> None:
     base = plan().line_recipe(ITEMS[0])
     assert plan(pattern="{index}").line_recipe(ITEMS[0]) == base
     different = {
@@ -52,7 +52,7 @@ def test_recipes_tell_apart_what_sounds_otherwise() -> None:
     assert len(different) == 7
 
 
-def test_pauses_and_order_matter_to_the_joined_file_alone() -> None:
+def test_pauses_and_order_affect_only_the_joined_file() -> None:
     wishes = {"joined_name": "all", "has_manifest": True}
     one, other = plan(**wishes), plan(**wishes, pause_seconds=2.0)
     assert one.line_recipe(ITEMS[0]) == other.line_recipe(ITEMS[0])
@@ -63,7 +63,7 @@ def test_pauses_and_order_matter_to_the_joined_file_alone() -> None:
     assert one.script_recipe(one.manifest_file) != renamed.script_recipe(one.manifest_file)  # type: ignore[arg-type]
 
 
-def test_windows_counts_the_whole_path() -> None:
+def test_names_are_shortened_to_the_path_limit_of_windows() -> None:
     folder = Path("C:/" + "x" * 200)
     short = _short_enough(PurePosixPath("Anna/" + "word " * 30), folder, ".flac", is_windows=True)
     assert len(f"{folder}/{short}-10.flac") <= 259
@@ -73,7 +73,7 @@ def test_windows_counts_the_whole_path() -> None:
         _short_enough(PurePosixPath("word"), Path("C:/" + "x" * 250), ".flac", is_windows=True)
 
 
-def test_formats_go_by_their_names_and_suffixes() -> None:
+def test_formats_have_names_and_suffixes() -> None:
     assert encoding_named("FLAC") is FLAC_16
     assert encoding_named(".mp3") is MP3
     assert all(encoding_named(name) is encoding for name, encoding in ENCODINGS.items())
@@ -81,7 +81,7 @@ def test_formats_go_by_their_names_and_suffixes() -> None:
         encoding_named("flac8")
 
 
-def test_wav_files_beyond_four_gigabytes_are_of_the_kind_without_that_limit(tmp_path: Path) -> None:
+def test_wav_files_beyond_four_gigabytes_use_rf64(tmp_path: Path) -> None:
     assert WAV_16.holding(2**31 - 2**20) is WAV_16
     large = WAV_FLOAT.holding(2**30)
     assert (large.file_format, large.subtype) == ("RF64", "FLOAT")
@@ -92,7 +92,7 @@ def test_wav_files_beyond_four_gigabytes_are_of_the_kind_without_that_limit(tmp_
     assert (len(samples), rate, samples[0]) == (1000, 24_000, 0.5)
 
 
-def test_the_licence_is_that_of_the_models_card(tmp_path: Path) -> None:
+def test_the_licence_is_read_from_the_model_card(tmp_path: Path) -> None:
     assert licence_of_model(tmp_path) == ""
     card = tmp_path / "README.md"
     card.write_text("---\nlicense: apache-2.0\nlanguage: zh\n---\n# A model\n", "utf-8")
@@ -109,7 +109,7 @@ def test_a_model_without_a_card_has_the_licence_of_the_catalogue(tmp_path: Path)
     assert licence_of_model(tmp_path / "somebody's own") == ""
 
 
-def test_descriptions_are_short_and_on_one_line() -> None:
+def test_tags_are_short_and_on_one_line() -> None:
     tags = Provenance("Model", "Apache-2.0").tags(title="line\n" * 100, voice="Anna")
     assert len(tags["title"]) == 200
     assert "\n" not in tags["title"]
@@ -126,7 +126,7 @@ class Clock:
         return self.now
 
 
-def test_the_pace_is_learnt_from_what_is_done() -> None:
+def test_the_estimate_follows_finished_work() -> None:
     clock = Clock()
     pace = Pace(letters_to_speak=300, lines_to_write=3, clock=clock)
     assert pace.remaining_seconds is None
@@ -143,7 +143,7 @@ def test_the_pace_is_learnt_from_what_is_done() -> None:
     assert pace.share == 1
 
 
-def test_writing_alone_says_nothing_about_speaking() -> None:
+def test_writing_does_not_affect_the_estimate_of_speaking() -> None:
     clock = Clock()
     pace = Pace(letters_to_speak=300, lines_to_write=3, clock=clock)
     pace.begin()

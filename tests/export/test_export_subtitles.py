@@ -1,4 +1,4 @@
-"""Subtitles say what is heard when, in a form every player reads."""
+"""SubRip and WebVTT output."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def test_vtt() -> None:
     )
 
 
-def test_brackets_that_are_no_tags_stay() -> None:
+def test_brackets_that_are_not_tags_are_kept() -> None:
     for text in ("see [1] and [a longer remark]", "a < b and c > d", "wait [pause 99] for it"):
         assert as_subtitle(text) == text

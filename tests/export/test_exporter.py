@@ -1,4 +1,4 @@
-"""Files come out as wished, whole or not at all, and are made once."""
+"""Exports: formats, resuming, foreign files, failures and cancellation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NAMES = [
 
 
 class Export:
-    """One person's exports into one folder; call it with settings."""
+    """Runs exports with given settings into one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.target = folder / "target"
@@ -65,7 +65,7 @@ class Export:
         )
 
     def files(self) -> list[str]:
-        """Hidden ones too."""
+        """Return the names of all files, including hidden ones."""
         return sorted(path.relative_to(self.target).as_posix() for path in self.target.rglob("*") if path.is_file())
 
     def read(self, name: str) -> np.ndarray:
@@ -77,7 +77,7 @@ def export(tmp_path: Path) -> Export:
     return Export(tmp_path)
 
 
-def test_one_file_a_line(export: Export) -> None:
+def test_one_file_per_line(export: Export) -> None:
     result = export()
     assert export.files() == NAMES
     assert [path.name for path in result.files] == NAMES
@@ -86,16 +86,14 @@ def test_one_file_a_line(export: Export) -> None:
     assert soundfile.info(export.target / NAMES[0]).subtype == "PCM_16"
 
 
-def test_without_wishes_the_samples_are_those_that_were_heard(export: Export) -> None:
+def test_by_default_samples_are_unchanged(export: Export) -> None:
     export(encoding=WAV_FLOAT)
     np.testing.assert_array_equal(export.read(NAMES[0]), hum(0.1 * len(TEXTS[0]), 97))
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
 @pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
-def test_every_format_has_the_exact_length_and_says_what_it_is(
-    export: Export, encoding: SoundEncoding, rate: int
-) -> None:
+def test_every_format_has_the_exact_length_and_tags(export: Export, encoding: SoundEncoding, rate: int) -> None:
     if rate not in encoding.sample_rates:
         with pytest.raises(UnusableSetting, match="does not support 44100 Hz"):
             export(encoding=encoding, sample_rate=rate)
@@ -122,12 +120,12 @@ def test_every_format_has_the_exact_length_and_says_what_it_is(
         assert "Synthetic speech" in file.comment
         assert "Fun-CosyVoice3" in file.comment
         assert "Apache-2.0" in file.comment
-        if encoding is not MP3:  # where the encoder names itself
+        if encoding is not MP3:  # whose encoder writes its own name
             assert file.software.startswith("Timbre Studio")
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
-def test_descriptions_may_be_chinese(export: Export, encoding: SoundEncoding) -> None:
+def test_tags_may_be_chinese(export: Export, encoding: SoundEncoding) -> None:
     export.items = [replace(export.items[3], voice="安娜")]
     export(encoding=encoding, project="故事")
     (path,) = export.target.iterdir()
@@ -136,7 +134,7 @@ def test_descriptions_may_be_chinese(export: Export, encoding: SoundEncoding) ->
         assert (file.title, file.album) == ("今天天气很好。", "故事")
 
 
-def test_sound_survives_every_format(export: Export) -> None:
+def test_audio_round_trips_through_every_format(export: Export) -> None:
     export.items = items_of(["Hello"])
     sound = hum(1.0, 120, level=0.2)
     for encoding in ENCODINGS.values():
@@ -147,7 +145,7 @@ def test_sound_survives_every_format(export: Export) -> None:
         assert np.corrcoef(read, sound)[0, 1] > 0.98, encoding
 
 
-def test_the_joined_file_holds_all_lines_and_their_pauses(export: Export) -> None:
+def test_the_joined_file_contains_all_lines_and_pauses(export: Export) -> None:
     export.items = [replace(item, pause_after_seconds=0.1 * item.index) for item in export.items]
     export(encoding=WAV_24, has_line_files=False, joined_name="My story")
     assert export.files() == ["My story.wav"]
@@ -161,7 +159,7 @@ def test_the_joined_file_holds_all_lines_and_their_pauses(export: Export) -> Non
 
 @pytest.mark.parametrize("encoding", [WAV_16, WAV_24, MP3], ids=lambda each: each.name)
 @pytest.mark.parametrize("rate", [24_000, 48_000])
-def test_files_are_as_loud_as_wished_and_no_peak_is_above_the_limit(
+def test_files_reach_the_target_loudness_below_the_peak_limit(
     export: Export, encoding: SoundEncoding, rate: int
 ) -> None:
     sounds = {text: hum(2.0 + number, 90 + 20 * number, level=0.5 * 0.45**number) for number, text in enumerate(TEXTS)}
@@ -174,7 +172,7 @@ def test_files_are_as_loud_as_wished_and_no_peak_is_above_the_limit(
             assert true_peak_dbtp(samples) <= -1.49, name
 
 
-def test_subtitles_and_manifest_tell_what_is_where(export: Export) -> None:
+def test_subtitles_and_manifest_have_the_right_times(export: Export) -> None:
     export.items = [replace(item, seed=7, style="emotion.happy") for item in export.items]
     export(
         joined_name="story",
@@ -204,7 +202,7 @@ def test_subtitles_and_manifest_tell_what_is_where(export: Export) -> None:
         assert joined.frames == round((starts[-1] + 0.1 * len(TEXTS[-1])) * RATE)
 
 
-def test_what_is_done_is_not_made_again(export: Export) -> None:
+def test_existing_files_are_not_made_again(export: Export) -> None:
     wishes = {"joined_name": "story", "has_manifest": True, "subtitles": frozenset(SubtitleFormat)}
     assert export(**wishes).num_made == 8
     before = {path: path.stat().st_mtime_ns for path in export.target.iterdir()}
@@ -214,7 +212,7 @@ def test_what_is_done_is_not_made_again(export: Export) -> None:
     assert {path: path.stat().st_mtime_ns for path in export.target.iterdir()} == before
 
 
-def test_whoever_speaks_is_told_what_will_be_asked_for(export: Export) -> None:
+def test_the_source_is_told_which_lines_will_be_requested(export: Export) -> None:
     export()
     assert export.source.expected == list(TEXTS)
     export.source.expected.clear()
@@ -227,7 +225,7 @@ def test_whoever_speaks_is_told_what_will_be_asked_for(export: Export) -> None:
     assert export.source.expected == list(TEXTS)
 
 
-def test_only_what_changed_is_made_again(export: Export) -> None:
+def test_only_changed_lines_are_made_again(export: Export) -> None:
     export()
     export.items[1] = replace(export.items[1], key="another take")
     again = Hums()
@@ -246,13 +244,13 @@ def test_only_what_changed_is_made_again(export: Export) -> None:
     ],
     ids=str,
 )
-def test_another_sound_or_format_makes_all_anew(export: Export, change: dict[str, object]) -> None:
+def test_another_format_makes_all_files_again(export: Export, change: dict[str, object]) -> None:
     export()
     assert export(**change).num_made == 4
     assert export.files() == NAMES
 
 
-def test_files_that_are_not_ours_are_not_replaced_unasked(export: Export) -> None:
+def test_foreign_files_are_not_replaced_without_permission(export: Export) -> None:
     export.target.mkdir()
     (export.target / NAMES[2]).write_bytes(b"my own recording")
     with pytest.raises(CannotWrite, match=r"003 Anna .* already exists in .*") as caught:
@@ -264,7 +262,7 @@ def test_files_that_are_not_ours_are_not_replaced_unasked(export: Export) -> Non
     assert len(export.read(NAMES[2])) > RATE
 
 
-def test_a_file_that_was_edited_since_is_not_ours_any_more(export: Export) -> None:
+def test_an_edited_file_counts_as_foreign(export: Export) -> None:
     export()
     (export.target / NAMES[0]).write_bytes(b"edited by hand")
     with pytest.raises(CannotWrite, match="or changed since"):
@@ -275,7 +273,7 @@ def test_a_file_that_was_edited_since_is_not_ours_any_more(export: Export) -> No
 @pytest.mark.parametrize(
     "wishes", [{}, {"joined_name": "story", "has_manifest": True, "subtitles": {SubtitleFormat.SRT}}]
 )
-def test_files_of_another_script_are_not_replaced_unasked(export: Export, wishes: dict[str, object]) -> None:
+def test_files_of_another_script_are_not_replaced_without_permission(export: Export, wishes: dict[str, object]) -> None:
     export(**wishes, origin=Origin(("file:one",)))
     before = {name: (export.target / name).read_bytes() for name in export.files()}
     export.items = items_of([TEXTS[0], "Another text."])
@@ -287,7 +285,7 @@ def test_files_of_another_script_are_not_replaced_unasked(export: Export, wishes
     assert {name: (export.target / name).read_bytes() for name in export.files()} == before
     export(**wishes, sample_rate=48_000, origin=Origin(("file:two",)), replaces_files=True)
     assert (export.target / NAMES[0]).read_bytes() != before[NAMES[0]]
-    export(**wishes, origin=Origin(("file:two",)))  # they are its own now
+    export(**wishes, origin=Origin(("file:two",)))  # they now belong to it
 
 
 def test_some_lines_do_not_replace_the_files_of_the_whole_script(export: Export) -> None:
@@ -297,17 +295,17 @@ def test_some_lines_do_not_replace_the_files_of_the_whole_script(export: Export)
     with pytest.raises(CannotWrite, match=r"story\.wav already exists in .* other lines"):
         export(joined_name="story", origin=Origin(("file:one",), "1"))
     assert (export.target / "story.wav").read_bytes() == story
-    export(joined_name=None, sample_rate=48_000, origin=Origin(("file:one",), "1"))  # the line's own file
+    export(joined_name=None, sample_rate=48_000, origin=Origin(("file:one",), "1"))  # the file of the line
     assert (export.target / "story.wav").read_bytes() == story
 
 
-def test_an_export_from_before_the_script_was_saved_goes_on(export: Export) -> None:
+def test_an_export_from_before_the_script_was_saved_is_resumed(export: Export) -> None:
     export(origin=Origin(("draft:d",)))
     assert export(origin=Origin(("file:one", "draft:d"))).num_made == 0
     assert export(origin=Origin(("file:one", "draft:d")), sample_rate=48_000).num_made == 4
 
 
-def test_files_in_a_journal_of_an_earlier_version_are_not_replaced_unasked(export: Export) -> None:
+def test_files_in_an_old_journal_are_not_replaced_without_permission(export: Export) -> None:
     export()
     (journal,) = export.journals.glob("*.jsonl")
     records = [json.loads(line) for line in journal.read_text("utf-8").splitlines()]
@@ -317,7 +315,7 @@ def test_files_in_a_journal_of_an_earlier_version_are_not_replaced_unasked(expor
         export(origin=Origin(("file:one",)))
 
 
-def test_a_memory_stick_rounds_times(export: Export) -> None:
+def test_times_rounded_by_the_file_system_match(export: Export) -> None:
     export()
     for path in export.target.iterdir():
         seconds = path.stat().st_mtime_ns // 1_000_000_000 // 2 * 2
@@ -325,7 +323,7 @@ def test_a_memory_stick_rounds_times(export: Export) -> None:
     assert export().num_made == 0
 
 
-def test_a_file_of_another_day_is_another_file(export: Export) -> None:
+def test_a_file_with_another_time_is_foreign(export: Export) -> None:
     export()
     os.utime(export.target / NAMES[0], (1_000_000_000, 1_000_000_000))
     with pytest.raises(CannotWrite, match="or changed since"):
@@ -343,7 +341,7 @@ def test_a_line_that_fails_does_not_stop_the_others(export: Export) -> None:
     assert export.files() == sorted([*NAMES, "story.csv", "story.wav"])
 
 
-def test_a_manifest_with_lines_missing_is_made_anew_when_they_are_there(export: Export) -> None:
+def test_a_manifest_with_missing_lines_is_made_again_later(export: Export) -> None:
     failing = Hums(failures={TEXTS[1]: NoSpeechMade("The model said nothing.")})
     export(failing, has_manifest=True)
     assert len((export.target / "script.csv").read_text("utf-8-sig").splitlines()) == 4
@@ -353,7 +351,7 @@ def test_a_manifest_with_lines_missing_is_made_anew_when_they_are_there(export: 
     assert len((export.target / "script.csv").read_text("utf-8-sig").splitlines()) == 5
 
 
-def test_cancelling_keeps_what_is_done(export: Export) -> None:
+def test_cancelling_keeps_complete_files(export: Export) -> None:
     control = RequestControl()
 
     class CancelledInTheThird(Hums):
@@ -381,7 +379,7 @@ def test_cancelling_between_two_lines(export: Export) -> None:
 
 
 class SmallDisk:
-    """Has room for so many bytes."""
+    """Raises ENOSPC after a number of bytes."""
 
     def __init__(self, num_bytes: int) -> None:
         self.num_bytes = num_bytes
@@ -402,7 +400,7 @@ class SmallDisk:
 
 
 @pytest.mark.parametrize("num_bytes", [50, 150_000, 250_000])
-def test_a_full_disk_is_a_sentence_and_loses_nothing(
+def test_a_full_disk_is_an_error_and_keeps_complete_files(
     export: Export, monkeypatch: pytest.MonkeyPatch, num_bytes: int
 ) -> None:
     with monkeypatch.context() as patch:
@@ -416,7 +414,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(
     assert export.files() == sorted([*NAMES, "story.wav"])
 
 
-def test_a_full_disk_in_the_data_folder_is_told_as_well(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_in_the_data_folder_is_an_error(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -429,17 +427,17 @@ def test_a_full_disk_in_the_data_folder_is_told_as_well(export: Export, monkeypa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders have no such permission there")
-def test_a_read_only_folder_is_told_before_anything_is_spoken(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_folder_is_an_error_before_speaking(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
     def read_only(path: Path, data: bytes) -> int:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(Path, "write_bytes", read_only)  # for root, nothing is read-only
+    monkeypatch.setattr(Path, "write_bytes", read_only)  # root can write to any folder
     with pytest.raises(CannotWrite, match=r"target cannot be written \(permission denied\)"):
         export()
     assert export.source.asked == []
 
 
-def test_a_folder_in_place_of_a_file_is_told(export: Export) -> None:
+def test_a_folder_in_place_of_a_file_is_an_error(export: Export) -> None:
     (export.target / NAMES[0]).mkdir(parents=True)
     with pytest.raises(CannotWrite, match="is not an ordinary file"):
         export(replaces_files=True)
@@ -449,13 +447,13 @@ def test_a_folder_in_place_of_a_file_is_told(export: Export) -> None:
         export()
 
 
-def test_two_exports_into_one_folder_do_not_mix(export: Export) -> None:
+def test_two_exports_cannot_write_to_one_folder(export: Export) -> None:
     with Journal(export.target, journals=export.journals), pytest.raises(FolderBusy, match="Another export"):
         export()
     assert export().num_made == 4
 
 
-def test_a_torn_or_foreign_journal_costs_nothing_but_time(export: Export) -> None:
+def test_a_damaged_journal_only_repeats_work(export: Export) -> None:
     export()
     (journal,) = export.journals.glob("*.jsonl")
     lines = journal.read_text("utf-8").splitlines()
@@ -467,12 +465,12 @@ def test_a_torn_or_foreign_journal_costs_nothing_but_time(export: Export) -> Non
     assert export().num_made == 0
 
 
-def test_folders_of_a_pattern_are_made(export: Export) -> None:
+def test_folders_of_a_pattern_are_created(export: Export) -> None:
     export(pattern="{voice}/{index}")
     assert export.files() == [f"Anna/00{number}.wav" for number in range(1, 5)]
 
 
-def test_progress_comes_to_its_end(export: Export) -> None:
+def test_progress_reaches_the_end(export: Export) -> None:
     seen: list[ExportProgress] = []
     export.exporter(Hums(seconds_a_line=0.5), seen=seen).run()
     assert [progress.num_done for progress in seen][:4] == [0, 1, 2, 3]
@@ -488,7 +486,7 @@ def test_progress_comes_to_its_end(export: Export) -> None:
     assert all(0 <= share <= 1 for share in shares)
 
 
-def test_an_empty_script_and_an_empty_wish_are_refused(export: Export) -> None:
+def test_empty_scripts_and_settings_without_files_are_rejected(export: Export) -> None:
     export.items = []
     with pytest.raises(NothingToSpeak):
         export()
@@ -500,7 +498,7 @@ def test_an_empty_script_and_an_empty_wish_are_refused(export: Export) -> None:
         ExportSettings(pause_seconds=-1)
 
 
-def test_own_file_names_are_taken_and_made_safe(export: Export) -> None:
+def test_custom_file_names_are_used_and_sanitized(export: Export) -> None:
     names = ["intro.wav", "INTRO", "a/b?", None]
     export.items = [replace(item, file_name=name) for item, name in zip(export.items, names, strict=True)]
     export()

@@ -1,4 +1,4 @@
-"""An export that is killed with no chance to say good-bye is simply run again."""
+"""An export that was killed can be run again."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def kill_after(child: subprocess.Popen[str], num_reports: int) -> None:
 
 
 def sounds(target: Path) -> dict[str, int]:
-    """What has a final name, by number of frames; reading fails for half a file."""
+    """Return the number of frames of each finished file, which must be complete."""
     found = {}
     for path in target.glob("[!.]*.flac"):
         samples, _ = soundfile.read(path)
@@ -51,7 +51,7 @@ def sounds(target: Path) -> dict[str, int]:
 
 @pytest.mark.skipif(os.name == "nt", reason="kills with a signal")
 @pytest.mark.parametrize("num_reports", [2, 5, 9])
-def test_a_killed_export_goes_on_where_it_was(tmp_path: Path, num_reports: int) -> None:
+def test_a_killed_export_resumes(tmp_path: Path, num_reports: int) -> None:
     child = start_child(tmp_path, seconds_a_line=0.05, is_joined=False)
     kill_after(child, num_reports)
     target = tmp_path / "target"
@@ -73,9 +73,9 @@ def test_a_killed_export_goes_on_where_it_was(tmp_path: Path, num_reports: int) 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills with a signal")
-def test_a_kill_while_joining_leaves_no_half_file(tmp_path: Path) -> None:
+def test_a_kill_while_joining_leaves_no_incomplete_file(tmp_path: Path) -> None:
     child = start_child(tmp_path, seconds_a_line=0.02, is_joined=True)
-    kill_after(child, len(TEXTS) + 5)  # all lines are spoken, some of them are in the joined file
+    kill_after(child, len(TEXTS) + 5)  # all lines are spoken and some joined
     target = tmp_path / "target"
     names = [path.name for path in target.iterdir()]
     assert len(names) == 1
@@ -85,8 +85,8 @@ def test_a_kill_while_joining_leaves_no_half_file(tmp_path: Path) -> None:
     assert len(result.files) == 4
 
 
-def test_what_was_spoken_for_a_joined_file_is_not_spoken_again(tmp_path: Path) -> None:
-    """Only the joined file is wished for: of the lines nothing is in the target folder."""
+def test_speech_for_a_joined_file_is_cached(tmp_path: Path) -> None:
+    """Without a file per line, the target folder has no speech to resume from."""
     first = Hums()
     target, journals, cache = tmp_path / "target", tmp_path / "journals", tmp_path / "cache"
     interrupted = Exporter(plan(target, is_joined=True), CachedSource(first, folder=cache), journals=journals)

@@ -14,7 +14,7 @@ from studio.project.project import Project
 from studio.project.takes import TakeParameters
 
 
-def test_a_take_of_odd_length_is_exported_as_it_was_heard(tmp_path: Path) -> None:
+def test_a_take_of_unusual_length_is_exported_unchanged(tmp_path: Path) -> None:
     with Project.create(tmp_path) as project:
         project.apply(InsertLines(0, (Line(id="a", text="Hello."),)))
         print_of_line = project.fingerprint_of("a")

@@ -1,4 +1,4 @@
-"""Lines that the worker speaks for an export: many at once where that pays, and each in its turn."""
+"""Speech of the worker for an export: batches, order, failures and cancellation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Chunks = Iterator[AudioChunk]
 
 
 class Choir(FakeModel):
-    """Speaks up to three lines at once; "crowded" lines have no room in company. ``most``: lines seen at once."""
+    """Speaks up to three lines at once; "crowded" lines run out of memory in a batch. ``most``: largest number of concurrent lines."""
 
     def __init__(self, folder: Path, options: EngineOptions) -> None:
         super().__init__(folder, options)
@@ -68,7 +68,7 @@ class Bench:
     def open_model(self, folder: Path, options: EngineOptions) -> FakeModel:
         model = self._open_model(folder, options)
         if isinstance(model, Choir):
-            model.has_met = bool(self.models)  # that was before the worker died
+            model.has_met = bool(self.models)  # set before the worker ended
         self.models.append(model)
         return model
 
@@ -85,7 +85,7 @@ class Bench:
             yield source
 
     def all_in_turn(self) -> list[Waveform | StudioError]:
-        """As an export asks."""
+        """Request all lines in order, as an export does."""
 
         def ask(source: WorkerSource) -> list[Waveform | StudioError]:
             answers: list[Waveform | StudioError] = []
@@ -108,7 +108,7 @@ def num_words(answer: Waveform | StudioError) -> int:
     return round(answer.seconds * 10)
 
 
-def test_lines_are_spoken_together_and_come_in_their_turn() -> None:
+def test_lines_are_spoken_in_batches_and_returned_in_order() -> None:
     bench = Bench("three-at-once", ["meet", "meet two", "meet two three", "one two three four"])
     assert [num_words(answer) for answer in bench.all_in_turn()] == [1, 2, 3, 4]
     (model,) = bench.models
@@ -116,7 +116,7 @@ def test_lines_are_spoken_together_and_come_in_their_turn() -> None:
     assert model.most == 3
 
 
-def test_where_nothing_is_gained_they_are_spoken_one_by_one() -> None:
+def test_lines_are_spoken_one_by_one_without_batching() -> None:
     bench = Bench("fake", ["one", "one two", "one two three"])
     assert [num_words(answer) for answer in bench.all_in_turn()] == [1, 2, 3]
     (model,) = bench.models
@@ -127,25 +127,25 @@ def test_where_nothing_is_gained_they_are_spoken_one_by_one() -> None:
     ]  # fmt: skip
 
 
-def test_a_line_that_cannot_be_spoken_fails_in_its_turn_alone() -> None:
+def test_a_failing_line_does_not_affect_others() -> None:
     answers = Bench("three-at-once", ["one", "nothing", "one two"]).all_in_turn()
     assert num_words(answers[0]) == 1
     assert isinstance(answers[1], NothingToSpeak)
     assert num_words(answers[2]) == 2
 
 
-def test_what_fails_for_want_of_memory_in_company_is_spoken_alone() -> None:
+def test_a_line_out_of_memory_in_a_batch_is_retried_alone() -> None:
     bench = Bench("three-at-once", ["meet", "meet crowded", "meet two", "one"])
     assert [num_words(answer) for answer in bench.all_in_turn()] == [1, 2, 2, 1]
 
 
-def test_what_fails_for_want_of_memory_alone_too_is_a_failure() -> None:
+def test_a_line_out_of_memory_alone_is_a_failure() -> None:
     answers = Bench("three-at-once", ["one", "memory", "one two"]).all_in_turn()
     assert isinstance(answers[1], OutOfMemory)
     assert (num_words(answers[0]), num_words(answers[2])) == (1, 2)
 
 
-def test_a_line_that_kills_the_worker_takes_no_other_with_it() -> None:
+def test_a_line_that_kills_the_worker_is_the_only_failure() -> None:
     class Deadly(Choir):
         def _obey(self, word: str, control: RequestControl) -> None:
             if word == "poison":
@@ -159,7 +159,7 @@ def test_a_line_that_kills_the_worker_takes_no_other_with_it() -> None:
     assert [num_words(answer) for answer in (answers[0], *answers[2:])] == [2, 1, 2, 1]
 
 
-def test_cancelling_ends_what_is_spoken_and_what_was_asked_ahead() -> None:
+def test_cancelling_ends_current_and_requested_lines() -> None:
     bench = Bench("three-at-once", ["meet wait", "meet a wait", "meet b wait", "c wait", "d wait"])
 
     async def run() -> None:
@@ -181,14 +181,14 @@ def _wait_until_silent(model: FakeModel) -> None:
         threading.Event().wait(0.01)
 
 
-def test_only_the_line_whose_turn_it_is_tells_how_far_it_is() -> None:
+def test_only_the_current_line_reports_progress() -> None:
     bench = Bench("three-at-once", ["meet", "meet two three four", "meet two"])
     bench.all_in_turn()
     assert max(bench.told) <= 0.4 + 1e-6
     assert bench.told[0] == pytest.approx(0.1)
 
 
-def test_lines_nobody_told_of_are_spoken_as_well() -> None:
+def test_unannounced_lines_are_spoken_as_well() -> None:
     bench = Bench("three-at-once", ["one", "one two"])
 
     async def run() -> list[int]:

@@ -116,12 +116,12 @@ def test_a_folder_is_swept_once(stale: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert stale.exists()
 
 
-def test_saving_another_project_removes_it(stale: Path) -> None:
+def test_saving_a_project_removes_stale_part_files(stale: Path) -> None:
     with Project.create(stale.parent / "drafts") as project:
         project.save(stale.parent / "b.timbre")
     assert not stale.exists()
 
 
-def test_writing_audio_removes_it(stale: Path) -> None:
+def test_writing_audio_removes_stale_part_files(stale: Path) -> None:
     AudioWriter(stale.parent / "a.wav", 24_000).discard()
     assert not stale.exists()

@@ -1,4 +1,4 @@
-"""Paths that are no regular files are refused before they are opened."""
+"""Paths that are not regular files are rejected before they are opened."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_
 from studio.wording import wording
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-# Opening a pipe without a writer would block for ever.
+# Opening a pipe without a writer would block forever.
 pytestmark = pytest.mark.timeout(60)
 
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Callable[[str], Path]:
-    """Make a named pipe of that name."""
+    """Return a function that creates a named pipe."""
 
     def make(name: str) -> Path:
         path = tmp_path / name
@@ -65,7 +65,7 @@ def test_a_file_and_a_link_to_it_are_accepted(tmp_path: Path) -> None:
     require_regular_file(link)
 
 
-def test_a_missing_file_and_a_folder_are_the_usual_errors(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_raise_the_usual_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         require_regular_file(tmp_path / "missing")
     with pytest.raises(IsADirectoryError):
@@ -73,7 +73,7 @@ def test_a_missing_file_and_a_folder_are_the_usual_errors(tmp_path: Path) -> Non
 
 
 @needs_pipes
-def test_pipes_sockets_and_devices_are_refused_with_a_reason(pipe: Callable[[str], Path], tmp_path: Path) -> None:
+def test_pipes_sockets_and_devices_are_rejected_with_a_reason(pipe: Callable[[str], Path], tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "socket"))
         for path in (pipe("pipe"), tmp_path / "socket", Path(os.devnull)):
@@ -123,7 +123,7 @@ def _global_dictionary(path: Path) -> None:
         ("left.draft", _drafts),
     ],
 )
-def test_a_pipe_in_place_of_a_file_is_passed_over(
+def test_a_pipe_in_place_of_a_file_is_ignored(
     pipe: Callable[[str], Path], name: str, read: Callable[[Path], None]
 ) -> None:
     read(pipe(name))
@@ -155,7 +155,7 @@ def _stored_voices(path: Path) -> None:
         ("clip.wav", lambda path: write_voice_file(path.parent / "a.voice", path, VoiceDetails("A")), BadVoiceFile),
     ],
 )
-def test_a_pipe_in_place_of_a_needed_file_is_an_error_sentence(
+def test_a_pipe_in_place_of_a_required_file_is_an_error(
     pipe: Callable[[str], Path], name: str, read: Callable[[Path], object], error: type[StudioError]
 ) -> None:
     with pytest.raises(error):

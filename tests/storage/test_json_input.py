@@ -1,4 +1,4 @@
-"""Whatever a file or a server sends, reading it as JSON gives a value that can be written again, or a ValueError."""
+"""Reading any input as JSON gives a value that can be encoded again, or raises ValueError."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("content", HOSTILE, ids=lambda content: repr(content[:16]))
-def test_hostile_json_is_a_value_error(content: bytes, tmp_path: Path) -> None:
+def test_malformed_json_raises_value_error(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "some.json"
     path.write_bytes(content)
-    with pytest.raises(ValueError):  # noqa: PT011 - any of them
+    with pytest.raises(ValueError):  # noqa: PT011 - any message
         read_json(path)
     with pytest.raises(ValueError):  # noqa: PT011
         parse_json(content)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_a_named_pipe_and_a_folder_are_errors_of_the_system(tmp_path: Path) -> None:
+def test_a_named_pipe_and_a_folder_raise_os_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", ".", "missing"):
         with pytest.raises(OSError):  # noqa: PT011
@@ -62,7 +62,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_what_was_written_is_read_as_it_was(value: object) -> None:
+def test_encoding_and_parsing_round_trips(value: object) -> None:
     assert parse_json(json.dumps(value)) == value
     assert parse_json(json.dumps(value, ensure_ascii=False).encode()) == value
 

@@ -1,4 +1,4 @@
-"""How the program's own processes begin."""
+"""Set-up of child processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def log_of_child(folder: Path, level: str) -> str:
 
 
 @pytest.mark.parametrize("level", ["evil", "7up", "10"])
-def test_an_unusable_log_level_is_named_once_and_the_default_is_used(tmp_path: Path, level: str) -> None:
+def test_an_invalid_log_level_is_logged_once_and_the_default_is_used(tmp_path: Path, level: str) -> None:
     log = log_of_child(tmp_path, level)
     assert log.count(f"TIMBRE_LOG_LEVEL='{level}' is not a log level; INFO is used") == 1
     assert "a fact" in log
@@ -39,9 +39,7 @@ def test_an_unusable_log_level_is_named_once_and_the_default_is_used(tmp_path: P
 @pytest.mark.parametrize(
     ("level", "shows_details", "shows_facts"), [("debug", True, True), ("WARNING", False, False), ("", False, True)]
 )
-def test_the_log_level_is_that_of_the_environment(
-    tmp_path: Path, level: str, shows_details: bool, shows_facts: bool
-) -> None:
+def test_the_environment_sets_the_log_level(tmp_path: Path, level: str, shows_details: bool, shows_facts: bool) -> None:
     log = log_of_child(tmp_path, level)
     assert ("a detail" in log, "a fact" in log) == (shows_details, shows_facts)
     assert "is not a log level" not in log

@@ -1,4 +1,4 @@
-"""What to do about a missing part depends on how the program came here."""
+"""Hints about missing parts depend on how the program was installed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from studio import paths
 from studio.system import installation
 
 
-def test_a_checkout_is_set_up_again() -> None:
+def test_a_checkout_suggests_the_set_up() -> None:
     for remedy in (installation.repair_hint(), installation.how_to_use_card(), installation.how_to_show_window()):
         assert "packaging/run.py" in str(remedy)
 
 
-def test_an_installed_program_is_installed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frozen_program_suggests_reinstalling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert str(installation.repair_hint()) == "Install the program again."
     assert "README.txt" in str(installation.how_to_show_window())
     assert "for CPUs" in str(installation.how_to_use_card())
 
 
-def test_what_pip_installed_is_installed_again_by_pip(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its resources are inside the package; a checkout has them beside."""
+def test_a_pip_installation_suggests_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The resources of an installed package are inside it, those of a checkout beside it."""
     assert str(installation.origin_text()) == "source checkout"
     package = Path(paths.__file__).resolve().parent
     monkeypatch.setattr(paths, "resources", lambda: package / "resources")

@@ -1,4 +1,4 @@
-"""Nothing is contacted unless the user asks for it, by the program or by a library."""
+"""Neither the program nor a library opens connections unless the user requests it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ original, WindowManager.start_working = WindowManager.start_working, start_worki
 raise SystemExit(run_app(None))
 """
 TIMBRE = ["-m", "studio.start"]
-# The precision spares `say` and `export` the comparison of others, which takes longer than speaking.
+# A fixed precision, as the comparison of precisions takes longer than the synthesis.
 SPEAKING = ["--voice", CLIP, "--precision", "float32"]
 PROGRAMS = {
     "window": ["-c", WINDOW],
@@ -56,7 +56,7 @@ def contacts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("contacts")
     (folder / "script.txt").write_text("Good morning.\n", "utf-8")
     found = watched(PROGRAMS[request.param], folder)
-    # 1 of `doctor`: it found something missing, such as a sound card.
+    # 1: `doctor` found something missing, such as a sound card.
     assert found.ran.returncode in ((0, 1) if request.param == "doctor" else (0,)), found.ran.stderr
     if request.param == "say":
         assert (folder / "out.wav").stat().st_size > 1000
@@ -66,7 +66,7 @@ def contacts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 pytestmark = pytest.mark.timeout(300)
 
 
-def test_no_python_code_contacts_anyone(contacts: Contacts) -> None:
+def test_no_python_code_opens_a_connection(contacts: Contacts) -> None:
     assert contacts.attempts == []
 
 
@@ -77,12 +77,12 @@ def test_no_library_looks_up_a_name_or_connects(contacts: Contacts) -> None:
 
 
 def test_no_library_leaves_an_identifier_or_a_queue_of_events(contacts: Contacts) -> None:
-    """ONNX Runtime keeps its own in ~/.cache/Microsoft and $TMPDIR/.ses, before it uploads anything."""
+    """ONNX Runtime stores them in ~/.cache/Microsoft and $TMPDIR/.ses before uploading."""
     assert [file for file in contacts.files if "Microsoft" in file or ".ses" in file or "huggingface" in file] == []
 
 
-def test_the_watch_notices_a_contact(tmp_path: Path) -> None:
-    """Otherwise the tests above would pass without looking."""
+def test_the_watch_detects_a_connection(tmp_path: Path) -> None:
+    """Checks that the tests above can fail."""
     code = "import socket; socket.create_connection(('192.0.2.1', 9), timeout=0.1)"
     found = watched(["-c", code], tmp_path)
     assert "Network is unreachable" in found.ran.stderr
@@ -90,16 +90,16 @@ def test_the_watch_notices_a_contact(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="calls the C library of Linux")
-def test_the_watch_notices_a_look_up_by_a_library_in_another_language(tmp_path: Path) -> None:
+def test_the_watch_detects_a_lookup_outside_python(tmp_path: Path) -> None:
     code = "import ctypes; ctypes.CDLL(None).gethostbyname(b'telemetry.invalid')"
     found = watched(["-c", code], tmp_path)
-    assert found.attempts == []  # out of sight of Python
+    assert found.attempts == []  # not visible to Python
     if found.calls is None:
         pytest.skip("strace is not installed")
     assert found.calls != []
 
 
-def test_every_switch_is_set_whatever_the_environment_holds() -> None:
+def test_every_switch_overrides_the_environment() -> None:
     contrary = dict.fromkeys(telemetry.SWITCHES, "contrary")
     code = "import studio, json, os; print(json.dumps(dict(os.environ)))"
     ran = subprocess.run(
@@ -108,8 +108,8 @@ def test_every_switch_is_set_whatever_the_environment_holds() -> None:
     assert telemetry.SWITCHES.items() <= ast.literal_eval(ran.stdout).items()
 
 
-def test_onnx_runtime_is_imported_with_its_telemetry_off_only() -> None:
-    """Its environment variable does not reach every build: see ``studio/model/onnx_runtime.py``."""
+def test_onnx_runtime_is_imported_only_with_telemetry_disabled() -> None:
+    """Some builds ignore its environment variable: see ``studio/model/onnx_runtime.py``."""
     modules = [path for part in ("studio", "packaging") for path in sorted((CHECKOUT / part).rglob("*.py"))]
     importers = {
         path.relative_to(CHECKOUT).as_posix()

@@ -1,4 +1,4 @@
-"""The house stands: its walls, its doors, and what every room promises."""
+"""Rules for the whole source tree: imports, dependencies, error codes, README examples."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from studio.catalog.installed import DEFAULT_MODEL
 from studio.cli import main as main_module
 from studio.errors import StudioError, from_record, type_of_code
 
-HOUSE = Path(__file__).resolve().parent.parent
-MODULES = sorted((HOUSE / "studio").rglob("*.py"))
-ALLOWED_AT_THE_TOP = {
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = sorted((ROOT / "studio").rglob("*.py"))
+TOP_LEVEL = {
     ".ci",
     ".gitattributes",
     ".gitignore",
@@ -37,7 +37,7 @@ ALLOWED_AT_THE_TOP = {
     "studio",
     "tests",
 }
-# Every process but the worker starts without these: a window that imports torch opens seconds late.
+# Imported only in the worker process: importing torch delays the window by seconds.
 ENGINES = {"torch", "onnxruntime", "vllm", "tensorrt"}
 LIGHT_MODULES = [
     "studio.app.main",
@@ -55,15 +55,15 @@ LIGHT_MODULES = [
     "studio.worker.protocol",
 ]
 MANY_LINES = 400
-# Looked up, not read: as long as what they list.
+# Files that are lists.
 LISTS = {"studio/errors.py", "studio/settings.py"}
-# Draws that fall back on torch's global generator when they are not handed one of their own.
+# Functions that use torch's global generator unless they are given one.
 TORCH_DRAWS = {"bernoulli", "multinomial", "normal", "rand", "randint", "randn", "randperm"}
 GLOBAL_DRAWS = {"torch.manual_seed", "torch.rand_like", "torch.randn_like", "torch.randint_like"}
 
 
 def name_of(path: Path) -> str:
-    return path.relative_to(HOUSE).as_posix()
+    return path.relative_to(ROOT).as_posix()
 
 
 def tree_of(path: Path) -> ast.Module:
@@ -71,7 +71,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def imported_by(path: Path) -> set[str]:
-    """The top-level packages that a module imports, at once or later."""
+    """Return the top-level packages that a module imports anywhere."""
     names = set()
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
@@ -82,35 +82,35 @@ def imported_by(path: Path) -> set[str]:
 
 
 def calls_in(path: Path) -> Iterator[tuple[str, ast.Call]]:
-    """Every call of a dotted name, the usual abbreviation of numpy written out."""
+    """Yield the dotted name and the node of each call, with ``np`` spelled out."""
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Call):
             yield re.sub(r"^np\.", "numpy.", ast.unparse(node.func)), node
 
 
-def test_imports_go_down_only() -> None:
+def test_packages_import_only_from_lower_layers() -> None:
     program = Path(sys.executable).with_name("lint-imports")
-    linted = subprocess.run([program, "--no-cache"], cwd=HOUSE, capture_output=True, text=True, check=False)
+    linted = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert linted.returncode == 0, linted.stdout + linted.stderr
 
 
-def test_the_top_level_holds_only_what_belongs_there() -> None:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=HOUSE, capture_output=True, text=True, check=False)
+def test_the_top_level_has_no_unexpected_entries() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode != 0:
         pytest.skip("this is not a git checkout")
-    at_the_top = {path.split("/")[0] for path in listed.stdout.split("\0") if path}
-    assert at_the_top - ALLOWED_AT_THE_TOP == set()
+    top_level = {path.split("/")[0] for path in listed.stdout.split("\0") if path}
+    assert top_level - TOP_LEVEL == set()
 
 
-def test_packaging_does_not_hide_the_library_of_that_name() -> None:
-    assert not (HOUSE / "packaging" / "__init__.py").exists()
+def test_the_packaging_folder_does_not_shadow_the_packaging_library() -> None:
+    assert not (ROOT / "packaging" / "__init__.py").exists()
     import packaging.version
 
-    assert HOUSE not in Path(packaging.version.__file__).parents or ".venv" in packaging.version.__file__
+    assert ROOT not in Path(packaging.version.__file__).parents or ".venv" in packaging.version.__file__
 
 
 @pytest.mark.parametrize("module", LIGHT_MODULES)
-def test_no_engine_is_imported_outside_the_worker(module: str) -> None:
+def test_engine_libraries_are_imported_in_the_worker_only(module: str) -> None:
     code = f"import sys, {module}; print(*({ENGINES!r} & set(sys.modules)))"
     imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert imported.returncode == 0, imported.stderr
@@ -119,16 +119,16 @@ def test_no_engine_is_imported_outside_the_worker(module: str) -> None:
 
 @pytest.mark.filterwarnings("default:.* lines:UserWarning")
 def test_long_files_are_reported() -> None:
-    """A warning in the output, never a failure: a file is split by its subjects, not for its length alone."""
+    """Warn only: files are split by subject, not merely by length."""
     for path in MODULES:
         num_lines = len(path.read_text(encoding="utf-8").splitlines())
         if num_lines > MANY_LINES and name_of(path) not in LISTS:
             warnings.warn(f"{name_of(path)} has {num_lines} lines", stacklevel=1)
 
 
-def test_every_library_that_is_imported_is_declared() -> None:
-    """A library that is only here because the tests need it would be missing on a person's machine."""
-    project = tomllib.loads((HOUSE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def test_every_imported_library_is_declared() -> None:
+    """A library installed only for the tests would be missing on the user's computer."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     requirements = project["dependencies"] + project["optional-dependencies"]["media"]
     declared = {_plain(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
     distributions_of = packages_distributions()
@@ -142,19 +142,19 @@ def test_every_library_that_is_imported_is_declared() -> None:
 
 
 def _plain(distribution: str) -> str:
-    """As the package index compares names."""
+    """Return a distribution name as the package index compares it."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
-def test_every_module_says_what_it_is() -> None:
+def test_every_module_has_a_docstring() -> None:
     assert [name_of(path) for path in MODULES if not ast.get_docstring(tree_of(path))] == []
 
 
-def test_standard_output_belongs_to_programs() -> None:
-    """The command line writes there, and the ``__main__`` of a room that can be run; libraries never."""
+def test_libraries_do_not_write_to_standard_output() -> None:
+    """Only the command line and ``__main__`` modules write to standard output."""
     offenders = []
     for path in MODULES:
-        if "cli" in path.relative_to(HOUSE).parts or path.name == "__main__.py":
+        if "cli" in path.relative_to(ROOT).parts or path.name == "__main__.py":
             continue
         offenders += [
             f"{name_of(path)}:{call.lineno}"
@@ -165,8 +165,8 @@ def test_standard_output_belongs_to_programs() -> None:
     assert offenders == []
 
 
-def test_randomness_is_private_to_whoever_draws() -> None:
-    """A global generator would let one request's draws change another's speech."""
+def test_no_global_random_generator_is_used() -> None:
+    """With a global generator, one request would change the speech of another."""
     offenders = []
     for path in MODULES:
         for name, call in calls_in(path):
@@ -178,12 +178,12 @@ def test_randomness_is_private_to_whoever_draws() -> None:
             ):
                 offenders.append(f"{name_of(path)}:{call.lineno} {name}")
         if "random" in imported_by(path):
-            offenders.append(f"{name_of(path)} imports random, which has one state for all")
+            offenders.append(f"{name_of(path)} imports random, which has global state")
     assert offenders == []
 
 
 def all_errors() -> set[type[StudioError]]:
-    """Every kind of error of the whole program, those declared outside errors.py too."""
+    """Return all error classes, including those declared outside errors.py."""
     for module in pkgutil.walk_packages(studio.__path__, "studio."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
@@ -195,31 +195,31 @@ def all_errors() -> set[type[StudioError]]:
     return {kind for kind in found if kind.__module__.startswith("studio.")}
 
 
-def test_every_error_is_listed_under_a_code_of_its_own() -> None:
+def test_every_error_has_a_unique_code() -> None:
     assert all_errors() == set(type_of_code.values())
     assert {code for code, kind in type_of_code.items() if kind.code != code} == set()
     assert [code for code in type_of_code if not re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", code)] == []
 
 
-def test_every_error_says_what_it_means_and_survives_the_way_to_another_process() -> None:
+def test_every_error_has_a_description_and_can_be_sent_to_another_process() -> None:
     for code, kind in type_of_code.items():
         assert kind.__doc__, code
         assert kind.__doc__ != StudioError.__doc__, f"{code} inherits its description"
         assert kind.exit_status not in (0, 20), f"{code}: 0 is success, 20 a failed set-up"
-        assert kind.exit_status < 126, f"{code}: from 126 on the shell speaks"
+        assert kind.exit_status < 126, f"{code}: the shell uses 126 and above"
         copy = from_record(kind("It broke.", remedy="Mend it.").to_record())
         assert (type(copy), str(copy)) == (kind, "It broke. Mend it.")
 
 
 def test_the_readme_lists_every_error_with_its_exit_status() -> None:
-    readme = (HOUSE / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| (.+?) \|", readme, re.MULTILINE)
     listed = {code: int(status) for status, codes in rows for code in re.findall(r"`([a-z0-9-]+)`", codes)}
     assert listed == {code: kind.exit_status for code, kind in type_of_code.items()}
 
 
-def test_the_command_line_understands_every_example_of_the_readme() -> None:
-    readme = (HOUSE / "README.md").read_text(encoding="utf-8")
+def test_the_command_line_parses_every_example_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     examples = re.findall(r"^(?:[\w-]+ \| )?timbre (.+)$", readme, re.MULTILINE)
     assert len(examples) >= 10
     for example in examples:
@@ -231,21 +231,21 @@ def test_the_command_line_understands_every_example_of_the_readme() -> None:
 def test_resources_are_found_in_a_checkout_and_in_an_installed_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert paths.resources() == HOUSE / "resources"
+    assert paths.resources() == ROOT / "resources"
     assert (paths.resources() / "models" / DEFAULT_MODEL / "llm.pt").is_file()
     site_packages = tmp_path / "site-packages"
-    (site_packages / "resources").mkdir(parents=True)  # of some other library
+    (site_packages / "resources").mkdir(parents=True)  # of another library
     (site_packages / "studio" / "resources").mkdir(parents=True)
     monkeypatch.setattr(paths, "__file__", str(site_packages / "studio" / "paths.py"))
     assert paths.resources() == site_packages / "studio" / "resources"
 
 
-def test_rooms_of_tests_are_rooms_of_the_house() -> None:
-    rooms = {folder.name for folder in (HOUSE / "tests").iterdir() if any(folder.glob("test_*.py"))}
-    assert rooms - {folder.name for folder in (HOUSE / "studio").iterdir()} == {"mini", "packaging"}
+def test_test_folders_match_packages() -> None:
+    packages = {folder.name for folder in (ROOT / "tests").iterdir() if any(folder.glob("test_*.py"))}
+    assert packages - {folder.name for folder in (ROOT / "studio").iterdir()} == {"mini", "packaging"}
 
 
-def test_test_files_have_names_of_their_own() -> None:
-    """Pytest imports them by file name alone."""
-    names = [path.name for path in (HOUSE / "tests").rglob("*.py") if path.name != "conftest.py"]
+def test_test_files_have_unique_names() -> None:
+    """Pytest imports them by file name."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
