@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.app.voices.clip_suggestion import _words_beside
+from studio.app.voices.clip_suggestion import _read_transcript
 from studio.audio.files import read_audio
 from studio.errors import (
     BadVoiceFile,
@@ -88,7 +88,7 @@ def _settings(path: Path) -> None:
 
 
 def _words(path: Path) -> None:
-    assert _words_beside(path.with_suffix(".wav")) == ""
+    assert _read_transcript(path.with_suffix(".wav")) == ""
 
 
 def _length(path: Path) -> None:
