@@ -17,7 +17,7 @@ import torch
 from gpu_validation.fastest import fastest_in_words
 from studio.engines.candidate import AnyStage, EngineBackend, EngineTarget, Unusable
 from studio.engines.machine import budget_bytes, free_bytes
-from studio.engines.reference_io import TOKENS_PER_SECOND, ReferenceIO, random_tokens, streamed_mel
+from studio.engines.reference_io import ReferenceIO, random_tokens, streamed_mel
 from studio.engines.stage import Stage
 from studio.engines.trial_run import references_of
 from studio.engines.trial_size import TrialSize
@@ -110,13 +110,14 @@ class Exam:
         """Whether a flow stays finite over long lines of random tokens; said after each."""
         flow = cast("FlowDecoder", self.opened(self.candidate(Stage.FLOW, name)))
         prompt = self.recording.flow_prompt()
+        seconds_each = self.subject.checkpoint.generation.seconds_of_tokens(num_tokens)
         with torch.inference_mode():
             state = flow.prepare_prompt(prompt)
             for seed in range(num_seeds):
                 tokens = random_tokens(self.target.checkpoint.speech_lm, num_tokens, seed)
                 line = streamed_mel(flow, state, len(prompt.speech_tokens), tokens)
                 is_finite = all(bool(mel.isfinite().all()) for mel in line)
-                yield {"is_finite": is_finite, "num_seeds": seed + 1, "seconds_each": num_tokens / TOKENS_PER_SECOND}
+                yield {"is_finite": is_finite, "num_seeds": seed + 1, "seconds_each": seconds_each}
                 if not is_finite:
                     return
 
@@ -127,7 +128,7 @@ def _timed(trial: StageBenchmark, engine: AnyStage) -> Entry:
     seconds = total / trial.audio_seconds
     timing: Entry = {"timing": {"seconds_per_audio_second": seconds, "first_seconds": first}}
     if trial.stage is Stage.SPEECH_LM:
-        timing["tokens_per_second"] = TOKENS_PER_SECOND / seconds
+        timing["tokens_per_second"] = trial.checkpoint.generation.token_rate / seconds
     return timing
 
 

@@ -97,7 +97,7 @@ class OurSide:
         return {"seconds": (marks[-1] - marks[0]) / (len(marks) - 1)}
 
     def first_chunk_flow(self, prompt: int) -> Answer:
-        voice, stop = self._prepared(prompt), ChunkSchedule(prompt).end_tokens
+        voice, stop = self._prepared(prompt), ChunkSchedule(prompt, self._decoder.flow.chunk_tokens).end_tokens
         tokens = self.material.speech_tokens(stop + self._flow.lookahead_tokens)
         self._synchronize()
         started = time.perf_counter()
@@ -125,7 +125,8 @@ class OurSide:
         """(seconds since the request, samples) of each chunk."""
         voice = self._prepared(prompt)
         started = time.perf_counter()
-        stream = self._utterance(voice, count, 0, self._decoder).stream(ChunkSchedule(prompt))
+        schedule = ChunkSchedule(prompt, self._decoder.flow.chunk_tokens)
+        stream = self._utterance(voice, count, 0, self._decoder).stream(schedule)
         for samples in stream:
             if len(samples):
                 samples.numpy(force=True)

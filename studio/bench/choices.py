@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import psutil
 import torch
 
-from studio.bench.inputs import random_mel, random_tokens
+from studio.bench.inputs import random_mel, random_prompt, random_tokens
 from studio.bench.measurements import Decision, Measurement
-from studio.bench.stage_measures import flow_prompt, good_prompt_tokens, speech_lm_request, stream_flow, time_speech_lm
+from studio.bench.stage_measures import good_prompt_tokens, speech_lm_request, stream_flow, time_speech_lm
 from studio.bench.timing import best_seconds
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
@@ -20,6 +20,7 @@ from studio.model.weights import release_pages
 from studio.pipeline.precision_selection import trial_requests
 
 _COMPARED_TOKENS = 40
+_PROMPT_TOKENS = 50
 
 
 def choose_threads(
@@ -103,8 +104,9 @@ def _work(
     """A small task for each stage, by name."""
     request = speech_lm_request(num_speech_tokens, 8)
     steps = random_tokens(8, num_speech_tokens)
-    prompt_tokens = good_prompt_tokens(2.0)
-    state = flow.prepare_prompt(flow_prompt(prompt_tokens, num_speech_tokens))
+    prompt_tokens = good_prompt_tokens(_PROMPT_TOKENS, flow.chunk_tokens)
+    prompt = random_prompt(prompt_tokens, num_speech_tokens, frames_per_token=flow.frames_per_token)
+    state = flow.prepare_prompt(prompt)
     tokens = random_tokens(10, num_speech_tokens)
     mel = torch.from_numpy(random_mel(50))
     return {

@@ -8,15 +8,11 @@ from pathlib import Path
 import numpy as np
 import soundfile
 import torch
-from safetensors.numpy import save_file
 
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
-from studio.model.stages import FloatArray
-from studio.pipeline.enrolment import feature_arrays
-from studio.voices.prompt import VoicePrompt
+from studio.model.stages import FloatArray, FlowPrompt
 
-TOKENS_PER_SECOND = 25
 _CLIP_RATE = 24_000
 _SYLLABLES_PER_SECOND = 4.0
 _SMOOTHED_FRAMES = 8
@@ -29,16 +25,12 @@ SENTENCE = (
 TRANSCRIPT = "A few seconds of speech are enough to learn how somebody sounds."
 
 
-def random_prompt(num_tokens: int, num_speech_tokens: int, *, seed: int = 7) -> VoicePrompt:
-    """A prompt of ``num_tokens`` tokens with random features; its mel has about the level and smoothness of speech."""
+def random_prompt(num_tokens: int, num_speech_tokens: int, *, frames_per_token: int, seed: int = 7) -> FlowPrompt:
+    """Return random prompt features whose mel has about the level and smoothness of speech."""
     random = np.random.default_rng((seed, num_tokens))
-    return VoicePrompt(
-        key=f"bench-{seed}-{num_tokens}",
-        name="bench",
-        transcript=TRANSCRIPT,
-        clip_seconds=num_tokens / TOKENS_PER_SECOND,
+    return FlowPrompt(
         speech_tokens=tuple(random.integers(0, num_speech_tokens, num_tokens).tolist()),
-        mel=np.ascontiguousarray(random_mel(2 * num_tokens, seed=seed).T),
+        mel=np.ascontiguousarray(random_mel(frames_per_token * num_tokens, seed=seed).T),
         embedding=random.standard_normal(192).astype(np.float32),
     )
 
@@ -56,13 +48,6 @@ def random_mel(num_frames: int, *, seed: int = 11) -> FloatArray:
 def random_tokens(count: int, num_tokens: int, *, seed: int = 13) -> tuple[int, ...]:
     """Return ``count`` token ids below ``num_tokens``."""
     return tuple(np.random.default_rng((seed, count)).integers(0, num_tokens, count).tolist())
-
-
-def write_features(prompt: VoicePrompt, folder: Path) -> Path:
-    """Write ``prompt`` to a feature file that can serve as a voice's clip."""
-    path = folder / f"{prompt.key}.safetensors"
-    save_file(feature_arrays(prompt), path)
-    return path
 
 
 def write_clip(path: Path, seconds: float, *, seed: int = 17) -> None:

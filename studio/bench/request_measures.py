@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.bench.bench_size import BenchSize
-from studio.bench.inputs import SENTENCE, TOKENS_PER_SECOND, TRANSCRIPT, write_clip
+from studio.bench.inputs import SENTENCE, TRANSCRIPT, write_clip
 from studio.bench.measurements import Measurement
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
@@ -57,7 +57,7 @@ def run_request(
         text=SENTENCE,
         voice=voice,
         is_streaming=is_streaming,
-        forced_tokens=round(speech_seconds * TOKENS_PER_SECOND),
+        forced_tokens=synthesizer.checkpoint.generation.tokens_of_seconds(speech_seconds),
     )
     started = time.perf_counter()
     stream = synthesizer.stream(request, control=control, in_batch=in_batch)

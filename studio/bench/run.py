@@ -49,7 +49,7 @@ def run_bench(request: BenchRequest) -> BenchReport:
         | description.stages,
         machine=describe_machine(),
     )
-    num_tokens = checkpoint.speech_lm.layout.num_speech_tokens
+    num_tokens, generation = checkpoint.speech_lm.layout.num_speech_tokens, checkpoint.generation
     weights = sum((request.folder / name).stat().st_size for name in ("llm.pt", "flow.pt", "hift.pt"))
     report.figures += [
         Measurement("loading.time", load_seconds, "s", "Loading the model in a running process."),
@@ -64,9 +64,9 @@ def run_bench(request: BenchRequest) -> BenchReport:
         Measurement("loading.peak_memory", peak_loading / _GIB, "GiB", "Peak memory until the model was ready."),
     ]
     progress("the speech language model")
-    report.figures += measure_speech_lm(stages.speech_lm, num_tokens, extent)
+    report.figures += measure_speech_lm(stages.speech_lm, num_tokens, generation, extent)
     progress("the flow")
-    report.figures += measure_flow(stages.flow, num_tokens, extent)
+    report.figures += measure_flow(stages.flow, num_tokens, generation, extent)
     progress("the vocoder")
     report.figures += measure_vocoder(stages.vocoder, extent)
     with tempfile.TemporaryDirectory(prefix="timbre-bench-") as clips:
@@ -84,7 +84,7 @@ def run_bench(request: BenchRequest) -> BenchReport:
         Decision("speech LM", description.stages["speech_lm"], "; ".join(description.notes), tuple(compared))
     )
     for seconds, figures in zip(
-        extent.cost_seconds, measure_lengths(stages.flow, stages.vocoder, num_tokens, extent), strict=True
+        extent.cost_seconds, measure_lengths(stages.flow, stages.vocoder, num_tokens, generation, extent), strict=True
     ):
         progress(f"measured a line of {seconds:.0f} s")
         report.figures += figures

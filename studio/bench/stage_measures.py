@@ -9,16 +9,19 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from studio.bench.bench_size import BenchSize
-from studio.bench.inputs import TOKENS_PER_SECOND, ForcedTokens, random_mel, random_prompt, random_tokens
+from studio.bench.inputs import ForcedTokens, random_mel, random_prompt, random_tokens
 from studio.bench.measurements import Measurement
-from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.model.generations import Generation
+from studio.model.stages import FlowDecoder, FlowPromptState, SpeechLM, SpeechTokenRequest, Vocoder
 from studio.pipeline.schedule import ChunkSchedule
 
 _TEXT_TOKENS, _PROMPT_TEXT_TOKENS, _PROMPT_SPEECH_TOKENS = 30, 20, 75
 _ORDINARY_TEXT_TOKENS = 200  # below the special tokens of any vocabulary
 
 
-def measure_speech_lm(speech_lm: SpeechLM, num_speech_tokens: int, extent: BenchSize) -> list[Measurement]:
+def measure_speech_lm(
+    speech_lm: SpeechLM, num_speech_tokens: int, generation: Generation, extent: BenchSize
+) -> list[Measurement]:
     """Measure the prefill with a new and a known voice, and the following steps."""
     count = extent.num_speech_tokens
     tokens = random_tokens(count, num_speech_tokens)
@@ -46,9 +49,9 @@ def measure_speech_lm(speech_lm: SpeechLM, num_speech_tokens: int, extent: Bench
         ),
         Measurement(
             "speech_lm.real_time_factor",
-            TOKENS_PER_SECOND * per_token,
+            generation.token_rate * per_token,
             "s/s",
-            f"Seconds of the language model per second of speech ({TOKENS_PER_SECOND} tokens), without prefill.",
+            f"Seconds of the language model per second of speech ({generation.token_rate} tokens), without prefill.",
         ),
     ]
 
@@ -73,13 +76,15 @@ def time_speech_lm(speech_lm: SpeechLM, request: SpeechTokenRequest, tokens: Seq
     return marks[1] - marks[0], (marks[-1] - marks[1]) / (len(marks) - 2)
 
 
-def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: BenchSize) -> list[Measurement]:
+def measure_flow(
+    flow: FlowDecoder, num_speech_tokens: int, generation: Generation, extent: BenchSize
+) -> list[Measurement]:
     """Measure the prompt states, the first chunk after each, and a whole stream."""
     figures: list[Measurement] = []
     for seconds in extent.prompt_seconds:
-        prompt_tokens = good_prompt_tokens(seconds)
+        prompt_tokens = good_prompt_tokens(generation.tokens_of_seconds(seconds), flow.chunk_tokens)
         state, prepare_seconds = _prepare(flow, prompt_tokens, num_speech_tokens)
-        hop = ChunkSchedule(prompt_tokens, chunk_tokens=flow.chunk_tokens).end_tokens
+        hop = ChunkSchedule(prompt_tokens, flow.chunk_tokens).end_tokens
         first = statistics.median(_first_chunk(flow, state, hop) for _ in range(extent.num_repeats))
         name = f"{seconds:.0f}_s_prompt"
         figures += [
@@ -97,7 +102,7 @@ def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: BenchSize) -
                 f"The first {hop} tokens after that prompt, with its state ready; median of {extent.num_repeats}.",
             ),
         ]
-    tokens = random_tokens(round(extent.speech_seconds * TOKENS_PER_SECOND), num_speech_tokens)
+    tokens = random_tokens(generation.tokens_of_seconds(extent.speech_seconds), num_speech_tokens)
     cost = sum(seconds for seconds, _ in stream_flow(flow, state, prompt_tokens, tokens))
     figures.append(
         Measurement(
@@ -111,21 +116,16 @@ def measure_flow(flow: FlowDecoder, num_speech_tokens: int, extent: BenchSize) -
     return figures
 
 
-def good_prompt_tokens(seconds: float) -> int:
-    """Return the tokens of a prompt of about ``seconds``, trimmed like an enrolled clip: its first hop is 10 tokens."""
-    return int(seconds * TOKENS_PER_SECOND) // TOKENS_PER_SECOND * TOKENS_PER_SECOND - 10
-
-
-def flow_prompt(num_tokens: int, num_speech_tokens: int) -> FlowPrompt:
-    prompt = random_prompt(num_tokens, num_speech_tokens)
-    return FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
+def good_prompt_tokens(num_tokens: int, chunk_tokens: int) -> int:
+    """Return a prompt length near ``num_tokens``, trimmed like an enrolled clip: its first hop is 10 tokens."""
+    return num_tokens // chunk_tokens * chunk_tokens - 10
 
 
 def stream_flow(
     flow: FlowDecoder, state: FlowPromptState, prompt_tokens: int, tokens: Sequence[int]
 ) -> Iterator[tuple[float, torch.Tensor]]:
     """Yield the seconds and the mel of each chunk of the usual schedule, with all ``tokens`` available."""
-    schedule = ChunkSchedule(prompt_tokens, chunk_tokens=flow.chunk_tokens)
+    schedule = ChunkSchedule(prompt_tokens, flow.chunk_tokens)
     stream = flow.open_stream(state)
     try:
         cuts = list(schedule.remaining_chunks(0, len(tokens), flow.lookahead_tokens))
@@ -167,13 +167,13 @@ def measure_vocoder(vocoder: Vocoder, extent: BenchSize) -> list[Measurement]:
 
 
 def measure_lengths(
-    flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, extent: BenchSize
+    flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, generation: Generation, extent: BenchSize
 ) -> Iterator[list[Measurement]]:
     """Measure flow and vocoder per second of speech for several lengths; yield one list per length."""
-    prompt_tokens = good_prompt_tokens(extent.prompt_seconds[0])
+    prompt_tokens = good_prompt_tokens(generation.tokens_of_seconds(extent.prompt_seconds[0]), flow.chunk_tokens)
     state, _ = _prepare(flow, prompt_tokens, num_speech_tokens)
     for seconds in extent.cost_seconds:
-        tokens = random_tokens(round(seconds * TOKENS_PER_SECOND), num_speech_tokens)
+        tokens = random_tokens(generation.tokens_of_seconds(seconds), num_speech_tokens)
         voice = vocoder.open_stream(vocoder.noise(0))
         num_samples, done_frames = 0, 0
         started = time.perf_counter()
@@ -194,7 +194,7 @@ def measure_lengths(
 
 
 def _prepare(flow: FlowDecoder, prompt_tokens: int, num_speech_tokens: int) -> tuple[FlowPromptState, float]:
-    prompt = flow_prompt(prompt_tokens, num_speech_tokens)
+    prompt = random_prompt(prompt_tokens, num_speech_tokens, frames_per_token=flow.frames_per_token)
     started = time.perf_counter()
     return flow.prepare_prompt(prompt), time.perf_counter() - started
 

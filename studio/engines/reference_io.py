@@ -47,7 +47,6 @@ _TRANSCRIPT = "The morning train was quiet, and nobody seemed to be in a hurry."
 _TEXT = "The harbour was still, and the only sound was that of the water moving against the old boats along the pier."
 _TOKENIZER_RATE = 16_000
 _LARGEST_SCORES = 256
-TOKENS_PER_SECOND = 25
 FRAMES_PER_CHUNK = 50
 
 Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -127,11 +126,10 @@ def record_reference(
     clip_mel = prompt_mel(clip.resampled(checkpoint.prompt_mel.sample_rate), checkpoint.prompt_mel)
     tokenizer = cast("SpeechTokenizer", opened(Stage.SPEECH_TOKENIZER))
     clip_tokens = tokenizer.tokenize(log_mel)
-    num_tokens = min(len(clip_tokens), len(clip_mel) // 2)
+    num_tokens = min(len(clip_tokens), checkpoint.generation.tokens_of_frames(len(clip_mel)))
+    num_frames = checkpoint.generation.frames_of_tokens(num_tokens)
     embedder = cast("SpeakerEncoder", opened(Stage.SPEAKER_ENCODER))
-    prompt = FlowPrompt(
-        clip_tokens[:num_tokens], np.ascontiguousarray(clip_mel[: 2 * num_tokens]), embedder.embed(fbank)
-    )
+    prompt = FlowPrompt(clip_tokens[:num_tokens], np.ascontiguousarray(clip_mel[:num_frames]), embedder.embed(fbank))
 
     text = checkpoint.load_text_tokenizer()
     form = checkpoint.generation.text

@@ -15,7 +15,6 @@ from studio.engines.distance import Distance, distance, mel_distance_db
 from studio.engines.limits import apply_tolerances
 from studio.engines.manifest import Timing, Verification
 from studio.engines.reference_io import (
-    TOKENS_PER_SECOND,
     LogitsRecorder,
     ReferenceIO,
     as_tokens,
@@ -63,7 +62,7 @@ class StageBenchmark(ABC):
     @property
     def audio_seconds(self) -> float:
         """Seconds of speech that ``work`` produces."""
-        return len(self.reference_io.speech_tokens) / TOKENS_PER_SECOND
+        return self.checkpoint.generation.seconds_of_tokens(len(self.reference_io.speech_tokens))
 
 
 class SpeechTokenizerTrial(StageBenchmark):

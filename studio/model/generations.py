@@ -1,13 +1,13 @@
-"""The generations of the model family, as data: what tells them apart and how their folders are read.
+"""Generations of the CosyVoice family as data: how they differ and how their folders are read.
 
-Decided: a generation is one frozen record of data and of functions that build its stages. Because
-three generations share most of their shape and differ in details, and the next one is added as a row
-here. Instead of: classes per generation, or questions about class names spread through the code.
-CosyVoice-300M will be a third record, with its own speech LM, flow and whisper text tokenizer.
+Decision: a generation is one frozen record of data and functions. Reason: the generations share most
+of their structure and differ in details. Alternative: a class per generation, or checks of class names
+throughout the code. CosyVoice-300M can be a third record with its own speech LM, flow and text tokenizer.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -30,7 +30,7 @@ from studio.model.config import (
 from studio.model.official_yaml import ConfigSection
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
 
-# Far above any released model, and low enough that a network of these sizes can be described in bounded time.
+# Far above any released model, yet low enough to describe a network of these sizes in bounded time.
 _MOST_TOKENS = 1 << 20
 _MOST_MEL_BINS = 1024
 _MOST_HEADS = 256
@@ -39,7 +39,7 @@ _MOST_BLOCKS = 256
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One generation. The class names are words of the yaml, never imported (specification A8)."""
+    """One generation of the models. Class names are strings from the yaml and never imported (specification A8)."""
 
     name: str
     title: str
@@ -48,14 +48,31 @@ class Generation:
     flow_class: str
     vocoder_class: str
     speech_tokenizer_file: str
+    token_rate: int  # speech tokens per second
+    frame_rate: float  # mel frames per second
     text: PromptForm
-    # Runs of these tokens are shortened before the flow (specification E2); none in CosyVoice2.
+    # Long runs of these tokens are shortened before the flow (specification E2); empty for CosyVoice2.
     silent_tokens: frozenset[int]
     speech_token_layout: Callable[[int], SpeechTokenLayout]
     read_flow: Callable[[ConfigSection], FlowConfig]
     vocoder_kind: VocoderKind
-    # The flow's estimator in a first release that was replaced: not trained with chunk masks (specification A3).
+    # Estimator class of a superseded first release, which was trained without chunk masks (specification A3).
     first_release_estimator: str | None = None
+
+    def tokens_of_seconds(self, seconds: float) -> int:
+        """Return the number of whole speech tokens in ``seconds`` of speech."""
+        return int(seconds * self.token_rate)
+
+    def seconds_of_tokens(self, num_tokens: int) -> float:
+        return num_tokens / self.token_rate
+
+    def frames_of_tokens(self, num_tokens: int) -> int:
+        """Return the number of mel frames of ``num_tokens`` speech tokens."""
+        return int(num_tokens * self.frame_rate / self.token_rate)
+
+    def tokens_of_frames(self, num_frames: int) -> int:
+        """Return the largest number of tokens whose mel frames fit in ``num_frames``."""
+        return math.ceil((num_frames + 1) * self.token_rate / self.frame_rate) - 1
 
     def read_speech_lm(self, root: ConfigSection, backbone: QwenConfig) -> SpeechLMConfig:
         section = root.section("llm")
@@ -203,7 +220,7 @@ def _flow_base(root: ConfigSection) -> FlowConfig:
     )
 
 
-# Silences and breaths, as the official program lists them (specification E2).
+# Silences and breaths as listed by the official program (specification E2).
 _SILENT_TOKENS_3 = frozenset({1, 2, 28, 29, 55, 248, 494, 2241, 2242, 2322, 2323})
 
 COSYVOICE2 = Generation(
@@ -214,6 +231,8 @@ COSYVOICE2 = Generation(
     flow_class="CausalMaskedDiffWithXvec",
     vocoder_class="HiFTGenerator",
     speech_tokenizer_file="speech_tokenizer_v2.onnx",
+    token_rate=25,
+    frame_rate=50.0,
     text=COSYVOICE2_TEXT,
     silent_tokens=frozenset(),
     speech_token_layout=_layout2,
@@ -230,6 +249,8 @@ COSYVOICE3 = Generation(
     flow_class="CausalMaskedDiffWithDiT",
     vocoder_class="CausalHiFTGenerator",
     speech_tokenizer_file="speech_tokenizer_v3.onnx",
+    token_rate=25,
+    frame_rate=50.0,
     text=COSYVOICE3_TEXT,
     silent_tokens=_SILENT_TOKENS_3,
     speech_token_layout=_layout3,

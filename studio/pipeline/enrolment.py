@@ -19,6 +19,7 @@ from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
 from studio.errors import UnreadableClip
 from studio.model.config import PromptMelConfig
+from studio.model.generations import Generation
 from studio.model.stages import SpeakerEncoder, SpeechTokenizer
 from studio.pipeline.request import VoiceReference
 from studio.storage.disk import require_regular_file
@@ -26,7 +27,6 @@ from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip, trailin
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 from studio.voices.prompt import VoicePrompt
 
-_TOKENS_PER_SECOND = 25
 _TOKENIZER_RATE = 16_000
 # The first chunk then holds 0.3 to 0.5 s: short to wait for, long enough to play while the next is made.
 _BEST_FIRST_HOPS_TOKENS = range(8, 13)
@@ -43,6 +43,8 @@ class Frontend:
     speech_tokenizer: SpeechTokenizer
     speaker_encoder: SpeakerEncoder
     mel: PromptMelConfig
+    generation: Generation
+    chunk_tokens: int  # the grid of the flow
 
 
 def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
@@ -72,12 +74,13 @@ def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_le
     ``LowSampleRate``.
     """
     if voice.clip.suffix == FEATURE_FILE_SUFFIX:
-        return _stored_prompt(voice, key)
+        features = read_features(voice.clip, frontend.generation)
+        return replace(features, key=key, name=voice.name, transcript=voice.transcript)
     # Twice the limit: whoever comes with a little too much hears how much it is.
     waveform = read_audio(voice.clip, longest_seconds=2 * LONGEST_SECONDS)
     verdict = check_prompt_clip(waveform)
     if not keep_length:
-        waveform = _cut_to_good_length(waveform)
+        waveform = _cut_to_good_length(waveform, frontend)
     features = compute_features(waveform, frontend)
     return replace(features, key=key, name=voice.name, transcript=voice.transcript, warnings=verdict.warnings)
 
@@ -87,14 +90,14 @@ def compute_features(waveform: Waveform, frontend: Frontend) -> VoicePrompt:
     at_16k = waveform.resampled(_TOKENIZER_RATE)
     tokens = frontend.speech_tokenizer.tokenize(whisper_log_mel(at_16k))
     mel = prompt_mel(waveform.resampled(frontend.mel.sample_rate), frontend.mel)
-    num_tokens = min(len(mel) // 2, len(tokens))
+    num_tokens = min(frontend.generation.tokens_of_frames(len(mel)), len(tokens))
     return VoicePrompt(
         key="",
         name="",
         transcript=None,
         clip_seconds=waveform.seconds,
         speech_tokens=tuple(tokens[:num_tokens]),
-        mel=np.ascontiguousarray(mel[: 2 * num_tokens]),
+        mel=np.ascontiguousarray(mel[: frontend.generation.frames_of_tokens(num_tokens)]),
         embedding=frontend.speaker_encoder.embed(kaldi_fbank(at_16k)),
     )
 
@@ -104,39 +107,39 @@ def source_tokens(waveform: Waveform, speech_tokenizer: SpeechTokenizer) -> tupl
     return tuple(speech_tokenizer.tokenize(whisper_log_mel(waveform.resampled(_TOKENIZER_RATE))))
 
 
-def aligned_prompt_length(num_tokens: int, droppable_tokens: int) -> int:
+def aligned_prompt_length(num_tokens: int, droppable_tokens: int, chunk_tokens: int) -> int:
     """How many tokens of a prompt to keep, dropping at most ``droppable_tokens`` and as few as possible."""
     for dropped in range(droppable_tokens + 1):
-        if -(num_tokens - dropped) % _TOKENS_PER_SECOND in _BEST_FIRST_HOPS_TOKENS:
+        if -(num_tokens - dropped) % chunk_tokens in _BEST_FIRST_HOPS_TOKENS:
             return num_tokens - dropped
     return num_tokens
 
 
-def _cut_to_good_length(waveform: Waveform) -> Waveform:
-    num_tokens = int(waveform.seconds * _TOKENS_PER_SECOND)
-    droppable = int(trailing_silence_seconds(waveform) * _TOKENS_PER_SECOND)
-    kept = aligned_prompt_length(num_tokens, droppable)
+def _cut_to_good_length(waveform: Waveform, frontend: Frontend) -> Waveform:
+    generation = frontend.generation
+    num_tokens = generation.tokens_of_seconds(waveform.seconds)
+    droppable = generation.tokens_of_seconds(trailing_silence_seconds(waveform))
+    kept = aligned_prompt_length(num_tokens, droppable, frontend.chunk_tokens)
     if kept == num_tokens:
         return waveform
-    num_samples = kept * waveform.sample_rate // _TOKENS_PER_SECOND
+    num_samples = kept * waveform.sample_rate // generation.token_rate
     return Waveform(waveform.samples[:num_samples], waveform.sample_rate)
 
 
-def _stored_prompt(voice: VoiceReference, key: str) -> VoicePrompt:
-    features = read_features(voice.clip)
-    return replace(features, key=key, name=voice.name, transcript=voice.transcript)
-
-
-def read_features(path: Path) -> VoicePrompt:
+def read_features(path: Path, generation: Generation) -> VoicePrompt:
     """Prompt features from a file that holds :func:`feature_arrays`. Raises ``UnreadableClip``."""
     try:
         require_regular_file(path)
         arrays = safetensors.numpy.load_file(path)
         tokens, mel, embedding = arrays["speech_tokens"], arrays["mel"], arrays["embedding"]
         num_tokens = len(tokens)
-        fits = num_tokens > 0 and mel.shape == (2 * num_tokens, 80) and embedding.shape == (192,)
+        mel_shape = (generation.frames_of_tokens(num_tokens), 80)
+        fits = num_tokens > 0 and mel.shape == mel_shape and embedding.shape == (192,)
         is_sound = fits and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
-        seconds = float(arrays["clip_seconds"][0]) if "clip_seconds" in arrays else num_tokens / _TOKENS_PER_SECOND
+        if "clip_seconds" in arrays:
+            seconds = float(arrays["clip_seconds"][0])
+        else:  # written by an earlier version
+            seconds = generation.seconds_of_tokens(num_tokens)
         warnings = tuple(arrays["warnings"].tobytes().decode("utf-8").splitlines()) if "warnings" in arrays else ()
     except (OSError, ValueError, KeyError, IndexError, TypeError, safetensors.SafetensorError) as error:
         raise _unreadable(path) from error

@@ -107,6 +107,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, handed: StageOverride
     store = PromptCache(
         paths.cache_folder() / "voices",
         stages.flow,
+        checkpoint.generation,
         memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
         # A GPU rebuilds a voice faster than a disk reads it.
         disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
@@ -156,4 +157,6 @@ def _load_front_end(checkpoint: Checkpoint, num_threads: int, handed: StageOverr
         speech_tokenizer=handed.open_speech_tokenizer() or checkpoint.load_speech_tokenizer(num_threads),
         speaker_encoder=handed.open_speaker_encoder() or checkpoint.load_speaker_encoder(num_threads),
         mel=checkpoint.prompt_mel,
+        generation=checkpoint.generation,
+        chunk_tokens=checkpoint.flow.chunk_tokens,
     )

@@ -32,6 +32,7 @@ from safetensors.torch import load_file as load_tensors
 from safetensors.torch import save_file as save_tensors
 
 from studio.errors import UnreadableClip
+from studio.model.generations import Generation
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.pipeline.background_writer import BackgroundWriter
 from studio.pipeline.control import RequestControl
@@ -89,6 +90,7 @@ class PromptCache:
         self,
         folder: Path,
         flow: FlowDecoder,
+        generation: Generation,
         *,
         memory_bytes: int,
         disk_bytes: int,
@@ -97,6 +99,7 @@ class PromptCache:
     ) -> None:
         self._folder = folder
         self._flow = flow
+        self._generation = generation
         self._memory_bytes = memory_bytes
         self._disk_bytes = disk_bytes
         self._device = device
@@ -112,6 +115,7 @@ class PromptCache:
         return PromptCache(
             self._folder,
             flow,
+            self._generation,
             memory_bytes=self._memory_bytes,
             disk_bytes=self._disk_bytes,
             device=self._device,
@@ -128,7 +132,7 @@ class PromptCache:
         with self._lock:
             if path.is_file():
                 try:
-                    return replace(read_features(path), key=key)
+                    return replace(read_features(path, self._generation), key=key)
                 except UnreadableClip:
                     _log.warning("made again: damaged %s", path.name)
             prompt = make()

@@ -16,7 +16,7 @@ _SHORTEST_FIRST_HOP_TOKENS = 7
 _LONGEST_HOP_TOKENS = 100
 
 
-def first_hops(prompt_tokens: int, *, chunk_tokens: int = 25) -> tuple[int, int]:
+def first_hops(prompt_tokens: int, chunk_tokens: int) -> tuple[int, int]:
     """The two shortest first hops that end on the grid, in tokens: h = -P mod 25 (25 for 0), and h + 25."""
     hop = -prompt_tokens % chunk_tokens or chunk_tokens
     return hop, hop + chunk_tokens
@@ -30,8 +30,8 @@ class ChunkSchedule:
     work, and the player is ahead by then.
     """
 
-    def __init__(self, prompt_tokens: int, *, chunk_tokens: int = 25, first_hop_tokens: int | None = None) -> None:
-        shortest, longer = first_hops(prompt_tokens, chunk_tokens=chunk_tokens)
+    def __init__(self, prompt_tokens: int, chunk_tokens: int, *, first_hop_tokens: int | None = None) -> None:
+        shortest, longer = first_hops(prompt_tokens, chunk_tokens)
         if first_hop_tokens is None:
             first_hop_tokens = shortest if shortest >= _SHORTEST_FIRST_HOP_TOKENS else longer
         elif first_hop_tokens < 1 or (first_hop_tokens - shortest) % chunk_tokens:

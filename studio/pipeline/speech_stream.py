@@ -194,7 +194,7 @@ class SpeechStream:
             return None
         return ChunkSchedule(
             self.voice.prompt.num_tokens,
-            chunk_tokens=self.decoder.flow.chunk_tokens,
+            self.decoder.flow.chunk_tokens,
             first_hop_tokens=self.options.first_hop_tokens,
         )
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from studio.audio.files import read_audio
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
@@ -136,7 +137,7 @@ class Synthesizer:
             name=voice.name,
             clip_seconds=prepared.prompt.clip_seconds,
             prompt_tokens=prepared.prompt.num_tokens,
-            first_hop_tokens=ChunkSchedule(prepared.prompt.num_tokens).end_tokens,
+            first_hop_tokens=ChunkSchedule(prepared.prompt.num_tokens, self.stages.flow.chunk_tokens).end_tokens,
             state_bytes=prepared.flow_state.num_bytes,
             warnings=prepared.prompt.warnings,
         )
@@ -179,7 +180,9 @@ class Synthesizer:
             recording = read_audio(request.source)
             require_sound(recording)
             pieces = split_at_silence(recording)
-            parts = [SentenceTask(open_feed=_known(source_tokens(piece, tokenizer))) for piece in pieces]
+            parts = [
+                SentenceTask(open_feed=partial(FixedTokens, list(source_tokens(piece, tokenizer)))) for piece in pieces
+            ]
             options = SpeechOptions(request.speed, request.is_streaming)
             speech = self._speech(voice, options, request.seed, control, decoder=self._decoder, started=started)
             yield from speech.stream(parts)
@@ -276,7 +279,7 @@ class Synthesizer:
             return EVERYTHING
         first_chunk = ChunkSchedule(
             voice.prompt.num_tokens,
-            chunk_tokens=self.stages.flow.chunk_tokens,
+            self.stages.flow.chunk_tokens,
             first_hop_tokens=request.first_hop_tokens,
         )
         return first_chunk.end_tokens + self.stages.flow.lookahead_tokens
@@ -364,7 +367,3 @@ def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
     So has each ``attempt``: no text has half a million sentences.
     """
     return (seed * 1_000_003 + index + attempt * 500_000) % (1 << 63)
-
-
-def _known(tokens: Sequence[int]) -> Callable[[], FixedTokens]:
-    return lambda: FixedTokens(list(tokens))

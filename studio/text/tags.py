@@ -55,9 +55,6 @@ class TagSet:
     inline: tuple[InlineTag, ...] = ()
     phones: frozenset[str] = frozenset()
 
-    def without_experimental(self) -> TagSet:
-        return TagSet(tuple(tag for tag in self.inline if tag.grade is TagSupport.SHIPPED), self.phones)
-
 
 class MarkKind(Enum):
     SOUND = "sound"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from studio.voices.clip_report import assess_clip
 from studio.voices.grades import Grade
 
 FEATURES_SUFFIX = ".safetensors"
-_TOKENS_PER_SECOND = 25
+# Rate of files without ``clip_seconds``, which early versions wrote.
+_EARLY_TOKENS_PER_SECOND = 25
 # Longer clips are refused unread; check_prompt_clip reports the length of those that are slightly too long.
 _LONGEST_READ_SECONDS = 2 * LONGEST_SECONDS
 
@@ -56,20 +58,26 @@ def _features_seconds(path: Path) -> float:
         require_regular_file(path)
         arrays = safetensors.numpy.load(path.read_bytes())
         tokens, mel, embedding = arrays["speech_tokens"], arrays["mel"], arrays["embedding"]
-    except (OSError, KeyError, ValueError, TypeError, safetensors.SafetensorError) as error:
+        seconds = (
+            float(arrays["clip_seconds"][0]) if "clip_seconds" in arrays else len(tokens) / _EARLY_TOKENS_PER_SECOND
+        )
+    except (OSError, KeyError, IndexError, ValueError, TypeError, safetensors.SafetensorError) as error:
         raise _no_features(path) from error
     num_tokens = tokens.size
     are_features = (
         tokens.ndim == 1
         and num_tokens > 0
         and np.issubdtype(tokens.dtype, np.integer)
-        and mel.shape == (2 * num_tokens, 80)
+        and mel.ndim == 2
+        and len(mel) > num_tokens  # by a factor that depends on the model
+        and mel.shape[1] == 80
         and embedding.shape == (192,)
+        and 0 < seconds < math.inf
         and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
     )
     if not are_features:
         raise _no_features(path)
-    return num_tokens / _TOKENS_PER_SECOND
+    return seconds
 
 
 def _no_features(path: Path) -> UnreadableClip:

@@ -28,7 +28,6 @@ from studio.worker.protocol import StoredVoice
 _END_OF_PROMPT = "<|endofprompt|>"
 _MEL_BINS = 80
 _EMBEDDING_SIZE = 192
-_TOKENS_PER_SECOND = 25
 _MAX_VALUES = 1 << 24  # a mel spectrogram of an hour
 
 
@@ -106,7 +105,8 @@ def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint
     embedding = _array(name, entry, "flow_embedding").astype(np.float32)
     num_speech_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     fits = tokens.ndim == 1 and mel.ndim == 2 and mel.shape[1] == _MEL_BINS and embedding.shape == (_EMBEDDING_SIZE,)
-    num_tokens = min(len(tokens), len(mel) // 2) if fits else 0
+    generation = checkpoint.generation
+    num_tokens = min(len(tokens), generation.tokens_of_frames(len(mel))) if fits else 0
     is_plausible = (
         num_tokens > 0
         and 0 <= int(tokens.min()) <= int(tokens.max()) < num_speech_tokens
@@ -120,9 +120,9 @@ def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint
         key="",
         name=name,
         transcript=_transcript(entry, checkpoint),
-        clip_seconds=num_tokens / _TOKENS_PER_SECOND,
+        clip_seconds=generation.seconds_of_tokens(num_tokens),
         speech_tokens=tuple(int(token) for token in tokens[:num_tokens]),
-        mel=np.ascontiguousarray(mel[: 2 * num_tokens], dtype=np.float32),
+        mel=np.ascontiguousarray(mel[: generation.frames_of_tokens(num_tokens)], dtype=np.float32),
         embedding=embedding,
     )
 

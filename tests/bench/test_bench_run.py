@@ -196,13 +196,13 @@ def test_thread_comparison_puts_the_count_back(reference: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("seconds", [2.0, 3.0, 9.7, 10.0])
 def test_measured_prompts_have_the_first_hop_enrolment_aims_at(seconds: float) -> None:
-    num_tokens = good_prompt_tokens(seconds)
-    assert ChunkSchedule(num_tokens).end_tokens == 10
+    num_tokens = good_prompt_tokens(int(25 * seconds), 25)
+    assert ChunkSchedule(num_tokens, 25).end_tokens == 10
     assert seconds - 1.5 < num_tokens / 25 <= seconds
 
 
 def test_material_is_the_same_in_every_run() -> None:
-    first, again = random_prompt(30, 100), random_prompt(30, 100)
+    first, again = (random_prompt(30, 100, frames_per_token=2) for _ in range(2))
     assert first.speech_tokens == again.speech_tokens
     assert np.array_equal(first.mel, again.mel)
     assert first.mel.shape == (60, 80)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from terminal import Terminal
 
+from studio.model.generations import COSYVOICE2
 from studio.pipeline.enrolment import read_features
 
 pytestmark = pytest.mark.timeout(120)
@@ -62,7 +63,7 @@ def test_official_stored_voices_keep_their_words_and_sound(timbre: Terminal, mod
     assert voice.transcript == "希望你以后能够做得比我还好呦。"
     assert voice.generation == model.name.removeprefix("noise-")
     (entry,) = torch.load(model / "spk2info.pt", weights_only=True).values()
-    prompt = read_features(voice.clip)
+    prompt = read_features(voice.clip, COSYVOICE2)
     assert prompt.speech_tokens == tuple(entry["flow_prompt_speech_token"][0].tolist())
     torch.testing.assert_close(torch.from_numpy(prompt.mel), entry["prompt_speech_feat"][0], rtol=0, atol=0)
     torch.testing.assert_close(torch.from_numpy(prompt.embedding), entry["flow_embedding"][0], rtol=0, atol=0)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 from mini_speech_lm_cases import TEXTS, small_speech_lm, small_vocabulary
+from samplers import GreedySampler
 from torch import nn
 
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
-from studio.model.speech_lm import GreedySampler
 from studio.model.stages import SpeechTokenRequest
 from studio.model.vocoder.network import CausalHiFT
 from studio.model.weights import read_tensors

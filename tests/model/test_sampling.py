@@ -9,12 +9,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from samplers import ForcedSampler, GreedySampler, OfficialRASampler
 from speech_lm_cases import read_golden
 
 from studio.errors import ModelOverflow
 from studio.model.config import SamplingOptions
-from studio.model.speech_lm import ForcedSampler, GreedySampler, OfficialRASampler, RepetitionAwareSampler
-from studio.model.speech_lm.sampling import _nucleus
+from studio.model.speech_lm import RepetitionAwareSampler
+from studio.model.speech_lm.sampling import nucleus
 
 HISTORIES = ([], [0], [0, 1, 2], [5] * 10, [0, *range(30, 40)])
 
@@ -56,7 +57,7 @@ def test_two_draws_reproduce_the_recorded_ones(reference: Path, family: str) -> 
     for case in range(facts["cases"]):
         scores = recorded["scores"][case]
         history = recorded["history"][case, : recorded["history_len"][case]].tolist()
-        tokens, probabilities = _nucleus(scores, options)
+        tokens, probabilities = nucleus(scores, options)
         count = int(recorded["candidate_count"][case])
         assert tokens == recorded["candidates"][case, :count].tolist()
         assert torch.allclose(torch.tensor(probabilities), recorded["candidate_prob"][case, :count], rtol=1e-5, atol=0)

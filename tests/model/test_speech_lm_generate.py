@@ -10,11 +10,12 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samplers import ForcedSampler, GreedySampler
 from speech_lm_cases import RecordingSampler, random_network, small_config
 
 from studio.errors import SequenceTooLong
 from studio.model.config import SpeechLMConfig
-from studio.model.speech_lm import ForcedSampler, GreedySampler, RepetitionAwareSampler, TorchSpeechLM, speech_lm_of
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, speech_lm_of
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.stages import SpeechTokenRequest
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from samplers import GreedySampler
 from speech_lm_cases import Golden, RecordingSampler, read_golden
 
-from studio.model.speech_lm import GreedySampler, TorchSpeechLM, load_speech_lm, open_network
+from studio.model.speech_lm import TorchSpeechLM, load_speech_lm, open_network
 
 pytestmark = pytest.mark.reference
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from samplers import GreedySampler
 from speech_lm_cases import random_network, read_golden, small_config
 
 from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
 from studio.model.config import Precision, QwenConfig, SpeechLMConfig
-from studio.model.speech_lm import GreedySampler, load_speech_lm, open_network, random_request, speech_lm_of
+from studio.model.speech_lm import load_speech_lm, open_network, random_request, speech_lm_of
 from studio.model.stages import SpeechLM
 
 CONFIG = small_config(num_layers=6)  # more than are mapped at a time
@@ -96,7 +97,8 @@ import torch
 sys.path[:0] = sys.argv[2].split("|")
 from speech_lm_cases import small_config
 from studio.model.config import Precision, QwenConfig
-from studio.model.speech_lm import load_speech_lm, speech_lm_of, GreedySampler, random_request
+from samplers import GreedySampler
+from studio.model.speech_lm import load_speech_lm, speech_lm_of, random_request
 from dataclasses import replace
 torch.set_num_threads(1)
 backbone = QwenConfig(2000, 512, 2816, 14, 8, 2)

@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samplers import ForcedSampler, GreedySampler
 from speech_lm_cases import (
     GATE_E7,
     Golden,
@@ -23,15 +24,7 @@ from speech_lm_cases import (
 )
 
 from studio.errors import SequenceTooLong
-from studio.model.speech_lm import (
-    ForcedSampler,
-    GreedySampler,
-    RepetitionAwareSampler,
-    TorchSpeechLM,
-    load_speech_lm,
-    open_network,
-    speech_lm_of,
-)
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, load_speech_lm, open_network, speech_lm_of
 from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind
 from studio.model.stages import SpeechTokenRequest
 from studio.text.tokenizer import TextTokenizer

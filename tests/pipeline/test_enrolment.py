@@ -12,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from studio.errors import UnreadableClip
 from studio.model.checkpoint import open_checkpoint
+from studio.model.generations import COSYVOICE3
 from studio.pipeline.enrolment import (
     Frontend,
     aligned_prompt_length,
@@ -25,7 +26,7 @@ from studio.pipeline.request import VoiceReference
 
 @given(st.integers(13, 750), st.integers(0, 40))
 def test_no_more_than_the_silence_is_dropped_and_no_more_than_needed(num_tokens: int, droppable: int) -> None:
-    kept = aligned_prompt_length(num_tokens, droppable)
+    kept = aligned_prompt_length(num_tokens, droppable, 25)
     assert num_tokens - droppable <= kept <= num_tokens
     good = [n for n in range(num_tokens - droppable, num_tokens + 1) if 8 <= -n % 25 <= 12]
     assert kept == (max(good) if good else num_tokens)
@@ -34,7 +35,13 @@ def test_no_more_than_the_silence_is_dropped_and_no_more_than_needed(num_tokens:
 @pytest.fixture(scope="module")
 def frontend(reference: Path) -> Frontend:
     checkpoint = open_checkpoint(reference / "cosyvoice3" / "checkpoint")
-    return Frontend(checkpoint.load_speech_tokenizer(1), checkpoint.load_speaker_encoder(1), checkpoint.prompt_mel)
+    return Frontend(
+        checkpoint.load_speech_tokenizer(1),
+        checkpoint.load_speaker_encoder(1),
+        checkpoint.prompt_mel,
+        checkpoint.generation,
+        checkpoint.flow.chunk_tokens,
+    )
 
 
 @pytest.mark.reference
@@ -76,7 +83,7 @@ def test_features_that_disagree_are_refused(tmp_path: Path, arrays: dict[str, np
     path = tmp_path / "voice.safetensors"
     save_file(arrays, path)
     with pytest.raises(UnreadableClip, match=r"voice\.safetensors"):
-        read_features(path)
+        read_features(path, COSYVOICE3)
 
 
 def test_the_key_follows_the_clip_and_the_front_end_not_the_transcript(tmp_path: Path) -> None:

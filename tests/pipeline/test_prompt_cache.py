@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 
+from studio.model.generations import COSYVOICE3
 from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.pipeline import prompt_cache
 from studio.pipeline.control import Cancelled, RequestControl
@@ -75,7 +76,7 @@ def prompt(num_tokens: int) -> VoicePrompt:
 
 
 def store(folder: Path, flow: FakeFlow, *, memory: int = 1 << 20, disk: int = 1 << 20) -> PromptCache:
-    return PromptCache(folder, flow, memory_bytes=memory, disk_bytes=disk)  # type: ignore[arg-type]
+    return PromptCache(folder, flow, COSYVOICE3, memory_bytes=memory, disk_bytes=disk)  # type: ignore[arg-type]
 
 
 def prepare_and_close(store: PromptCache, prompt: VoicePrompt) -> PreparedVoice:
@@ -365,7 +366,7 @@ def test_a_voice_on_a_card_is_computed_before_a_line_on_another_stream_may_have_
 ) -> None:
     finished: list[str] = []
     monkeypatch.setattr(prompt_cache, "synchronize", finished.append)
-    on_card = PromptCache(tmp_path, FakeFlow(), memory_bytes=1 << 20, disk_bytes=0, device="cuda:1")  # type: ignore[arg-type]
+    on_card = PromptCache(tmp_path, FakeFlow(), COSYVOICE3, memory_bytes=1 << 20, disk_bytes=0, device="cuda:1")  # type: ignore[arg-type]
     on_card.prepared(prompt(5))
     assert finished == ["cuda:1"]
     on_card.prepared(prompt(5))

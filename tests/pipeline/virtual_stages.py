@@ -172,7 +172,7 @@ def best_fixed_start(machine: Machine, lengths: Sequence[int]) -> tuple[float, i
     chunks: list[tuple[int, float, float]] = []  # tokens of the request needed, flow seconds, seconds of sound
     before = 0
     for length in lengths:
-        for start, end in ChunkSchedule(PROMPT_TOKENS).remaining_chunks(0, length, LOOK_AHEAD_TOKENS):
+        for start, end in ChunkSchedule(PROMPT_TOKENS, 25).remaining_chunks(0, length, LOOK_AHEAD_TOKENS):
             needed = before + min(end + LOOK_AHEAD_TOKENS, length)
             chunks.append((needed, machine.flow_seconds(start, end), (end - start) / TOKENS_PER_SECOND))
         before += length

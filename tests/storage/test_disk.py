@@ -20,6 +20,7 @@ from studio.errors import (
     UnreadableScript,
     UnreadableText,
 )
+from studio.model.generations import COSYVOICE3
 from studio.pipeline.enrolment import prompt_key, read_features
 from studio.pipeline.request import VoiceReference
 from studio.project.drafts import recoverable_drafts
@@ -144,7 +145,7 @@ def _stored_voices(path: Path) -> None:
         ("clip.wav", read_audio, UnreadableClip),
         ("clip.wav", validate_clip, UnreadableClip),
         ("clip.safetensors", validate_clip, UnreadableClip),
-        ("clip.safetensors", read_features, UnreadableClip),
+        ("clip.safetensors", lambda path: read_features(path, COSYVOICE3), UnreadableClip),
         ("clip.wav", lambda path: prompt_key(VoiceReference(path), ""), UnreadableClip),
         ("clip.wav", lambda path: ClipStore(path.parent / "clips").copy(path), UnreadableClip),
         ("ada.voice", read_voice_file, BadVoiceFile),

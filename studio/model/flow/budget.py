@@ -9,8 +9,8 @@ import torch
 
 # The rest is for weights not yet mapped, the other stages, and the person's other programs.
 _SHARE_OF_FREE_MEMORY = 0.5
-# Twenty seconds of prompt and speech, where nobody knows yet how long lines will be.
-USUAL_LINE_TOKENS = 20 * 25
+# Prompt and speech of a usual line, in speech tokens: the size caches are planned for before lengths are known.
+USUAL_LINE_TOKENS = 500
 # More than these keep no card busier.
 _MOST_LINES = 8
 

@@ -8,14 +8,11 @@ sequences) is not what runs fast for one row. Instead of: one module with switch
 from studio.model.speech_lm.loading import load_speech_lm, open_network, speech_lm_of
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.quality import QualityReport, compare_with_reference, random_request
-from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler, OfficialRASampler, RepetitionAwareSampler
+from studio.model.speech_lm.sampling import RepetitionAwareSampler
 from studio.model.speech_lm.silent_tokens import filter_silent_tokens
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 
 __all__ = [
-    "ForcedSampler",
-    "GreedySampler",
-    "OfficialRASampler",
     "QualityReport",
     "RepetitionAwareSampler",
     "SpeechLMNetwork",

@@ -13,7 +13,7 @@ import torch
 from studio.errors import ModelOverflow
 from studio.model.config import SamplingOptions
 
-_NEVER = float("-inf")
+NEVER = float("-inf")
 
 
 class RepetitionAwareSampler:
@@ -37,77 +37,27 @@ class RepetitionAwareSampler:
         return torch.stack([torch.rand((), generator=self._generator, dtype=torch.float64) for _ in range(count)])
 
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
-        scores = _permitted(logits, forbid)
-        tokens, probabilities = _nucleus(scores, self._options)
+        scores = allowed_scores(logits, forbid)
+        tokens, probabilities = nucleus(scores, self._options)
         point = torch.rand((), generator=self._generator, dtype=torch.float64).item() * sum(probabilities)
         index, inside = _locate(point, probabilities)
         token = tokens[index]
-        if not _is_repeated(token, history, self._options):
+        if not is_repeated(token, history, self._options):
             return token
-        scores[token] = _NEVER
+        scores[token] = NEVER
         shares = scores.softmax(dim=0, dtype=torch.float64).cumsum(dim=0)
         # "right": a share of nothing (the token itself, forbidden ones) is stepped over.
         return int(torch.searchsorted(shares, inside * shares[-1], right=True).clamp_(max=len(shares) - 1))
 
 
-class OfficialRASampler:
-    """The official procedure and its use of random numbers, for comparison with recorded draws."""
-
-    def __init__(self, options: SamplingOptions, seed: int) -> None:
-        self._options = options
-        self._generator = torch.Generator().manual_seed(seed)
-
-    def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
-        scores = _permitted(logits, forbid)
-        tokens, probabilities = _nucleus(scores, self._options)
-        token = tokens[self._draw(torch.tensor(probabilities, dtype=torch.float32))]
-        if _is_repeated(token, history, self._options):
-            scores[token] = _NEVER
-            token = self._draw(scores.softmax(dim=0))
-        return token
-
-    def _draw(self, weights: torch.Tensor) -> int:
-        return int(torch.multinomial(weights, 1, generator=self._generator))
-
-
-class GreedySampler:
-    """The likeliest permitted token."""
-
-    def __call__(
-        self,
-        logits: torch.Tensor,
-        history: Sequence[int],  # noqa: ARG002 the promise of every sampler
-        *,
-        forbid: slice | None,
-    ) -> int:
-        return int(_permitted(logits, forbid).argmax())
-
-
-class ForcedSampler:
-    """Tokens decided beforehand, then ``end_id``; the scores are computed but not looked at (benchmarks)."""
-
-    def __init__(self, tokens: Sequence[int], end_id: int) -> None:
-        self._tokens = tuple(tokens)
-        self._end_id = end_id
-
-    def __call__(
-        self,
-        logits: torch.Tensor,  # noqa: ARG002 the promise of every sampler
-        history: Sequence[int],
-        *,
-        forbid: slice | None,  # noqa: ARG002
-    ) -> int:
-        return self._tokens[len(history)] if len(history) < len(self._tokens) else self._end_id
-
-
-def _permitted(logits: torch.Tensor, forbid: slice | None) -> torch.Tensor:
+def allowed_scores(logits: torch.Tensor, forbid: slice | None) -> torch.Tensor:
     scores = logits.to("cpu", torch.float32, copy=True)
     if forbid is not None:
-        scores[forbid] = _NEVER
+        scores[forbid] = NEVER
     return scores
 
 
-def _nucleus(scores: torch.Tensor, options: SamplingOptions) -> tuple[list[int], list[float]]:
+def nucleus(scores: torch.Tensor, options: SamplingOptions) -> tuple[list[int], list[float]]:
     """The likeliest tokens, best first, up to and including the one that crosses ``top_p``, and their probabilities."""
     best = scores.softmax(dim=0).topk(min(options.top_k, len(scores)))
     probabilities: list[float] = best.values.tolist()
@@ -137,6 +87,6 @@ def _locate(point: float, probabilities: Sequence[float]) -> tuple[int, float]:
     return len(probabilities) - 1, 0.0  # rounding: the sum is a hair short of the point
 
 
-def _is_repeated(token: int, history: Sequence[int], options: SamplingOptions) -> bool:
+def is_repeated(token: int, history: Sequence[int], options: SamplingOptions) -> bool:
     recent = history[max(0, len(history) - options.window_tokens) :]
     return recent.count(token) >= options.window_tokens * options.repetition_ratio

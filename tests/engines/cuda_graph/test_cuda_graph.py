@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 from graph_cases import CPU, checkpoint_of
+from samplers import ForcedSampler, GreedySampler
 
 from studio.engines.candidate import Available, EngineTarget, Unusable
 from studio.engines.cuda_graph.candidates import CANDIDATES
@@ -27,7 +28,6 @@ from studio.model.config import Precision, SamplingOptions
 from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm import RepetitionAwareSampler, linear
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
-from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 

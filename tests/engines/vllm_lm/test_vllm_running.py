@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import pytest
 import torch
+from samplers import GreedySampler
 from vllm_cases import CPU, OTHER_REQUEST, REQUEST, plain_lm, target_of
 
 from studio.engines.candidate import Available, BuildJob
@@ -27,7 +28,6 @@ from studio.engines.vllm_lm.messages import Ended, Generate, Tokens
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.model.config import Precision, SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
-from studio.model.speech_lm.sampling import GreedySampler
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 pytestmark = [

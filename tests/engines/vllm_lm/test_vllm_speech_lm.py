@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 import pytest
 import torch
+from samplers import ForcedSampler, GreedySampler
 from vllm_cases import OTHER_REQUEST, REQUEST, plain_lm
 
 from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan, Row
@@ -18,7 +19,6 @@ from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.errors import EngineDied, SequenceTooLong
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
-from studio.model.speech_lm.sampling import ForcedSampler, GreedySampler
 from studio.model.stages import SpeechTokenRequest
 
 

@@ -30,7 +30,10 @@ def checkpoint(
 def test_flow_hears_its_prompt_and_does_not_exaggerate(checkpoint: Checkpoint) -> None:
     flow = checkpoint.load_flow(Precision.FLOAT32, "cpu")
     num_tokens = checkpoint.flow.num_speech_tokens
-    prompt, tokens = random_prompt(15, num_tokens), random_tokens(20, num_tokens)
+    prompt, tokens = (
+        random_prompt(15, num_tokens, frames_per_token=flow.frames_per_token),
+        random_tokens(20, num_tokens),
+    )
     nudged = torch.from_numpy(prompt.mel) + 1e-3 * torch.randn(30, 80, generator=torch.Generator().manual_seed(0))
     mel, close, other = (
         flow.decode_whole(FlowPrompt(speech_tokens, values, prompt.embedding), tokens)
