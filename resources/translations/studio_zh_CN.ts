@@ -1331,10 +1331,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>其日志：{path}</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid}.</source>
-        <translation>有一块会超出流模型的网格（{grid}）{beyond} 个 token。</translation>
-    </message>
-    <message>
         <source>A first hop of {hop} tokens does not end on the grid of this voice.</source>
         <translation>首块 {hop} 个 token 没有落在此声音的网格上。</translation>
     </message>
@@ -1487,7 +1483,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
     </message>
     <message>
@@ -1583,24 +1579,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新复制或下载。</translation>
     </message>
     <message>
-        <source>Cut the recording into shorter ones.</source>
-        <translation>请把录音切成较短的几段。</translation>
-    </message>
-    <message>
-        <source>Cut where prompt and spoken tokens together are a multiple of it.</source>
-        <translation>请在提示与已说 token 的总数为其整数倍处切分。</translation>
-    </message>
-    <message>
         <source>Do not use it.</source>
         <translation>请不要使用它。</translation>
     </message>
     <message>
         <source>Do not use it; download the model again from a source you trust.</source>
         <translation>请不要使用它；请从可信的来源重新下载模型。</translation>
-    </message>
-    <message>
-        <source>Download the model again, or mend the file by hand.</source>
-        <translation>请重新下载模型，或手动修复该文件。</translation>
     </message>
     <message>
         <source>Download the model again, or repair its folder.</source>
@@ -1659,16 +1643,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 中，语言模型与流模型的语音 token 数不一致（{lm_tokens} 与 {flow_tokens}）。</translation>
     </message>
     <message>
-        <source>In {file}, {key} multiplies what is no number.</source>
-        <translation>{file} 中，{key} 把不是数字的东西相乘。</translation>
-    </message>
-    <message>
         <source>In {file}, {key} refers to itself.</source>
         <translation>{file} 中，{key} 引用了自己。</translation>
-    </message>
-    <message>
-        <source>In {file}, {key} refers to {reference}, which is not there.</source>
-        <translation>{file} 中，{key} 引用了不存在的 {reference}。</translation>
     </message>
     <message>
         <source>In {file}, {key} {what}.</source>
@@ -1851,7 +1827,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新安装 CUDA 版 PyTorch（其中自带该编译器），或选择 bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
+        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
         <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
@@ -2067,10 +2043,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法使用 {file} 中的录音。</translation>
     </message>
     <message>
-        <source>The recording lasts {seconds:.1f} s; the model listens to at most {longest:.0f} s at once.</source>
-        <translation>录音长 {seconds:.1f} 秒；模型一次最多听 {longest:.0f} 秒。</translation>
-    </message>
-    <message>
         <source>The recording {file} cannot be read ({reason}).</source>
         <translation>无法读取录音 {file}（{reason}）。</translation>
     </message>
@@ -2259,16 +2231,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请使用 {known}。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is 300.</source>
-        <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 300 秒。</translation>
-    </message>
-    <message>
         <source>Wait some minutes, or choose the other source or a mirror.</source>
         <translation>请等几分钟，或换另一个来源或镜像。</translation>
-    </message>
-    <message>
-        <source>What 8-bit weights need cannot be compiled for this graphics card ({reason}).</source>
-        <translation>无法为这块显卡编译 8 位权重所需的程序（{reason}）。</translation>
     </message>
     <message>
         <source>Write 1 to {longest} letters.</source>
@@ -2447,10 +2411,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有已安装的</translation>
     </message>
     <message>
-        <source>of another shape: {names}</source>
-        <translation>形状不同：{names}</translation>
-    </message>
-    <message>
         <source>permission denied</source>
         <translation>没有权限</translation>
     </message>
@@ -2539,8 +2499,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
-        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
+        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
+        <translation>未安装 vLLM（pip install 'timbre-studio[vllm]'）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -2591,16 +2551,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法读取 {file}：它不完整或已损坏。</translation>
     </message>
     <message>
-        <source>{file} describes a model this program does not speak ({described}).</source>
-        <translation>{file} 描述的模型不受本程序支持（{described}）。</translation>
-    </message>
-    <message>
         <source>{file} describes an impossible network.</source>
         <translation>{file} 描述了一个不可能的网络。</translation>
-    </message>
-    <message>
-        <source>{file} does not fit the settings of its model folder ({complaints}).</source>
-        <translation>{file} 与其模型文件夹的设置不符（{complaints}）。</translation>
     </message>
     <message>
         <source>{file} holds no settings.</source>
@@ -2611,20 +2563,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 中没有我们能读取的声音特征。</translation>
     </message>
     <message>
-        <source>{file} holds something other than named tensors.</source>
-        <translation>{file} 中有不是命名张量的内容。</translation>
-    </message>
-    <message>
         <source>{file} in {folder} is damaged.</source>
         <translation>{folder} 中的 {file} 已损坏。</translation>
     </message>
     <message>
         <source>{file} in {folder} is not a list of styles.</source>
         <translation>{folder} 中的 {file} 不是风格列表。</translation>
-    </message>
-    <message>
-        <source>{file} is a network, but not the one its name says.</source>
-        <translation>{file} 是一个网络，但与其名称不符。</translation>
     </message>
     <message>
         <source>{file} is damaged: {what}.</source>
@@ -2649,10 +2593,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} is missing from {folder}.</source>
         <translation>{folder} 中缺少 {file}。</translation>
-    </message>
-    <message>
-        <source>{file} is not a plain weight file: it is damaged, or wants to run code when opened.</source>
-        <translation>{file} 不是单纯的权重文件：它已损坏，或会在打开时运行代码。</translation>
     </message>
     <message>
         <source>{file} is not a project of this program.</source>
@@ -2895,20 +2835,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>更改没有保存。{reason}仅保留在内存中的更改：{count} 处。</translation>
     </message>
     <message>
-        <source>In {file}, the two tensors of the weight of {layer} do not fit together.</source>
-        <translation>{file} 中 {layer} 权重的两个张量不匹配。</translation>
-    </message>
-    <message>
         <source>The settings of the model describe an impossible network ({reason}).</source>
         <translation>模型配置描述的网络无法构建（{reason}）。</translation>
-    </message>
-    <message>
-        <source>{file} describes far larger tensors than it holds.</source>
-        <translation>{file} 声明的张量远大于文件实际包含的数据。</translation>
-    </message>
-    <message>
-        <source>{file} holds tensors of a kind that a model does not have ({names}).</source>
-        <translation>{file} 含有模型不使用的张量类型（{names}）。</translation>
     </message>
     <message>
         <source>Download the newer release of {generation}, whose settings are in {newer}.</source>
@@ -2955,8 +2883,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
-        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
+        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
+        <translation>{program} 也可以运行 pip install "timbre-studio[media]"。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3263,7 +3191,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
         <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -3627,7 +3555,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -3667,7 +3595,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program&apos;s list of models is damaged ({file}).</source>
+        <source>The program's list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -3675,7 +3603,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy requires a login (status {status}).</source>
+        <source>This computer's proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -3699,7 +3627,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer&apos;s proxy</source>
+        <source>cannot be reached through this computer's proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -3759,7 +3687,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
+        <source>This computer's proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -4219,7 +4147,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型未生成任何语音就停止了。</translation>
     </message>
     <message>
-        <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
+        <source>The model's yaml file lacks a value or contains an invalid one.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有无效的值。</translation>
     </message>
     <message>
@@ -4291,7 +4219,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有此名称的音色或文件。</translation>
     </message>
     <message>
-        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
+        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker's log.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
@@ -4422,7 +4350,79 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>See the Log tab for details.</source>
         <translation>详情请见“日志”标签页。</translation>
     </message>
-</context>
+<message>
+        <source>Download the model again, or correct the file by hand.</source>
+        <translation>请重新下载模型，或手动修正该文件。</translation>
+    </message>
+    <message>
+        <source>In {file}, the two tensors of the weight of {layer} do not match.</source>
+        <translation>{file} 中 {layer} 权重的两个张量不匹配。</translation>
+    </message>
+    <message>
+        <source>In {file}, {key} multiplies a value that is not a number.</source>
+        <translation>{file} 中，{key} 乘了一个不是数字的值。</translation>
+    </message>
+    <message>
+        <source>In {file}, {key} refers to {reference}, which does not exist.</source>
+        <translation>{file} 中，{key} 引用的 {reference} 不存在。</translation>
+    </message>
+    <message>
+        <source>Split the recording into shorter parts.</source>
+        <translation>请将录音分成较短的几段。</translation>
+    </message>
+    <message>
+        <source>The kernel for 8-bit weights cannot be compiled for this GPU ({reason}).</source>
+        <translation>无法为此显卡编译 8 位权重的内核（{reason}）。</translation>
+    </message>
+    <message>
+        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.</source>
+        <translation>分块会在流模型每 {grid} 个词元一格的网格之后 {beyond} 个词元处结束。</translation>
+    </message>
+    <message>
+        <source>End chunks where the tokens of prompt and speech together are a multiple of it.</source>
+        <translation>请在提示与语音的词元总数为其整数倍处结束分块。</translation>
+    </message>
+    <message>
+        <source>The recording lasts {seconds:.1f} s; the model reads at most {longest:.0f} s at a time.</source>
+        <translation>录音长 {seconds:.1f} 秒，模型一次最多读取 {longest:.0f} 秒。</translation>
+    </message>
+    <message>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.</source>
+        <translation>音色录音与句子合计 {seconds:.0f} 秒，模型的上限是 {longest} 秒。</translation>
+    </message>
+    <message>
+        <source>of wrong shape: {names}</source>
+        <translation>形状不符：{names}</translation>
+    </message>
+    <message>
+        <source>{file} contains a different network than its name says.</source>
+        <translation>{file} 中的网络与文件名不符。</translation>
+    </message>
+    <message>
+        <source>{file} contains something other than named tensors.</source>
+        <translation>{file} 中有命名张量以外的内容。</translation>
+    </message>
+    <message>
+        <source>{file} contains tensors of an unsupported kind ({names}).</source>
+        <translation>{file} 含有不支持的张量类型（{names}）。</translation>
+    </message>
+    <message>
+        <source>{file} describes an unsupported model ({described}).</source>
+        <translation>{file} 描述的模型不受支持（{described}）。</translation>
+    </message>
+    <message>
+        <source>{file} describes far larger tensors than it contains.</source>
+        <translation>{file} 声明的张量远大于实际内容。</translation>
+    </message>
+    <message>
+        <source>{file} does not match the settings of its model folder ({complaints}).</source>
+        <translation>{file} 与模型文件夹的设置不符（{complaints}）。</translation>
+    </message>
+    <message>
+        <source>{file} is not a plain weight file: it is damaged, or would run code when opened.</source>
+        <translation>{file} 不是纯权重文件：文件已损坏，或打开时会执行代码。</translation>
+    </message>
+    </context>
 <context>
     <name>ExportDialog</name>
     <message>
@@ -4797,7 +4797,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
+        <source>Recommended: {name}, the newest model. It fits into the GPU's memory.</source>
         <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
     </message>
     <message>
@@ -5193,7 +5193,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
     </message>
     <message>
-        <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
+        <source>Instruct mode: the model follows your words, and takes the voice's sound as it is.</source>
         <translation>指令模式：模型按你的描述朗读，音色取自声音本身。</translation>
     </message>
     <message>
@@ -6345,7 +6345,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>播放设备</translation>
     </message>
     <message>
-        <source>Where takes are heard. If it is unplugged, the system&apos;s own device is used.</source>
+        <source>Where takes are heard. If it is unplugged, the system's own device is used.</source>
         <translation>在哪里试听。如果设备被拔掉，则使用系统默认设备。</translation>
     </message>
     <message>
@@ -6413,7 +6413,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行模型的设备</translation>
     </message>
     <message>
-        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card&apos;s name.</source>
+        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card's name.</source>
         <translation>auto 表示显存最大的显卡；没有显卡时用处理器。也可以填 cpu、cuda、cuda:1，或显卡名称的一部分。</translation>
     </message>
     <message>
@@ -6497,7 +6497,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>今后模型保存的位置；每个模型占 3 到 7 GB。其他位置的模型不会移动。</translation>
     </message>
     <message>
-        <source>With the program&apos;s data</source>
+        <source>With the program's data</source>
         <translation>与程序数据在一起</translation>
     </message>
     <message>
@@ -6581,7 +6581,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>每行之后停顿相同</translation>
     </message>
     <message>
-        <source>Between the lines of a joined file; otherwise each line&apos;s own pause.</source>
+        <source>Between the lines of a joined file; otherwise each line's own pause.</source>
         <translation>用于合并文件的各行之间；否则使用每行自己的停顿。</translation>
     </message>
     <message>

@@ -1,1 +1,1 @@
-"""The mathematics, one file per stage. Tensors in, tensors out."""
+"""The networks of each stage: tensors in, tensors out. SPECIFICATION.md describes the models."""

@@ -1,4 +1,4 @@
-"""A model folder in the official layout: recognised by its content, checked, and opened stage by stage."""
+"""Model folders in the official layout: detection, checks, and loading of each stage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from studio.text.tokenizer import TextTokenizer
 
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _SAMPLED_BYTES = 1 << 16
-# Far above any released model, and low enough that such a network can be described in bounded time and memory.
+# Far above any released model, yet low enough to describe such a network in bounded time and memory.
 _QWEN_LIMITS = {
     "vocab_size": 1 << 20,
     "hidden_size": 1 << 14,
@@ -38,12 +38,12 @@ _QWEN_LIMITS = {
     "num_attention_heads": 256,
     "num_key_value_heads": 256,
 }
-_MOST_POSITIONS = 1 << 18  # the table of rotary positions is computed in advance
+_MOST_POSITIONS = 1 << 18  # the table of rotary positions is precomputed
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """An opened folder: settings read and checked, weights not yet touched."""
+    """A model folder whose settings are read and checked. Weights are loaded stage by stage."""
 
     folder: Path
     generation: Generation
@@ -53,7 +53,7 @@ class Checkpoint:
     prompt_mel: PromptMelConfig
 
     def speech_lm_path(self, variant: str | None = None) -> Path:
-        """``variant`` ``rl`` is ``llm.rl.pt``, the same network after reinforcement learning."""
+        """Return the path of ``llm.pt``, or of a variant: "rl" is ``llm.rl.pt``, after reinforcement learning."""
         return self.folder / (f"llm.{variant}.pt" if variant else "llm.pt")
 
     def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> TorchSpeechLM:
@@ -62,7 +62,7 @@ class Checkpoint:
     def load_flow(
         self, precision: Precision, device: str, *, num_steps: int | None = None, left_context_frames: int | None = None
     ) -> FlowDecoder:
-        """``num_steps`` and ``left_context_frames`` are approximations; None keeps the exact ones."""
+        """Load the flow. ``num_steps`` and ``left_context_frames`` are approximations; None is exact."""
         options = FlowOptions(num_steps=num_steps, left_context_frames=left_context_frames)
         return load_flow(self.folder / "flow.pt", self.flow, precision, device, options)
 
@@ -80,9 +80,9 @@ class Checkpoint:
         return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads, cuda_index=cuda_index)
 
     def weights_key(self, variant: str | None = None) -> str:
-        """Tells weights apart, wherever their folder lies and whatever it is called: all that decides how it speaks.
+        """Return a key of the weights that does not depend on the path of their folder.
 
-        The end of a torch file lists a checksum of each tensor, so a sample of the file is enough.
+        A torch file ends with checksums of its tensors, so samples of the file are enough.
         """
         digest = hashlib.sha256(f"{self.generation.name}\0{self.front_end_key()}\0".encode())
         for path in (self.speech_lm_path(variant), self.folder / "flow.pt", self.folder / "hift.pt"):
@@ -90,7 +90,7 @@ class Checkpoint:
         return digest.hexdigest()
 
     def front_end_key(self) -> str:
-        """What the features of a prompt depend on, beside its clip: tokenizer, speaker encoder, mel settings."""
+        """Return a key of what prompt features depend on besides the clip: tokenizer, speaker encoder, mel settings."""
         digest = hashlib.sha256(repr(self.prompt_mel).encode())
         for name in (self.generation.speech_tokenizer_file, "campplus.onnx"):
             digest.update(sampled_digest(self.folder / name))
@@ -98,10 +98,9 @@ class Checkpoint:
 
 
 def open_checkpoint(folder: Path) -> Checkpoint:
-    """Reads and checks everything small in ``folder``.
+    """Read and check the settings in ``folder``.
 
-    The generation is told by class names in the yaml, not by file names: a folder may hold several
-    yaml files, or one under an old name. Raises ``ModelNotFound``, ``UnknownGeneration``,
+    Raise ``ModelNotFound``, ``UnknownGeneration``,
     ``BadModelSettings``, ``MissingModelFile``, ``DamagedModelFile``.
     """
     generation, document = detect_generation(folder)
@@ -147,7 +146,7 @@ def _read_qwen(path: Path) -> QwenConfig:
     if not (
         are_possible
         and _is_count(config.max_positions, _MOST_POSITIONS)
-        and config.hidden_size % (2 * config.num_heads) == 0  # rotary positions turn pairs of values
+        and config.hidden_size % (2 * config.num_heads) == 0  # rotary positions rotate pairs of values
         and config.num_heads % config.num_kv_heads == 0
         and config.rope_theta > 0
         and config.rms_norm_eps >= 0
@@ -187,7 +186,7 @@ def _cross_check(checkpoint: Checkpoint, file_name: str) -> None:
 
 
 def sampled_digest(path: Path) -> bytes:
-    """Size and both ends of a file: enough to tell releases apart without reading gigabytes."""
+    """Return a digest of the size and both ends of a file, to distinguish releases without reading gigabytes."""
     try:
         require_regular_file(path)
         with path.open("rb") as file:

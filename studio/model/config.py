@@ -1,4 +1,4 @@
-"""The numbers that shape a model: read once from its folder (``official_yaml.py``), then plain data. No torch."""
+"""Model settings as plain data, read from a model folder by ``official_yaml.py``. No torch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Precision(Enum):
-    """How weights are held and multiplied; float32 is the reference."""
+    """Number format of weights and matrix products; float32 is the reference."""
 
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
@@ -18,7 +18,7 @@ class Precision(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """Repetition-aware sampling, specification E1. The defaults are those of all released models."""
+    """Options of repetition-aware sampling (specification E1). All released models use the defaults."""
 
     top_p: float = 0.8
     top_k: int = 25
@@ -28,7 +28,7 @@ class SamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class QwenConfig:
-    """``CosyVoice-BlankEN/config.json`` (specification E4)."""
+    """Settings from ``CosyVoice-BlankEN/config.json`` (specification E4)."""
 
     vocabulary_size: int
     hidden_size: int
@@ -47,10 +47,10 @@ class QwenConfig:
 
 @dataclass(frozen=True, slots=True)
 class SpeechTokenLayout:
-    """Where the special ids of a generation lie above its speech tokens (specification E5, E6).
+    """Special ids of a generation, which follow its speech tokens (specification E5, E6).
 
-    ``sos_row``/``task_row`` are rows of ``llm_embedding`` where ``has_llm_embedding``, else of
-    ``speech_embedding``. All ids from ``num_speech_tokens`` on stop the sequence.
+    ``sos_row`` and ``task_row`` index ``llm_embedding`` if ``has_llm_embedding``, else
+    ``speech_embedding``. Any id from ``num_speech_tokens`` on ends the sequence.
     """
 
     num_speech_tokens: int
@@ -72,14 +72,14 @@ class SpeechLMConfig:
     backbone: QwenConfig
     layout: SpeechTokenLayout
     sampling: SamplingOptions = SamplingOptions()
-    # While text is still arriving: this many text tokens, then this many speech tokens (E7).
+    # Block sizes of interleaved generation, while text still arrives (specification E7).
     interleave_text_tokens: int = 5
     interleave_speech_tokens: int = 15
 
 
 @dataclass(frozen=True, slots=True)
 class SolverConfig:
-    """Euler steps on the cosine grid with classifier-free guidance (specification F2)."""
+    """Euler steps on a cosine grid with classifier-free guidance (specification F2)."""
 
     num_steps: int = 10
     guidance_scale: float = 0.7
@@ -87,7 +87,7 @@ class SolverConfig:
 
 @dataclass(frozen=True, slots=True)
 class ConformerConfig:
-    """CosyVoice2's flow encoder (F5): ``num_blocks`` at token rate, ``num_up_blocks`` at frame rate."""
+    """Flow encoder of CosyVoice2 (F5): ``num_blocks`` at token rate, ``num_up_blocks`` at frame rate."""
 
     size: int
     num_heads: int
@@ -98,7 +98,7 @@ class ConformerConfig:
 
 @dataclass(frozen=True, slots=True)
 class UNetConfig:
-    """CosyVoice2's estimator (F6)."""
+    """Estimator of CosyVoice2 (F6)."""
 
     channels: int
     num_heads: int
@@ -109,7 +109,7 @@ class UNetConfig:
 
 @dataclass(frozen=True, slots=True)
 class DiTConfig:
-    """CosyVoice3's estimator (F7)."""
+    """Estimator of CosyVoice3 (F7)."""
 
     size: int
     depth: int
@@ -120,7 +120,7 @@ class DiTConfig:
 
 @dataclass(frozen=True, slots=True)
 class LookAheadConfig:
-    """CosyVoice3's look-ahead layer (F7)."""
+    """Look-ahead layer of CosyVoice3 (F7)."""
 
     in_channels: int
     channels: int
@@ -128,7 +128,7 @@ class LookAheadConfig:
 
 @dataclass(frozen=True, slots=True)
 class FlowConfig:
-    """Exactly one of (``conformer``, ``unet``) and (``lookahead``, ``dit``) is present."""
+    """Settings of the flow, with either ``conformer`` and ``unet`` or ``lookahead`` and ``dit``."""
 
     num_speech_tokens: int
     input_size: int
@@ -145,13 +145,13 @@ class FlowConfig:
 
 
 class VocoderKind(Enum):
-    NON_CAUSAL = "centred"  # CosyVoice2: convolutions see both sides
+    NON_CAUSAL = "centred"  # CosyVoice2: convolutions see past and future
     CAUSAL = "causal"  # CosyVoice3
 
 
 @dataclass(frozen=True, slots=True)
 class FlowSizesForNoise:
-    """Sizes of the flow that is built before CosyVoice3's vocoder, and so decides its constant noise (G8)."""
+    """Sizes of the flow built before CosyVoice3's vocoder: its random draws determine the constant noise (G8)."""
 
     num_speech_tokens: int = 6561
     input_size: int = 80
@@ -161,7 +161,7 @@ class FlowSizesForNoise:
 
 @dataclass(frozen=True, slots=True)
 class VocoderConfig:
-    """HiFT (specification G)."""
+    """Settings of the HiFT vocoder (specification G)."""
 
     kind: VocoderKind
     sample_rate: int
@@ -187,7 +187,7 @@ class VocoderConfig:
 
 @dataclass(frozen=True, slots=True)
 class PromptMelConfig:
-    """The mel spectrogram the flow is conditioned on (C4)."""
+    """Settings of the mel spectrogram that conditions the flow (C4)."""
 
     sample_rate: int
     window_samples: int = 1920

@@ -1,8 +1,8 @@
-"""A function of CUDA C, compiled for the card at hand when it is first wanted, and called on torch's tensors.
+"""CUDA C kernels, compiled at run time and launched on torch tensors.
 
-Decided: NVRTC and the driver, through ctypes. Because both are there wherever torch speaks to a card, on Windows as
-on Linux. Instead of Triton, which PyTorch does not bring along on Windows and which wants a C compiler when it runs,
-and of ``torch.cuda._compile_kernel``, which wants an installed CUDA toolkit for its headers.
+Decision: call NVRTC and the CUDA driver through ctypes. Reason: both are available wherever torch runs on a GPU,
+on Windows and Linux. Alternatives: Triton, which PyTorch does not include on Windows and which needs a C compiler
+at run time; ``torch.cuda._compile_kernel``, which needs the headers of an installed CUDA toolkit.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _SUCCESS = 0
 
 
 class CudaKernel:
-    """The functions ``names`` of ``source`` (each ``extern "C"``) on one card. Any thread and any stream may call them.
+    """The functions ``names`` of ``source`` (each ``extern "C"``) on one GPU, callable from any thread and stream.
 
-    Raises ``UnsupportedPrecision`` where they cannot be compiled or loaded.
+    Raises ``UnsupportedPrecision`` if they cannot be compiled or loaded.
     """
 
     def __init__(self, source: str, names: Sequence[str], device: torch.device) -> None:
@@ -49,7 +49,7 @@ class CudaKernel:
     def __call__(
         self, name: str, *arguments: torch.Tensor | int | None, blocks: tuple[int, int], num_threads: int
     ) -> None:
-        """Queues it on the current stream; tensors are given as their addresses, None as no address, numbers as ``int``."""
+        """Launch the function on the current stream. Tensors are passed as pointers, None as a null pointer."""
         values = [_as_c(argument) for argument in arguments]
         addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         stream = ctypes.c_void_p(torch.cuda.current_stream(self._device).cuda_stream)
@@ -62,7 +62,7 @@ class CudaKernel:
 
     @contextmanager
     def _in_context(self) -> Iterator[None]:
-        """A thread of Python's may never have spoken to this card."""
+        """Make the context of this GPU current: the calling thread may not have used the GPU before."""
         before = ctypes.c_void_p()
         self._check(self._driver.cuCtxPushCurrent_v2(self._context))
         try:
@@ -78,9 +78,9 @@ class CudaKernel:
 
 
 def compiled(source: str, architecture: str) -> bytes:
-    """The machine code of ``source`` for cards of ``architecture`` ("sm_90"). Needs no card. Raises ``UnsupportedPrecision``."""
+    """Return the machine code of ``source`` for ``architecture`` ("sm_90"). No GPU is needed. Raise ``UnsupportedPrecision``."""
     compiler = load_compiler()
-    assert compiler is not None, "whoever wants a kernel has asked whether there is a compiler"
+    assert compiler is not None, "callers check that a compiler is available"
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     options = (ctypes.c_char_p * 1)(f"--gpu-architecture={architecture}".encode())
     results = [compiler.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"timbre.cu", 0, None, None)]
@@ -90,7 +90,7 @@ def compiled(source: str, architecture: str) -> bytes:
         log = ctypes.create_string_buffer(max(1, size.value))
         compiler.nvrtcGetProgramLog(program, log)
         raise UnsupportedPrecision(
-            "What 8-bit weights need cannot be compiled for this graphics card ({reason}).",
+            "The kernel for 8-bit weights cannot be compiled for this GPU ({reason}).",
             remedy="Choose bfloat16 or float16.",
             reason=" ".join(log.value.decode(errors="replace").split())[:300] or architecture,
         )
@@ -108,7 +108,7 @@ def load_driver() -> Any:
 
 @cache
 def load_compiler() -> Any | None:
-    """NVRTC as this torch brings it along; None where there is none."""
+    """Load the NVRTC that comes with torch. Return None if it is missing."""
     for place in _compiler_places():
         try:
             return ctypes.CDLL(place)
@@ -124,7 +124,7 @@ def _compiler_places() -> Iterator[str]:
         return
     if torch.version.cuda:
         yield f"libnvrtc.so.{torch.version.cuda.partition('.')[0]}"
-    # From torch 2.11 on "cu13", before "cuda_nvrtc"; older builds have a copy of their own.
+    # The folder is "cu13" from torch 2.11 on and "cuda_nvrtc" before; older builds have a copy in torch/lib.
     yield from map(str, sorted(packages.glob("nvidia/*/lib/libnvrtc.so.*")))
     yield from map(str, sorted(libraries.glob("libnvrtc*.so*")))
 
@@ -136,7 +136,7 @@ def _as_c(argument: torch.Tensor | int | None) -> Any:
 
 
 class PerDeviceKernel:
-    """``source`` compiled once for every card that asks."""
+    """A kernel compiled once for each GPU that uses it."""
 
     def __init__(self, source: str, names: Sequence[str]) -> None:
         self.source = source

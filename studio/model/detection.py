@@ -1,4 +1,4 @@
-"""Which generation a folder holds, from its yaml alone: for everybody who must not load a model to know."""
+"""Detects the generation of a model folder from its yaml, without loading the model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LONGEST_NAME = 60
 
 
 def detect_generation(folder: Path) -> tuple[Generation, Document]:
-    """The generation of a model folder, and the yaml that says so. Reads nothing else, and needs no torch.
+    """Return the generation of a model folder and its yaml. No torch is needed.
 
-    The generation is told by class names in the yaml, not by file names: a folder may hold several
-    yaml files, or one under an old name. Raises ``ModelNotFound``, ``UnknownGeneration``,
+    Class names in the yaml determine the generation, not file names: a folder may contain several
+    yaml files, or one under an old name. Raise ``ModelNotFound``, ``UnknownGeneration``,
     ``BadModelSettings``.
     """
     if not folder.is_dir():
@@ -24,7 +24,7 @@ def detect_generation(folder: Path) -> tuple[Generation, Document]:
             remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
             folder=folder,
         )
-    # Newest first: a folder with several files is what its newest file says.
+    # Newest first: of several files, the newest determines the generation.
     paths = sorted(folder.glob("cosyvoice*.yaml"), reverse=True)
     if not paths:
         raise ModelNotFound(
@@ -41,7 +41,7 @@ def detect_generation(folder: Path) -> tuple[Generation, Document]:
                 return generation, document
     described = ", ".join(str(name)[:_LONGEST_NAME] for name in names)
     raise UnknownGeneration(
-        "{file} describes a model this program does not speak ({described}).",
+        "{file} describes an unsupported model ({described}).",
         remedy="Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
         file=paths[-1].name,
         described=described,
@@ -49,7 +49,7 @@ def detect_generation(folder: Path) -> tuple[Generation, Document]:
 
 
 def _require_streaming_flow(generation: Generation, document: Document) -> None:
-    """Raise ``UnknownGeneration`` for a first release, whose flow was not trained to make speech in chunks."""
+    """Raise ``UnknownGeneration`` for a first release, whose flow was not trained for streaming."""
     if generation.first_release_estimator is None:
         return
     if document.root.section("flow").section("decoder").class_name("estimator") == generation.first_release_estimator:

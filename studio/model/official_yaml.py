@@ -1,7 +1,7 @@
-"""The yaml of an official model folder, read as data.
+"""Safe reader for the yaml of official model folders.
 
-Its tags (``!new:``, ``!name:``, ``!apply:``) would build objects and run functions in the program it
-was written for. Here a tag is a word: nothing is imported or called (specification A6).
+The tags (``!new:``, ``!name:``, ``!apply:``) make the official program build objects and call functions.
+Here they are plain strings: nothing is imported or called (specification A6).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from studio.wording import Message, wording
 
 _REFERENCE = re.compile(r"<([\w]+)>")
 _MAX_BYTES = 1 << 18
-# Nodes with every alias written out: a few lines of aliases of aliases stand for billions.
+# Limit on nodes with all aliases expanded: a few lines of nested aliases can expand to billions.
 _MAX_NODES = 100_000
 _MAX_LIST = 64
 _MAX_FACTORS = 4
 _MAX_DEPTH = 8
 _MAX_FACTOR = 1 << 30
 _MAX_INTEGER_BITS = 64
-# What PyYAML's safe loader raises; scalars with a wrong tag make it raise whatever Python does with them.
+# Errors of PyYAML's safe loader. A scalar with a wrong tag raises the error of the failed conversion.
 _UNREADABLE = (
     yaml.YAMLError,
     OSError,
@@ -37,14 +37,14 @@ _UNREADABLE = (
     AttributeError,
     ArithmeticError,
 )
-_REMEDY = "Download the model again, or mend the file by hand."
+_REMEDY = "Download the model again, or correct the file by hand."
 
 Value = object
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedNode:
-    """``!new:pkg.Class {…}``: the words after the ``!``, and whatever came with it."""
+    """A tagged value such as ``!new:pkg.Class {…}``: the text after the ``!`` and the value."""
 
     tag: str
     value: Value
@@ -59,7 +59,7 @@ class _DataLoader(yaml.SafeLoader):
 
 
 class _ShortRepr(reprlib.Repr):
-    """A value as it is quoted in an error: a glimpse, however large it is."""
+    """Short representation of a value of any size, for error messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class _ShortRepr(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:
         return super().repr_int(x, level) if x.bit_length() <= _MAX_INTEGER_BITS else "a number of many digits"
 
-    def repr_Tagged(self, x: TaggedNode, _level: int) -> str:  # noqa: N802 - reprlib looks it up by the class name
+    def repr_TaggedNode(self, x: TaggedNode, _level: int) -> str:  # noqa: N802 - looked up by class name
         return f"!{self.repr_str(x.tag, 0)}"
 
 
@@ -76,11 +76,11 @@ _short = _ShortRepr().repr
 
 
 def _check_size(node: yaml.Node | None, sizes: dict[int, int]) -> int:
-    """Return the number of nodes below ``node``, aliases counted every time. Raise ``ValueError`` beyond the limit."""
+    """Return the number of nodes below ``node`` with aliases expanded. Raise ``ValueError`` beyond the limit."""
     if node is None or isinstance(node, yaml.ScalarNode):
         return 1
     if id(node) not in sizes:
-        sizes[id(node)] = _MAX_NODES  # while it is being counted: a node within itself
+        sizes[id(node)] = _MAX_NODES  # rejects a node that contains itself
         parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
         size = 1
         for part in parts:
@@ -92,8 +92,7 @@ def _check_size(node: yaml.Node | None, sizes: dict[int, int]) -> int:
 
 
 def _load(text: str) -> Value:
-    """Parse ``text`` as data."""
-    # Derives from the safe loader and turns every tag into a word.
+    """Parse ``text`` with a safe loader that keeps tags as strings."""
     loader = _DataLoader(text)
     try:
         node = loader.get_single_node()
@@ -117,7 +116,7 @@ _DataLoader.add_multi_constructor("!", _construct_tagged)
 
 
 class ConfigSection:
-    """One mapping of the file, with typed, checked access; remembers its path for error sentences."""
+    """One mapping of the file, with typed and checked access. Errors name its path."""
 
     def __init__(self, document: Document, path: str, values: dict[str, Value]) -> None:
         self._document = document
@@ -125,7 +124,7 @@ class ConfigSection:
         self._values = values
 
     def class_name(self, key: str) -> str | None:
-        """Return the last word of the tag of ``key``: ``CosyVoice3LM`` for ``llm``."""
+        """Return the class name in the tag of ``key``, such as ``CosyVoice3LM`` for ``llm``."""
         value = self._values.get(key)
         return value.class_name if isinstance(value, TaggedNode) else None
 
@@ -214,7 +213,7 @@ def _are_counts(value: Value) -> bool:
 
 
 class Document:
-    """A whole file. Raises ``BadModelSettings`` for anything that is not the yaml we know how to read."""
+    """A whole yaml file. Raises ``BadModelSettings`` for unsupported content."""
 
     def __init__(self, path: Path) -> None:
         self.file_name = path.name
@@ -237,7 +236,7 @@ class Document:
         self.root = ConfigSection(self, "", loaded)
 
     def resolve(self, value: Value, where: str, depth: int = 0) -> Value:
-        """Follows ``!ref <name>`` and products ``!ref <a> * <b>``; refuses any other arithmetic."""
+        """Resolve ``!ref <name>`` and products ``!ref <a> * <b>``. Other arithmetic is an error."""
         if not isinstance(value, TaggedNode) or value.tag != "ref":
             return value
         if depth > _MAX_DEPTH:
@@ -248,7 +247,7 @@ class Document:
             match = _REFERENCE.fullmatch(part.strip())
             if match is None or match[1] not in self._values:
                 raise BadModelSettings(
-                    "In {file}, {key} refers to {reference}, which is not there.",
+                    "In {file}, {key} refers to {reference}, which does not exist.",
                     remedy=_REMEDY,
                     file=self.file_name,
                     key=where,
@@ -261,7 +260,10 @@ class Document:
         for factor in factors:
             if not isinstance(factor, int) or abs(factor) > _MAX_FACTOR:
                 raise BadModelSettings(
-                    "In {file}, {key} multiplies what is no number.", remedy=_REMEDY, file=self.file_name, key=where
+                    "In {file}, {key} multiplies a value that is not a number.",
+                    remedy=_REMEDY,
+                    file=self.file_name,
+                    key=where,
                 )
             product *= factor
         return product

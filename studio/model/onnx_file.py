@@ -1,4 +1,4 @@
-"""Opening the ONNX networks of a model folder: quiet, on the CPU, and with a sentence where the file is no good."""
+"""Loading and checking of the ONNX networks in a model folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psutil
 from studio.errors import DamagedModelFile, MissingModelFile, UnsupportedPrecision
 from studio.model.onnx_runtime import onnxruntime, ort_errors
 
-# What ONNX Runtime raises for a file; its exceptions share no base class.
+# Errors of ONNX Runtime for a bad file; they have no common base class.
 LOAD_ERRORS = (
     ort_errors.EPFail,
     ort_errors.Fail,
@@ -31,10 +31,10 @@ _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
 
 def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = None) -> onnxruntime.InferenceSession:
-    """A session on ``path`` that stays silent; ``num_threads`` of None: one for each physical core.
+    """Open a session for ``path`` without log output. ``num_threads`` None uses one thread per physical core.
 
-    ``cuda_index``: on that graphics card instead of the processor.
-    Raises ``MissingModelFile``, ``DamagedModelFile``, and ``UnsupportedPrecision`` where the card cannot be used.
+    With ``cuda_index``, run on that GPU instead of the CPU.
+    Raise ``MissingModelFile``, ``DamagedModelFile``, and ``UnsupportedPrecision`` if the GPU cannot be used.
     """
     if not path.is_file():
         raise MissingModelFile(
@@ -47,8 +47,8 @@ def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = N
     options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = num_threads or psutil.cpu_count(logical=False) or 1
     options.inter_op_num_threads = 1
-    # These networks run once per voice: no memory kept for the next run, no threads spinning until then, and no
-    # second copy of the weights. That copy would make the run a tenth faster, and loading slower by more.
+    # These networks run once per voice, so keep no memory arena, spinning threads or prepacked weights. Prepacking
+    # would make a run 10 % faster but slow down loading by more.
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.disable_prepacking", "1")
@@ -63,18 +63,18 @@ def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = N
 
 
 def providers(cuda_index: int | None) -> list[str | tuple[str, dict[str, str]]]:
-    """What a session is to run on, for onnxruntime: a graphics card, or the processor."""
+    """Return the execution providers for a GPU, or for the CPU if ``cuda_index`` is None."""
     if cuda_index is None:
         return [_CPU]
-    # By itself it tries every way to convolve for each size it has not met yet, and no two sentences are of one size:
-    # half a second each (https://github.com/PaddlePaddle/PaddleX/pull/5057).
+    # The default search tries all convolution algorithms for each new input size, which takes half a second for
+    # nearly every sentence (https://github.com/PaddlePaddle/PaddleX/pull/5057).
     return [(_CUDA, {"device_id": str(cuda_index), "cudnn_conv_algo_search": "HEURISTIC"}), _CPU]
 
 
 def require_provider(session: onnxruntime.InferenceSession, cuda_index: int | None) -> None:
-    """The list of what is available names providers whose libraries are missing: only a session tells the truth.
+    """Raise ``UnsupportedPrecision`` if the session fell back to another device.
 
-    Raises ``UnsupportedPrecision`` where it fell back to another device.
+    The list of available providers includes those whose libraries are missing, so only a session is reliable.
     """
     if session.get_providers()[0] != (_CPU if cuda_index is None else _CUDA):
         raise UnsupportedPrecision(
@@ -86,16 +86,16 @@ def require_provider(session: onnxruntime.InferenceSession, cuda_index: int | No
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An input as it will be given: one of the types ``kinds``, and of ``shape``, with None where any size may come."""
+    """An expected input: one of the types ``kinds``, and a shape in which None stands for any size."""
 
     kinds: tuple[str, ...]
     shape: tuple[int | None, ...]
 
     def takes(self, port: onnxruntime.NodeArg) -> bool:
-        """Whether ONNX Runtime takes it: a size that the graph fixes must be the one given."""
+        """Return whether the network's input ``port`` accepts this: sizes fixed by the graph must be equal."""
         if port.type not in self.kinds:
             return False
-        return not port.shape or (  # a graph need not say
+        return not port.shape or (  # the shape is optional in a graph
             len(port.shape) == len(self.shape)
             and all(
                 wanted is None or not isinstance(size, int) or size == wanted
@@ -105,9 +105,9 @@ class Port:
 
 
 def require_inputs(path: Path, session: onnxruntime.InferenceSession, inputs: tuple[Port, ...]) -> None:
-    """Raise ``DamagedModelFile`` unless the network takes these inputs, in this order: names differ (specification D).
+    """Raise ``DamagedModelFile`` unless the network accepts ``inputs`` in this order. Names differ (specification D).
 
-    What it declares of its outputs is not looked at: converters write down the sizes of their example.
+    Declared outputs are not checked, since converters record the sizes of their example input.
     """
     ports = session.get_inputs()
     if len(ports) != len(inputs) or not all(want.takes(port) for want, port in zip(inputs, ports, strict=True)):
@@ -115,11 +115,11 @@ def require_inputs(path: Path, session: onnxruntime.InferenceSession, inputs: tu
 
 
 def run_network(path: Path, session: onnxruntime.InferenceSession, *inputs: np.ndarray) -> np.ndarray:
-    """Return the first output as a flat array, as the official program reads it. Raise ``DamagedModelFile``."""
+    """Return the first output as a flat array, as the official program does. Raise ``DamagedModelFile``."""
     names = (port.name for port in session.get_inputs())
     try:
         output = np.asarray(session.run(None, dict(zip(names, inputs, strict=True)))[0])
-    except ort_errors.InvalidArgument as error:  # it is made for one length only
+    except ort_errors.InvalidArgument as error:  # exported for a single length
         raise wrong_network(path) from error
     if output.dtype.kind not in "iuf":
         raise wrong_network(path)
@@ -127,9 +127,9 @@ def run_network(path: Path, session: onnxruntime.InferenceSession, *inputs: np.n
 
 
 def wrong_network(path: Path) -> DamagedModelFile:
-    """The error for a file that opens, but is another network than its name says."""
+    """Return the error for a valid file that contains another network than its name implies."""
     return DamagedModelFile(
-        "{file} is a network, but not the one its name says.",
+        "{file} contains a different network than its name says.",
         remedy="The folder mixes files of different models: download the model again.",
         file=path.name,
     )

@@ -1,4 +1,4 @@
-"""ONNX Runtime with its telemetry events off; every other module imports the library from here."""
+"""ONNX Runtime with telemetry disabled. All other modules import the library from here."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 __all__ = ["onnxruntime", "ort_errors"]
 
-# Builds for Windows that record events by its tracing do not read ORT_DISABLE_TELEMETRY (see ``studio.system.telemetry``).
+# Windows builds with event tracing ignore ORT_DISABLE_TELEMETRY (see ``studio.system.telemetry``).
 onnxruntime.disable_telemetry_events()

@@ -1,4 +1,4 @@
-"""Sound to the embedding that says whose voice it is: CAM++, through the model folder's own file (specification D4)."""
+"""CAM++ speaker encoder from the model folder (specification D4)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _EMBEDDING_SIZE = 192
 
 
 class SpeakerEncoder:
-    """Turns filter banks into speaker embeddings; may be shared by threads."""
+    """Computes speaker embeddings from filter banks. Thread-safe."""
 
     def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
-        """See ``open_onnx``; raises what that raises."""
+        """Open the network at ``path``; raise the errors of ``open_onnx``."""
         self._path = path
         self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
         require_inputs(path, self._session, (Port(("tensor(float)",), (1, None, _MEL_BINS)),))
@@ -25,7 +25,7 @@ class SpeakerEncoder:
     def embed(self, fbank: FloatArray) -> FloatArray:
         """Return the speaker embedding (192,), not normalised, of a mean-free Kaldi filter bank (T, 80).
 
-        Raise ``DamagedModelFile`` where the network answers with something else.
+        Raise ``DamagedModelFile`` if the output has another size.
         """
         embedding = run_network(self._path, self._session, fbank[None].astype(np.float32, copy=False))
         if len(embedding) != _EMBEDDING_SIZE:

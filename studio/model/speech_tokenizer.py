@@ -1,4 +1,4 @@
-"""Sound to speech tokens, through the model folder's own network (specification D1)."""
+"""Speech tokenizer from the model folder (specification D1)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _INTEGER_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
 
 class SpeechTokenizer:
-    """Turns Whisper log-mels into speech tokens; may be shared by threads."""
+    """Computes speech tokens from Whisper log-mels. Thread-safe."""
 
     def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
-        """See ``open_onnx``; raises what that raises."""
+        """Open the network at ``path``; raise the errors of ``open_onnx``."""
         self._path = path
         self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
         features = Port(("tensor(float)",), (1, _MEL_BINS, None))
@@ -28,22 +28,22 @@ class SpeechTokenizer:
         self._length_type = _INTEGER_TYPES[self._session.get_inputs()[1].type]
 
     def tokenize(self, log_mel: FloatArray) -> tuple[int, ...]:
-        """The speech tokens of ``log_mel`` (128, T): ceil(T / 4) of them, 25 a second.
+        """Return the speech tokens of ``log_mel`` (128, T): ceil(T / 4) of them, 25 per second.
 
-        Raises ``ClipTooLong`` beyond 30 s: the network was not made for more, the caller cuts. Raises
-        ``DamagedModelFile`` where the network answers with something else.
+        Raise ``ClipTooLong`` beyond 30 s, the limit of the network, and ``DamagedModelFile`` if the
+        output is not a list of tokens.
         """
         num_frames = log_mel.shape[1]
         if num_frames > LONGEST_SECONDS * _FRAMES_PER_SECOND:
             raise ClipTooLong(
-                "The recording lasts {seconds:.1f} s; the model listens to at most {longest:.0f} s at once.",
-                remedy="Cut the recording into shorter ones.",
+                "The recording lasts {seconds:.1f} s; the model reads at most {longest:.0f} s at a time.",
+                remedy="Split the recording into shorter parts.",
                 seconds=num_frames / _FRAMES_PER_SECOND,
                 longest=LONGEST_SECONDS,
             )
         features = log_mel[None].astype(np.float32, copy=False)
         length = np.array([num_frames], dtype=self._length_type)
-        # Rank and number type differ between the released files and conversions of them.
+        # Rank and number type differ between the released files and their conversions.
         tokens = run_network(self._path, self._session, features, length)
         ids = tokens.astype(np.int64)
         if not 0 < len(ids) <= num_frames or ids.min() < 0 or not np.array_equal(ids, tokens):

@@ -1,10 +1,10 @@
-"""What every engine of a stage promises, streaming included.
+"""Protocols of the synthesis stages, which every engine implements, streaming included.
 
-A stage lasts as long as the model; what lasts as long as one utterance is the object a stage opens
-(a generator of speech tokens, a ``FlowStream``, a ``VocoderStream``). Streams share a stage without
-touching each other. The plain PyTorch stages of this room are the reference for all other engines.
+A stage exists as long as the model. The state of one utterance is in the object that a stage opens: a
+generator of speech tokens, a ``FlowStream`` or a ``VocoderStream``. Streams of one stage are independent.
+The plain PyTorch stages in this package are the reference for all other engines.
 
-Shapes are written ``(channels, frames)``; the batch of one is left out at this border.
+Shapes are ``(channels, frames)``, without the batch dimension of one.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ FloatArray = npt.NDArray[np.float32]
 
 
 class SpeechTokenizer(Protocol):
-    """Sound to speech tokens; the reference is the model folder's own network under ONNX Runtime."""
+    """Audio features to speech tokens. Reference: the network in the model folder, under ONNX Runtime."""
 
     def tokenize(self, log_mel: FloatArray) -> tuple[int, ...]:
-        """The speech tokens of a Whisper log-mel (128, frames): a quarter as many. Raises ``ClipTooLong``."""
+        """Return one speech token per four frames of a Whisper log-mel (128, frames). Raise ``ClipTooLong``."""
         ...
 
 
 class SpeakerEncoder(Protocol):
-    """Sound to the embedding that says whose voice it is; the reference as for ``SpeechTokenizer``."""
+    """Audio features to a speaker embedding. Reference: as for ``SpeechTokenizer``."""
 
     def embed(self, fbank: FloatArray) -> FloatArray:
-        """The speaker embedding (192,) of a mean-free Kaldi filter bank (frames, 80)."""
+        """Return the speaker embedding (192,) of a mean-free Kaldi filter bank (frames, 80)."""
         ...
 
 
 class TokenSampler(Protocol):
-    """Chooses one speech token. Made per utterance; holds that utterance's random generator."""
+    """Selects speech tokens of one utterance; owns the random generator of that utterance."""
 
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
-        """Draws from ``logits`` (head_rows,), unnormalised, not to be modified.
+        """Draw a token from unnormalised ``logits`` (head_rows,), which must not be modified.
 
-        ``history``: all tokens sampled so far; ``forbid``: ids that must not be drawn now (minimum length).
+        ``history``: all tokens sampled so far; ``forbid``: ids that may not be drawn now (minimum length).
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechTokenRequest:
-    """One sentence for the speech language model. Token ids throughout (specification E2, E5, E6).
+    """One sentence for the speech language model, as token ids (specification E2, E5, E6).
 
-    ``min_tokens``/``max_tokens`` of None mean the generation's rule: 2 and 20 times the text tokens.
-    ``num_instruction_tokens`` of the prompt text come before everything else where text arrives in pieces:
-    CosyVoice3's prompt up to and including ``<|endofprompt|>`` (E7), none in CosyVoice2.
+    ``min_tokens`` and ``max_tokens`` None mean 2 and 20 times the number of text tokens.
+    The first ``num_instruction_tokens`` of the prompt text precede all other input when text arrives in
+    pieces: in CosyVoice3 the prompt up to and including ``<|endofprompt|>`` (E7), in CosyVoice2 none.
     """
 
     text_tokens: tuple[int, ...]
@@ -70,28 +70,27 @@ class SpeechLM(Protocol):
     """Text tokens to speech tokens."""
 
     sampling: SamplingOptions
-    engine: str  # in words: what multiplies, and how exactly
-    max_concurrent_lines: (
-        int  # so many gain by being spoken at the same time, each on a thread of its own; one more has room
-    )
+    engine: str  # description of the implementation and its precision
+    # Number of lines, each on its own thread, up to which concurrency pays; one more fits in memory.
+    max_concurrent_lines: int
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
-        """Speech tokens as they are made; the prompt's are not repeated, stop ids never appear.
+        """Yield new speech tokens, without prompt tokens and stop ids.
 
-        Closing the iterator ends the work. Raises ``SequenceTooLong``.
+        Closing the iterator ends the work. Raise ``SequenceTooLong``.
         """
         ...
 
     def generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
     ) -> Iterator[int]:
-        """The same while the text is still arriving (specification E7); ``request.text_tokens`` is empty."""
+        """Yield speech tokens while text still arrives (specification E7). ``request.text_tokens`` is empty."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FlowPrompt:
-    """What the flow hears of a voice: ``speech_tokens`` (P,), ``mel`` (2P, 80) natural-log, ``embedding`` (192,)."""
+    """Flow input from a voice prompt: ``speech_tokens`` (P,), natural-log ``mel`` (2P, 80), ``embedding`` (192,)."""
 
     speech_tokens: tuple[int, ...]
     mel: FloatArray = field(repr=False)
@@ -99,79 +98,79 @@ class FlowPrompt:
 
 
 class FlowPromptState(Protocol):
-    """Everything the prompt contributes to the flow: read-only, shared by every stream of the voice."""
+    """State of the flow after a prompt: read-only and shared by all streams of the voice."""
 
     @property
     def num_bytes(self) -> int: ...
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
-        """All of it by name, for a file; ``FlowDecoder.restore_prompt`` takes them back."""
+        """Return the state as named tensors for storage; ``FlowDecoder.restore_prompt`` reads them."""
         ...
 
 
 class FlowStream(Protocol):
-    """The flow's side of one utterance: speech tokens in, mel frames out, in order."""
+    """Flow state of one utterance: speech tokens in, mel frames out, in order."""
 
     def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
-        """The mel (80, 2 x len(tokens)) of the next ``tokens``.
+        """Return the mel (80, 2 x len(tokens)) of the next ``tokens``.
 
-        ``lookahead`` are the tokens that follow (exactly ``lookahead_tokens`` of them, not yet decoded),
-        or empty for the last call. Prompt plus tokens so far must end on the grid unless it is the last
-        call: else ``OffGridCut``.
+        ``lookahead``: the ``lookahead_tokens`` tokens after them, or empty in the last call. In all other
+        calls prompt and tokens so far must end on the chunk grid, otherwise raise ``OffGridCut``.
         """
         ...
 
     def close(self) -> None:
-        """Gives the memory back; no further call."""
+        """Free the memory. No further call is allowed."""
         ...
 
 
 class FlowDecoder(Protocol):
-    """Speech tokens to mel spectrogram, given a voice."""
+    """Speech tokens and a voice prompt to a mel spectrogram."""
 
     chunk_tokens: int
     lookahead_tokens: int
     frames_per_token: int
-    max_concurrent_lines: int  # so many of usual length gain by being decoded side by side; one more has room
+    # Number of lines of usual length up to which concurrency pays; one more fits in memory.
+    max_concurrent_lines: int
 
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
-        """The voice's constant part, once per voice: caches of every step and layer after the prompt.
+        """Compute the caches of all steps and layers after the prompt, once per voice.
 
-        ``progress`` receives the done share, 0..1; it may raise to cancel.
+        ``progress`` receives the completed share, 0..1, and may raise to cancel.
         """
         ...
 
     def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
-        """A state written earlier. Raises ``ValueError`` where the tensors do not fit prompt and model."""
+        """Restore a stored state. Raise ``ValueError`` if the tensors do not match prompt and model."""
         ...
 
     def prompt_key(self) -> str:
-        """What a stored prompt state depends on beside the prompt: weights, steps, guidance, noise, precision, layout."""
+        """Return a key of what a prompt state depends on besides the prompt, such as weights, steps and precision."""
         ...
 
     def open_stream(self, state: FlowPromptState) -> FlowStream: ...
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
-        """The mel (80, 2 x len(tokens)) of a whole utterance at once, with full attention (export quality)."""
+        """Return the mel (80, 2 x len(tokens)) of a whole utterance, with full attention (export quality)."""
         ...
 
 
 class VocoderStream(Protocol):
-    """The vocoder's side of one utterance."""
+    """Vocoder state of one utterance."""
 
     def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
-        """Samples (n,) that are final now, in -1..1; ``mel`` (80, frames) follows the frames given before.
+        """Return the samples (n,) that are final, in -1..1, after the next frames ``mel`` (80, frames).
 
-        Over all calls exactly ``samples_per_frame`` samples a frame come out.
+        All calls together return exactly ``samples_per_frame`` samples per frame.
         """
         ...
 
 
 class SourceNoise(Protocol):
-    """The random part of the vocoder's source signal, by absolute sample index (specification G4, G8)."""
+    """Noise in the vocoder's source signal, by absolute sample index (specification G4, G8)."""
 
     def columns(self, start: int, stop: int) -> torch.Tensor:
-        """(stop - start, 9) float32: one column a harmonic."""
+        """Return noise (stop - start, 9) float32, one column per harmonic."""
         ...
 
 
@@ -182,11 +181,11 @@ class Vocoder(Protocol):
     samples_per_frame: int
 
     def noise(self, seed: int) -> SourceNoise:
-        """The noise of an utterance: of ``seed`` where the generation draws it anew, else its constant table."""
+        """Return the noise of an utterance: drawn from ``seed`` in CosyVoice2, a constant table in CosyVoice3."""
         ...
 
     def open_stream(self, noise: SourceNoise) -> VocoderStream: ...
 
     def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
-        """Samples (samples_per_frame x frames,) of ``mel`` (80, frames) at once."""
+        """Return the samples (samples_per_frame x frames,) of a whole ``mel`` (80, frames)."""
         ...

@@ -1,7 +1,7 @@
-"""The streams of a graphics card, and who has which.
+"""Assignment of CUDA streams to threads.
 
-Torch has some for each card and hands them out in turn, whoever has them already. What a thread queues on a stream
-that another records would be recorded with it, and computed nowhere.
+Torch has a fixed number of streams per GPU and returns them in turn, even those already in use. Work queued
+on a stream while another thread captures a graph on it would become part of that graph and not be computed.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections import deque
 
 import torch
 
-# As many as torch has for a card.
+# Number of streams that torch has per GPU.
 _NUM_STREAMS = 32
 
 
 class StreamPool:
-    """One stream is for whoever records, one at a time; each thread may have one of the others, always the same.
+    """Reserves one stream for graph capture and gives each thread one of the others, always the same.
 
-    Always the same, because torch keeps a workspace of 8 or 32 MB for every stream on which a thread has multiplied.
+    Always the same because torch keeps a workspace of 8 or 32 MB for each stream and thread that has multiplied on it.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -28,7 +28,7 @@ class StreamPool:
             streams[stream.cuda_stream] = stream
         first, *others = streams.values()
         self.for_recording = first
-        # More threads than streams share some, and then wait for each other.
+        # If there are more threads than streams, some share a stream and wait for each other.
         self._others = deque(others or [first])
         self._lock = threading.Lock()
         self._own = threading.local()
@@ -48,8 +48,8 @@ _pools_lock = threading.Lock()
 
 
 def cuda_streams(device: torch.device) -> StreamPool:
-    """The one pool of a card."""
-    index = device.index or 0  # "cuda" is the first card
+    """Return the stream pool of the GPU ``device``."""
+    index = device.index or 0  # "cuda" is the first GPU
     with _pools_lock:
         if index not in _pools:
             _pools[index] = StreamPool(torch.device("cuda", index))
@@ -57,6 +57,6 @@ def cuda_streams(device: torch.device) -> StreamPool:
 
 
 def set_device(device: torch.device) -> None:
-    """Whatever this thread computes from now on is computed on that card as lines are: not on its default stream."""
-    torch.cuda.set_device(device.index or 0)  # TensorRT builds for the card that is the thread's
+    """Make ``device`` current for this thread, on the thread's own stream instead of the default one."""
+    torch.cuda.set_device(device.index or 0)  # TensorRT builds for the current GPU of the thread
     torch.cuda.set_stream(cuda_streams(device).of_this_thread())

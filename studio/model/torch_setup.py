@@ -1,4 +1,4 @@
-"""How torch computes in a process, the same where networks speak, are tried and are measured."""
+"""Process-wide torch settings, the same for synthesis, engine trials and benchmarks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import torch
 
 
 def configure_torch(num_threads: int) -> None:
-    """On ``num_threads`` of the processor, without denormal numbers, and float32 is float32 on a card too."""
+    """Use ``num_threads`` CPU threads, flush denormals to zero, and disable TF32."""
     torch.set_num_threads(num_threads)
     torch.set_flush_denormal(True)
-    # Of TF32's 10 bits the vocoder's phases are heard, and plain float32 is what every engine is compared with.
+    # TF32 keeps 10 bits, which is audible in the vocoder's phases. Engines are compared with plain float32.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False

@@ -1,4 +1,4 @@
-"""Weight files: read without executing anything, mapped rather than copied, every name accounted for."""
+"""Weight files: loaded without executing code, memory-mapped, and checked tensor by tensor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, WrongTensors
 from studio.wording import Message, listed, wording
 
-# What torch.load raises for a damaged file: whatever its unpickler ran into.
+# Errors of torch.load for a damaged file.
 LOAD_ERRORS = (
     RuntimeError, EOFError, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
     AssertionError, MemoryError, struct.error,
@@ -27,16 +27,16 @@ LOAD_ERRORS = (
 _GAN_PREFIX = "generator."
 _NAMES_SHOWN = 5
 _MADV_DONTNEED = 4
-# Tied tensors share what the file holds once: in the released models two do.
+# Tied tensors share stored values: in the released models, two do.
 _MOST_VIEWS = 4
 _Module = TypeVar("_Module", bound=nn.Module)
 
 
 def read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a ``.pt`` file by name, memory-mapped where its format allows.
+    """Return the tensors of a ``.pt`` file by name, memory-mapped if the format allows it.
 
-    A leading ``generator.`` is dropped from names (specification A5).
-    Raises ``MissingModelFile`` and ``DamagedModelFile`` (also for a pickle that wants to run code).
+    The prefix ``generator.`` is removed from names (specification A5).
+    Raise ``MissingModelFile`` and ``DamagedModelFile`` (also for a pickle that would run code).
     """
     if not path.is_file():
         raise MissingModelFile(
@@ -46,11 +46,11 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
             folder=path.parent,
         )
     try:
-        # Only the zip format can be mapped; the format before torch 1.6 is read into memory.
+        # Only the zip format can be mapped; the older format of torch before 1.6 is read into memory.
         loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except pickle.UnpicklingError as error:
         raise DamagedModelFile(
-            "{file} is not a plain weight file: it is damaged, or wants to run code when opened.",
+            "{file} is not a plain weight file: it is damaged, or would run code when opened.",
             remedy="Do not use it; download the model again from a source you trust.",
             file=path.name,
         ) from error
@@ -62,33 +62,33 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
         isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in loaded.items()
     ):
         raise DamagedModelFile(
-            "{file} holds something other than named tensors.", remedy="Download the model again.", file=path.name
+            "{file} contains something other than named tensors.", remedy="Download the model again.", file=path.name
         )
     _require_plain(loaded, path)
     return {name.removeprefix(_GAN_PREFIX): tensor for name, tensor in loaded.items()}
 
 
 def _require_plain(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
-    """Raise ``WrongTensors`` unless all are ordinary floating-point tensors that the file holds in full.
+    """Raise ``WrongTensors`` unless all are ordinary floating-point tensors, stored in full.
 
-    Views that repeat a few stored values take no room in the file, and all memory once they are copied.
+    Views that repeat a few stored values take no space in the file but fill the memory once copied.
     """
     strange = [name for name, tensor in tensors.items() if not (is_ordinary(tensor) and tensor.is_floating_point())]
     if strange:
         raise WrongTensors(
-            "{file} holds tensors of a kind that a model does not have ({names}).",
+            "{file} contains tensors of an unsupported kind ({names}).",
             remedy="Download the model again.",
             file=path.name,
             names=_shown(strange),
         )
     if sum(tensor.nbytes for tensor in tensors.values()) > _MOST_VIEWS * path.stat().st_size:
         raise WrongTensors(
-            "{file} describes far larger tensors than it holds.", remedy="Download the model again.", file=path.name
+            "{file} describes far larger tensors than it contains.", remedy="Download the model again.", file=path.name
         )
 
 
 def is_ordinary(tensor: torch.Tensor) -> bool:
-    """Return whether a tensor from a file is neither sparse, nested nor quantised, and has values."""
+    """Return whether a loaded tensor is dense, not nested, not quantised, and has values."""
     return (
         type(tensor) in (torch.Tensor, nn.Parameter)
         and tensor.layout is torch.strided
@@ -101,10 +101,10 @@ def is_ordinary(tensor: torch.Tensor) -> bool:
 def fold_weight_norm(
     tensors: Mapping[str, torch.Tensor], *, file_name: str, dtype: torch.dtype = torch.float32
 ) -> dict[str, torch.Tensor]:
-    """Replace each pair of weight normalisation, in either spelling, by the weight it stands for.
+    """Replace each weight-normalised pair, in either naming scheme, by its weight.
 
     ``w = v * g / |v|`` with the norm over all but the first dimension (specification G2), in ``dtype``.
-    Raise ``WrongTensors`` for a pair that does not fit together.
+    Raise ``WrongTensors`` if the shapes of a pair do not match.
     """
     folded = dict(tensors)
     for gain_ending, direction_ending in (
@@ -115,10 +115,10 @@ def fold_weight_norm(
             layer = name.removesuffix(gain_ending)
             direction = folded.get(layer + direction_ending)
             if direction is None:
-                continue  # the missing half is named when the module is filled
+                continue  # load_weights reports the missing tensor
             if direction.dim() < 2 or folded[name].shape != (len(direction), *(1,) * (direction.dim() - 1)):
                 raise WrongTensors(
-                    "In {file}, the two tensors of the weight of {layer} do not fit together.",
+                    "In {file}, the two tensors of the weight of {layer} do not match.",
                     remedy="Download the model again.",
                     file=file_name,
                     layer=layer,
@@ -131,7 +131,7 @@ def fold_weight_norm(
 
 
 class _NoInitialValues(TorchFunctionMode):
-    """Leaves parameters as they are allocated: every function of ``torch.nn.init`` does nothing."""
+    """Turns the functions of ``torch.nn.init`` into no-ops."""
 
     def __torch_function__(
         self, func: Callable[..., object], types: Iterable[type], args: tuple[object, ...] = (), kwargs: object = None
@@ -143,10 +143,10 @@ class _NoInitialValues(TorchFunctionMode):
 
 
 def meta_init(build: Callable[[], _Module]) -> _Module:
-    """Return the module that ``build`` makes, with shapes and no values, to be filled.
+    """Return the module made by ``build`` on the meta device, with shapes but no values.
 
-    The meta device alone would do, but drawing initial values there makes torch import its compiler (1.5 s).
-    Raise ``BadModelSettings`` where the sizes in the settings do not fit each other.
+    Initialisation is skipped as well, because on the meta device it makes torch import its compiler (1.5 s).
+    Raise ``BadModelSettings`` if the sizes in the settings contradict each other.
     """
     try:
         with torch.device("meta"), _NoInitialValues():
@@ -167,10 +167,10 @@ def load_weights(
     dtype: torch.dtype = torch.float32,
     ignored: Collection[str] = (),
 ) -> None:
-    """Puts ``tensors`` into ``module`` (made on the meta device) without copying those already of ``dtype``.
+    """Load ``tensors`` into ``module`` (on the meta device) without copying those already of ``dtype``.
 
-    ``ignored`` are names that may be in the file and are not used. Raises ``WrongTensors`` naming every
-    kind of disagreement. The module is left frozen and in evaluation mode.
+    ``ignored`` names may be present and are not used. Raise ``WrongTensors`` listing missing, unknown and
+    misshapen tensors. Afterwards the module is frozen and in evaluation mode.
     """
     wanted = module.state_dict()
     missing = [name for name in wanted if name not in tensors]
@@ -186,10 +186,10 @@ def load_weights(
     if unexpected:
         complaints.append(wording("unknown: {names}", names=_shown(unexpected)))
     if misshapen:
-        complaints.append(wording("of another shape: {names}", names=_shown(misshapen)))
+        complaints.append(wording("of wrong shape: {names}", names=_shown(misshapen)))
     if complaints:
         raise WrongTensors(
-            "{file} does not fit the settings of its model folder ({complaints}).",
+            "{file} does not match the settings of its model folder ({complaints}).",
             remedy="The folder mixes files of different models: download the model again.",
             file=file_name,
             complaints=listed(complaints),
@@ -210,10 +210,10 @@ def _as(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def release_pages(path: Path) -> None:
-    """Lets go of what has been read of a mapped file; touching it again reads it again.
+    """Release the pages of a mapped file that have been read. Accessing them again reads them again.
 
-    Keeps the peak low while weights are copied into another layout. Only on Linux: elsewhere the system
-    takes such pages when it needs them, but counts them as the program's until then.
+    This lowers peak memory while weights are repacked. Linux only: other systems reclaim such pages when
+    they need memory, but count them as used by the program until then.
     """
     if not sys.platform.startswith("linux"):
         return

@@ -79,7 +79,7 @@ def test_stream_that_outgrows_the_budget_goes_on_by_recomputing(reference: Path,
     prompt, tokens = random_prompt(config, 28), random_tokens(config, 150)
     ample = _decoder(reference, family, cache_budget_bytes=_AMPLE)
     state = ample.prepare_prompt(prompt)
-    # Room for the first slab of 200 frames and no other.
+    # Room for the first block of 200 frames and no other.
     tight = _decoder(
         reference,
         family,
@@ -161,7 +161,7 @@ def test_an_abandoned_stream_gives_its_memory_back(reference: Path) -> None:
     assert decoder.budget.used_bytes == 0
 
 
-def test_growth_comes_in_slabs_and_moves_nothing() -> None:
+def test_growth_comes_in_blocks_and_moves_nothing() -> None:
     estimator = CausalUNet(UNetConfig(8, 2, 4, 1, 1), mel_bins=4)
     layout = CacheLayout.of((estimator,), num_steps=2, num_rows=2, block_frames=50)
     cache = StageCache.empty(layout, CacheKind.KEYS_VALUES, torch.zeros(1), torch.float32)
@@ -169,11 +169,11 @@ def test_growth_comes_in_slabs_and_moves_nothing() -> None:
     for _ in range(60):
         assert cache.make_room(50, budget, torch.device("cpu"))
         cache.advance(50)
-        assert [slab.tensors["keys"].data_ptr() for slab in cache.slabs][: len(places)] == places
-        places = [slab.tensors["keys"].data_ptr() for slab in cache.slabs]
-        sizes = [slab.capacity for slab in cache.slabs]
+        assert [block.tensors["keys"].data_ptr() for block in cache.blocks][: len(places)] == places
+        places = [block.tensors["keys"].data_ptr() for block in cache.blocks]
+        sizes = [block.capacity for block in cache.blocks]
     assert sizes == [200, 200, 400, 800, 800, 800]
-    assert [slab.start for slab in cache.slabs] == [0, 200, 400, 800, 1600, 2400]
+    assert [block.start for block in cache.blocks] == [0, 200, 400, 800, 1600, 2400]
 
 
 def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Path, family: str) -> None:
@@ -185,15 +185,15 @@ def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Pat
     cuts = grid_cuts(53, 200)
     expected = streamed_mel(exact, exact.prepare_prompt(prompt), tokens, cuts)
     stream = bounded.open_stream(bounded.prepare_prompt(prompt))
-    mels, num_slabs = [], []
+    mels, num_blocks = [], []
     for start, stop in itertools.pairwise([0, *cuts, 200]):
         mels.append(stream.decode(tokens[start:stop], tokens[stop : stop + 3]))
-        num_slabs.append(len(stream._caches.estimator.slabs))  # type: ignore[union-attr]
+        num_blocks.append(len(stream._caches.estimator.blocks))  # type: ignore[union-attr]
     mel = torch.cat(mels, dim=1)
     seen = 2 * cuts[0] + 100  # the first block and two more
     assert relative_error(mel[:, :seen], expected[:, :seen]) <= 1e-5
     assert 1e-4 < relative_error(mel[:, seen : seen + 50], expected[:, seen : seen + 50]) < 1
-    assert max(num_slabs) <= 3
+    assert max(num_blocks) <= 3
 
 
 def test_half_precision_caches_are_near(reference: Path, family: str) -> None:
@@ -236,6 +236,6 @@ def test_what_a_usual_line_takes_is_what_its_caches_take(reference: Path, family
     config, model = flow_config(reference, family), decoder._model
     caches = FlowCaches.empty(decoder._layouts, CacheKind.KEYS_VALUES, model.noise, torch.float32)
     assert caches.make_prompt_room(_EXPECTED_FRAMES // config.frames_per_token, model)
-    slabs = [slab for part in caches.parts().values() for slab in part.slabs]
-    taken = sum(tensor.nbytes for slab in slabs for tensor in slab.tensors.values())
+    blocks = [block for part in caches.parts().values() for block in part.blocks]
+    taken = sum(tensor.nbytes for block in blocks for tensor in block.tensors.values())
     assert decoder._bytes_of(CacheKind.KEYS_VALUES) == taken

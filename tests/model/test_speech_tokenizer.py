@@ -66,7 +66,7 @@ def test_four_frames_make_a_token_rounded_up(tokenizer: SpeechTokenizer) -> None
 
 
 def test_more_than_thirty_seconds_are_refused(tokenizer: SpeechTokenizer) -> None:
-    with pytest.raises(ClipTooLong, match=r"lasts 30\.0 s; the model listens to at most 30 s"):
+    with pytest.raises(ClipTooLong, match=r"lasts 30\.0 s; the model reads at most 30 s"):
         tokenizer.tokenize(np.zeros((128, 3001), np.float32))
 
 
@@ -96,7 +96,7 @@ def test_damaged_file_is_named(
 
 
 def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path) -> None:
-    with pytest.raises(DamagedModelFile, match=r"campplus\.onnx is a network, but not the one"):
+    with pytest.raises(DamagedModelFile, match=r"campplus\.onnx contains a different network"):
         SpeechTokenizer(reference / "cosyvoice2" / "checkpoint" / "campplus.onnx")
 
     features = helper.make_tensor_value_info("feats", TensorProto.FLOAT, [1, 128, "T"])

@@ -130,8 +130,8 @@ class PooledCaches(FlowCaches):
             # A line that has not begun may begin as plain PyTorch has it, in memory that grows with it.
             return self.loan is None and super().make_room(num_tokens, model, budget)
         if self.loan is None:
-            slabs = self.estimator.slabs[0].tensors if self.estimator.slabs else None
-            larger.memory.start_from(slabs, self.estimator.tails)
+            blocks = self.estimator.blocks[0].tensors if self.estimator.blocks else None
+            larger.memory.start_from(blocks, self.estimator.tails)
         else:
             larger.memory.continue_from(self.loan.memory, done)
         self.loan = larger

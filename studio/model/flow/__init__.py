@@ -1,9 +1,8 @@
-"""The flow: speech tokens to mel spectrogram (specification F), streamed exactly.
+"""The flow: speech tokens to mel spectrogram (specification F), with exact streaming.
 
-Networks with the official names (``network``, ``encoder``, ``dit``, ``unet``) ask a ``context`` for the
-frames around; ``caches`` is the context of a stream. ``solver`` and ``model`` turn velocities into mel;
-``prompt_state``, ``stream`` and ``decoder`` keep the promises of ``stages``. Nothing here knows of text,
-sound or schedules.
+The networks (``network``, ``encoder``, ``dit``, ``unet``) get surrounding frames from a ``context``;
+``caches`` provides the context of a stream. ``solver`` and ``model`` integrate velocities to a mel.
+``prompt_state``, ``stream`` and ``decoder`` implement the protocols of ``stages``.
 """
 
 from studio.model.flow.decoder import CachedFlowDecoder, FlowOptions, load_flow

@@ -1,4 +1,4 @@
-"""Decoding blocks of the grid against the caches of all three parts of the network."""
+"""Decoding of grid blocks with the caches of all three parts of the network."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from studio.model.flow.caches import CacheKind, CacheLayout, StageCache
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.model import FlowModel, PromptTensors
 
-_ROWS = 2  # with and without conditions
-# More blocks at a time give larger products, which several cores share better; beyond this nothing is gained.
+_ROWS = 2  # conditional and unconditional
+# Larger matrix products use several cores better; more blocks than this bring no gain.
 _BLOCKS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
 class FlowLayouts:
-    """The shapes of the caches of one model."""
+    """Shapes of the caches of one model."""
 
     tokens: CacheLayout
     frames: CacheLayout
@@ -47,7 +47,7 @@ class FlowLayouts:
 
 @dataclass
 class FlowCaches:
-    """Everything one run of the flow remembers. The encoder's part is small and always keys and values."""
+    """All caches of one run of the flow. Those of the encoder are small and always keys and values."""
 
     blocks_at_once: ClassVar[int] = _BLOCKS_AT_ONCE
 
@@ -86,7 +86,7 @@ class FlowCaches:
         )
 
     def make_prompt_room(self, num_tokens: int, model: FlowModel) -> bool:
-        """Room for exactly a prompt, so that its tensors have no empty end. Who keeps voices limits their number."""
+        """Allocate exactly the size of a prompt, outside of the budget: the prompt cache limits the number of voices."""
         num_frames = model.config.frames_per_token * num_tokens
         return num_tokens == 0 or (
             self.tokens.add_block(num_tokens, None, model.device)
@@ -97,7 +97,7 @@ class FlowCaches:
     def decode_at_once(
         self, model: FlowModel, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int]
     ) -> torch.Tensor:
-        """The mel (frames, mel_bins) of the next ``tokens``, which begin on the grid."""
+        """Return the mel (frames, mel_bins) of the next ``tokens``, which begin on the grid."""
         contexts = EncoderContext(self.tokens.context(0), self.frames.context(0))
         mean = model.mean(tokens, following, contexts)
         mel = model.solve(voice, mean, self.estimator.num_frames, self.estimator.context)
@@ -114,10 +114,10 @@ class FlowCaches:
         lookahead: Sequence[int],
         progress: Callable[[float], None] | None = None,
     ) -> torch.Tensor:
-        """The mel (frames, mel_bins) of the next ``tokens``; room must have been made.
+        """Return the mel (frames, mel_bins) of the next ``tokens``, for which space must have been allocated.
 
-        With ``progress`` one block at a time, as a person waits; also where the left context is bounded,
-        since that is counted from a call's beginning.
+        Decode one block at a time to report ``progress``, and if the left context is bounded, since it is
+        counted from the start of a call.
         """
         is_fine = progress is not None or self.estimator.is_bounded
         stride = model.config.chunk_tokens * (1 if is_fine else self.blocks_at_once)

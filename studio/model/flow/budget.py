@@ -1,4 +1,4 @@
-"""How much memory the flow's caches may take, and who holds it."""
+"""Memory budget of the flow's caches."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import threading
 import psutil
 import torch
 
-# The rest is for weights not yet mapped, the other stages, and the person's other programs.
+# The rest is for weights not yet read, the other stages, and other programs.
 _SHARE_OF_FREE_MEMORY = 0.5
 # Prompt and speech of a usual line, in speech tokens: the size caches are planned for before lengths are known.
 USUAL_LINE_TOKENS = 500
-# More than these keep no card busier.
+# More lines do not increase the throughput of a GPU.
 _MOST_LINES = 8
 
 
 class Allocation:
-    """A piece of the budget, given back when the object is gone."""
+    """A reserved part of the budget, released when the object is deleted."""
 
     def __init__(self, budget: CacheBudget, num_bytes: int) -> None:
         self._budget = budget
@@ -27,12 +27,12 @@ class Allocation:
 
 
 class CacheBudget:
-    """Counts the bytes of all caches of one decoder, from whichever thread."""
+    """Byte counter for all caches of one decoder. Thread-safe."""
 
     def __init__(self, total_bytes: int) -> None:
         self.total_bytes = total_bytes
         self._used_bytes = 0
-        # Re-entrant: a reservation may be collected, and given back, while this thread reserves.
+        # Re-entrant: garbage collection may release an allocation while this thread reserves.
         self._lock = threading.RLock()
 
     @property
@@ -44,7 +44,7 @@ class CacheBudget:
         return self.total_bytes - self._used_bytes
 
     def reserve(self, num_bytes: int) -> Allocation | None:
-        """None where the budget does not allow it."""
+        """Return an allocation, or None if it exceeds the budget."""
         with self._lock:
             if num_bytes > self.free_bytes:
                 return None
@@ -57,21 +57,21 @@ class CacheBudget:
 
 
 def free_memory_bytes(device: torch.device) -> int:
-    """Where tensors of ``device`` lie, as nobody has it now."""
+    """Return the free memory of ``device``: of the GPU, or the available system memory."""
     if device.type != "cpu":
         return int(torch.get_device_module(device).mem_get_info(device)[0])
     return int(psutil.virtual_memory().available)
 
 
 def default_budget_bytes(device: torch.device) -> int:
-    """Half of what is free on ``device`` now."""
+    """Return half of the free memory of ``device``."""
     return int(_SHARE_OF_FREE_MEMORY * free_memory_bytes(device))
 
 
 def max_concurrent_streams(device: torch.device, budget: CacheBudget, line_bytes: int) -> int:
-    """How many lines whose caches take ``line_bytes`` are worth decoding at the same time; one keeps a processor busy.
+    """Return how many lines with caches of ``line_bytes`` to decode concurrently; always 1 on a CPU.
 
-    Beside them there is room for the line that somebody waits to hear.
+    One more line fits in the budget, for interactive playback during a batch.
     """
     if device.type != "cuda":
         return 1

@@ -1,13 +1,13 @@
-"""What earlier calls leave behind: per solver step and row, keys and values of every layer and convolution tails.
+"""Streaming caches of the flow: attention keys and values and convolution tails, per solver step and row.
 
-Specification F8: a frame sees all earlier frames and the rest of its own chunk of 50. A call of one chunk
-therefore sees all cached frames and all of itself, and needs no mask; a call of several hides its later
-chunks from its earlier ones. The cached frames never change, because each solver step's state of an old
-frame is final. So decoding call by call against caches equals one run over the whole utterance.
+A frame sees all earlier frames and the rest of its own chunk of 50 frames (specification F8). A call of one
+chunk therefore sees all cached frames and all of its own, and needs no mask; a call of several chunks masks
+later chunks from earlier ones. Cached frames never change, since each solver step's state of an old frame is
+final. So decoding in calls equals one run over the whole utterance.
 
-Keys are (steps, layers, rows, heads, head_size, frames), the way their product with queries is fastest;
-values (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames, channels);
-a convolution's tail (steps, rows, past_frames, channels).
+Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout for their product with
+queries; values (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames,
+channels); convolution tails (steps, rows, past_frames, channels).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from torch import nn
 from studio.model.flow.budget import Allocation, CacheBudget
 from studio.model.flow.context import CausalConvolution, KeysValues, SelfAttention, number_layers
 
-# Growth doubles what was spoken so far, between four and sixteen seconds.
-_FIRST_SLAB_BLOCKS = 4
-_LARGEST_SLAB_BLOCKS = 16
+# Each growth doubles the space for generated speech, within 4 and 16 seconds.
+_FIRST_GROWTH_BLOCKS = 4
+_LARGEST_GROWTH_BLOCKS = 16
 
 
 class CacheKind(Enum):
-    """Both give the same mel. Inputs take a half (CosyVoice3) or a quarter of the memory, and more time."""
+    """What attention caches store. Inputs take half (CosyVoice3) or a quarter of the memory but more time."""
 
     KEYS_VALUES = "keys and values"
     INPUTS = "inputs"
@@ -38,7 +38,7 @@ class CacheKind(Enum):
 
 @dataclass(frozen=True)
 class CacheLayout:
-    """The shape of the caches of one part of the network: its layers all see the same frames."""
+    """Cache shapes of one part of the network, whose layers all have the same frame rate."""
 
     num_steps: int
     num_rows: int
@@ -72,7 +72,7 @@ class CacheLayout:
 
 @dataclass
 class CacheBlock:
-    """Room for consecutive frames from ``start`` on. A prompt's slab is full, and never written again."""
+    """Storage for consecutive frames from ``start`` on. Blocks of a prompt are full and read-only."""
 
     kind: CacheKind
     tensors: dict[str, torch.Tensor] = field(repr=False)
@@ -86,12 +86,12 @@ class CacheBlock:
 
     @cached_property
     def _layers(self) -> list[list[tuple[torch.Tensor, ...]]]:
-        """Views by step and layer; made once, as thousands of them are wanted a block."""
+        """Views by step and layer, created once because each block needs thousands of them."""
         per_step = zip(*(tensor.unbind(0) for tensor in self.tensors.values()), strict=True)
         return [list(zip(*(tensor.unbind(0) for tensor in step), strict=True)) for step in per_step]
 
     def store(self, step: int, attention: SelfAttention, left_behind: tuple[torch.Tensor, ...], start: int) -> None:
-        """Takes its share of what the frames from ``start`` on leave behind: inputs, or keys and values."""
+        """Store the part of the inputs, or keys and values, from frame ``start`` on that falls into this block."""
         stop = start + left_behind[0].shape[-2]
         first, last = max(start, self.start), min(stop, self.stop)
         if first >= last:
@@ -106,7 +106,7 @@ class CacheBlock:
             views[1][:, :, place] = values[:, :, source]
 
     def keys_values(self, step: int, attention: SelfAttention, first: int, stop: int) -> KeysValues:
-        """Those of frames ``first`` to ``stop``, counted from the beginning of everything."""
+        """Return keys and values of the absolute frames ``first`` to ``stop``."""
         views = self._layers[step][attention.layer]
         place = slice(first - self.start, stop - self.start)
         if self.kind is CacheKind.INPUTS:
@@ -115,7 +115,7 @@ class CacheBlock:
 
 
 class StageCache:
-    """One part's caches, of one stream. Slabs of a shared prompt come first and are only read."""
+    """Caches of one part of the network for one stream. Blocks of a shared prompt come first and are read-only."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class StageCache:
         *,
         cache_dtype: torch.dtype,
         tails: list[torch.Tensor],
-        slabs: Sequence[CacheBlock] = (),
+        blocks: Sequence[CacheBlock] = (),
         num_frames: int = 0,
         left_context_frames: int | None = None,
     ) -> None:
@@ -132,7 +132,7 @@ class StageCache:
         self.kind = kind
         self.cache_dtype = cache_dtype
         self.tails = tails
-        self.slabs = list(slabs)
+        self.blocks = list(blocks)
         self.num_frames = num_frames
         self._num_shared_frames = num_frames
         self._left_context_frames = left_context_frames
@@ -144,35 +144,35 @@ class StageCache:
 
     @property
     def num_bytes(self) -> int:
-        tensors = [tensor for slab in self.slabs for tensor in slab.tensors.values()] + self.tails
+        tensors = [tensor for block in self.blocks for tensor in block.tensors.values()] + self.tails
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
     def fork(self, left_context_frames: int | None) -> StageCache:
-        """A stream's own continuation: the same slabs, only to be read, and a copy of the (small) tails."""
+        """Return a continuation for a stream: it shares the blocks and copies the (small) tails."""
         return StageCache(
             self.layout,
             self.kind,
             cache_dtype=self.cache_dtype,
             tails=[tail.clone() for tail in self.tails],
-            slabs=self.slabs,
+            blocks=self.blocks,
             num_frames=self.num_frames,
             left_context_frames=left_context_frames,
         )
 
     def make_room(self, num_frames: int, budget: CacheBudget, device: torch.device) -> bool:
-        """Whether the next ``num_frames`` have their places; growth comes in slabs, nothing is ever moved."""
+        """Allocate blocks for the next ``num_frames``; return False if memory or budget is insufficient."""
         if not self.layout.attentions:
             return True
-        block = self.layout.block_frames
+        grid = self.layout.block_frames
         while (missing := self.num_frames + num_frames - self._capacity_stop) > 0:
-            spoken_blocks = (self._capacity_stop - self._num_shared_frames) // block
-            blocks = max(-(-missing // block), min(max(spoken_blocks, _FIRST_SLAB_BLOCKS), _LARGEST_SLAB_BLOCKS))
-            if not self.add_block(blocks * block, budget, device):
+            generated = (self._capacity_stop - self._num_shared_frames) // grid
+            count = max(-(-missing // grid), min(max(generated, _FIRST_GROWTH_BLOCKS), _LARGEST_GROWTH_BLOCKS))
+            if not self.add_block(count * grid, budget, device):
                 return False
         return True
 
     def add_block(self, num_frames: int, budget: CacheBudget | None, device: torch.device) -> bool:
-        """Whether memory, and the budget if it is to count, gave room for ``num_frames`` more."""
+        """Append a block of ``num_frames``; return False if memory, or ``budget`` if given, is insufficient."""
         if not self.layout.attentions:
             return True
         shapes = self.layout.block_shapes(self.kind, num_frames)
@@ -185,14 +185,14 @@ class StageCache:
             tensors = {
                 name: torch.empty(shape, dtype=self.cache_dtype, device=device) for name, shape in shapes.items()
             }
-        except RuntimeError:  # how torch says that there is no memory, on the processor and on the GPU
+        except RuntimeError:  # out of memory, on CPU and GPU
             return False
-        self.slabs.append(CacheBlock(self.kind, tensors, self._capacity_stop, num_frames, reservation=reservation))
+        self.blocks.append(CacheBlock(self.kind, tensors, self._capacity_stop, num_frames, reservation=reservation))
         return True
 
     @property
     def _capacity_stop(self) -> int:
-        return self.slabs[-1].stop if self.slabs else 0
+        return self.blocks[-1].stop if self.blocks else 0
 
     @property
     def is_bounded(self) -> bool:
@@ -202,31 +202,31 @@ class StageCache:
         return CachedContext(self, step)
 
     def advance(self, num_frames: int) -> None:
-        """The block is done: what it left behind belongs to the past."""
+        """Move on by ``num_frames`` and drop blocks that are no longer visible."""
         self.num_frames += num_frames
         first = self._first_spoken_frame()
-        self.slabs = [slab for slab in self.slabs if slab.start < self._num_shared_frames or slab.stop > first]
+        self.blocks = [block for block in self.blocks if block.start < self._num_shared_frames or block.stop > first]
 
     def _first_spoken_frame(self) -> int:
-        """The first frame after the prompt that the next block sees."""
+        """Return the first frame after the prompt that is visible to the next call."""
         if self._left_context_frames is None:
             return self._num_shared_frames
         return max(self._num_shared_frames, self.num_frames - self._left_context_frames)
 
     def visible(self, stop: int) -> Iterator[tuple[CacheBlock, int, int]]:
-        """Slabs with the range of frames that the call ending at ``stop`` sees of each."""
+        """Yield each block with the range of its frames that is visible to the call ending at ``stop``."""
         first_spoken = self._first_spoken_frame()
-        for slab in self.slabs:
-            is_shared = slab.start < self._num_shared_frames
-            first = slab.start if is_shared else max(slab.start, first_spoken)
-            last = min(slab.stop, stop)
+        for block in self.blocks:
+            is_shared = block.start < self._num_shared_frames
+            first = block.start if is_shared else max(block.start, first_spoken)
+            last = min(block.stop, stop)
             if first < last:
-                yield slab, first, last
+                yield block, first, last
 
 
 @dataclass(frozen=True)
 class CachedContext:
-    """The context of one call at one solver step: everything cached, and the call's own frames."""
+    """Context of one call at one solver step: all cached frames and the frames of the call."""
 
     cache: StageCache
     step: int
@@ -242,11 +242,11 @@ class CachedContext:
         stop = start + normed.shape[1]
         is_inputs = self.cache.kind is CacheKind.INPUTS
         left_behind = (normed,) if is_inputs else attention.keys_values(normed, start)
-        for slab in self.cache.slabs:
-            slab.store(self.step, attention, left_behind, start)
+        for block in self.cache.blocks:
+            block.store(self.step, attention, left_behind, start)
         queries = attention.queries(normed, start)
         segments = [
-            slab.keys_values(self.step, attention, first, last) for slab, first, last in self.cache.visible(stop)
+            block.keys_values(self.step, attention, first, last) for block, first, last in self.cache.visible(stop)
         ]
         bias = attention.score_bias(queries, start, stop)
         return attend_segments(queries, segments, bias, self.cache.layout.block_frames)
@@ -255,10 +255,9 @@ class CachedContext:
 def attend_segments(
     queries: torch.Tensor, segments: Sequence[KeysValues], bias: torch.Tensor | None, block_frames: int
 ) -> torch.Tensor:
-    """Softmax attention over keys that lie in several places, as if they lay in one.
+    """Return softmax attention over keys and values in several segments, without concatenating them.
 
-    One softmax over the scores against all segments; only scores are put side by side, keys and values
-    stay where they are. The last keys are those of the queries' own frames, which begin on the grid.
+    Only the scores are concatenated. The last keys belong to the frames of the queries, which begin on the grid.
     """
     rows, heads, frames, size = queries.shape
     scaled = (queries * size**-0.5).reshape(rows * heads, frames, size)
@@ -278,9 +277,9 @@ def attend_segments(
 
 @lru_cache
 def _block_causal_mask(frames: int, block_frames: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """(frames, frames): minus infinity where a key's block is later than the query's, else zero.
+    """Return a mask (frames, frames): minus infinity where a key's block is later than the query's, else zero.
 
-    Made on the processor: once it is copied it is there for every stream of a card, not only for the one that asked.
+    Created on the CPU: the synchronous copy makes it valid for all streams of a GPU, not only the current one.
     """
     block = torch.arange(frames, device="cpu") // block_frames
     hidden = block[None, :] > block[:, None]

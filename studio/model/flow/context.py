@@ -1,10 +1,10 @@
-"""What a layer may see beside the frames it is given: the one place where whole and streamed runs differ.
+"""Contexts: how a layer accesses other frames, the only difference between whole and streamed runs.
 
-Every layer of the flow that looks at other frames asks a ``Context`` for them. ``FullContext`` knows
-that the call holds everything; ``caches.CachedContext`` remembers earlier calls. So one network, written
-once, serves training, whole utterances and exact streaming.
+Layers of the flow get other frames from a ``Context``. In a ``FullContext`` the call contains all frames;
+a ``caches.CachedContext`` adds the frames of earlier calls. So the same network serves training, whole
+utterances and exact streaming.
 
-Tensors are ``(rows, frames, channels)``; attention works on ``(rows, heads, frames, head_size)``.
+Tensors are ``(rows, frames, channels)``; in attention ``(rows, heads, frames, head_size)``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ KeysValues = tuple[torch.Tensor, torch.Tensor]
 
 
 class SelfAttention(nn.Module, ABC):
-    """The projections of one attention layer; what they attend to is the context's business."""
+    """Projections of one attention layer. The context computes the attention itself."""
 
-    # Position of this layer among those of its group, set by ``number_layers``.
+    # Index of this layer in its group, set by ``number_layers``.
     layer: int = -1
 
     def __init__(self, num_heads: int, head_size: int) -> None:
@@ -38,18 +38,18 @@ class SelfAttention(nn.Module, ABC):
 
     @abstractmethod
     def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
-        """(rows, heads, frames, head_size); ``start`` is the absolute index of the first frame."""
+        """Return queries (rows, heads, frames, head_size); ``start`` is the absolute index of the first frame."""
 
     @abstractmethod
     def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
-        """Both (rows, heads, frames, head_size)."""
+        """Return keys and values, both (rows, heads, frames, head_size)."""
 
     @abstractmethod
     def output(self, heads: torch.Tensor) -> torch.Tensor:
-        """(rows, frames, channels) of ``heads`` (rows, frames, num_heads x head_size)."""
+        """Project ``heads`` (rows, frames, num_heads x head_size) to (rows, frames, channels)."""
 
     def score_bias(self, queries: torch.Tensor, start: int, num_keys: int) -> torch.Tensor | None:
-        """What is added to the scaled scores of queries from ``start`` on against keys 0..num_keys."""
+        """Return a bias for the scaled scores of queries from ``start`` on with keys 0..num_keys, or None."""
         del queries, start, num_keys
         return None
 
@@ -63,18 +63,18 @@ class SelfAttention(nn.Module, ABC):
 
 class Context(Protocol):
     def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
-        """``x`` with the convolution's ``past_frames`` earlier frames in front; zeros before the beginning."""
+        """Return ``x`` preceded by the convolution's ``past_frames`` earlier frames, zeros at the start."""
         ...
 
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
-        """(rows, heads, frames, head_size) for the queries of ``normed`` over all they may see."""
+        """Return the attention (rows, heads, frames, head_size) of ``normed`` over all visible frames."""
         ...
 
 
 class Convolution(nn.Conv1d):
-    """A convolution over time without padding, on (rows, frames, channels): k - 1 frames fewer come out."""
+    """Convolution over time without padding, on (rows, frames, channels). The output has k - 1 fewer frames."""
 
-    # The same as one matrix product, where ``packing`` has laid the weight out for it.
+    # Equivalent matrix product, if ``packing`` has repacked the weight.
     product: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, groups: int = 1) -> None:
@@ -91,7 +91,7 @@ class Convolution(nn.Conv1d):
 
 
 class CausalConvolution(Convolution):
-    """A convolution that sees ``past_frames`` frames to the left and none to the right."""
+    """Convolution over the current and the ``past_frames`` previous frames."""
 
     layer: int = -1
 
@@ -101,11 +101,10 @@ class CausalConvolution(Convolution):
 
 @dataclass(frozen=True)
 class FullContext:
-    """The call holds the whole sequence; differentiable, and the reference for the caches.
+    """Context of a call that contains the whole sequence: differentiable, and the reference for the caches.
 
-    ``chunk_frames`` is the streaming mask (specification F8): a frame sees all earlier ones and the rest
-    of its own chunk. None lets every frame see every other. ``is_valid`` (rows, frames) hides the padding
-    of a training batch.
+    With ``chunk_frames``, the streaming mask (specification F8), a frame sees all earlier frames and the
+    rest of its own chunk; with None, all frames. ``is_valid`` (rows, frames) masks the padding of a batch.
     """
 
     chunk_frames: int | None = None
@@ -119,7 +118,7 @@ class FullContext:
         queries = attention.queries(normed, 0)
         keys, values = attention.keys_values(normed, 0)
         step = self.chunk_frames or max(frames, 1)
-        # Chunk by chunk no score is computed that the mask would hide again.
+        # Chunk by chunk, so that no masked scores are computed.
         chunks = []
         for start in range(0, frames, step):
             stop = min(start + step, frames)
@@ -134,7 +133,7 @@ class FullContext:
 
 
 def number_layers(modules: Sequence[nn.Module]) -> tuple[list[SelfAttention], list[CausalConvolution]]:
-    """Numbers the attention layers and causal convolutions in ``modules``, in order of definition."""
+    """Number the attention layers and causal convolutions in ``modules``, in order of definition."""
     attentions = [m for module in modules for m in module.modules() if isinstance(m, SelfAttention)]
     convolutions = [m for module in modules for m in module.modules() if isinstance(m, CausalConvolution)]
     for index, attention in enumerate(attentions):

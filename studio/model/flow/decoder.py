@@ -1,4 +1,4 @@
-"""The flow of one model folder: voices prepared, streams opened, whole utterances decoded."""
+"""PyTorch implementation of ``stages.FlowDecoder``, and its loading from ``flow.pt``."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from studio.model.flow.stream import StreamingFlow, as_mel
 from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
 
-# Raised whenever a stored prompt state means something else than before.
+# Increase when the meaning of stored prompt states changes.
 _STATE_VERSION = 1
 _SAMPLED_VALUES = 64
-# Looking the mapping up takes a millisecond; eight layers are at most 64 MB.
+# Releasing pages takes a millisecond; eight layers are at most 64 MB.
 _LAYERS_BETWEEN_RELEASES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class FlowOptions:
-    """Choices that last as long as the model. The first makes slower, the others are approximations.
+    """Options of a loaded flow. All but the first are approximations.
 
-    ``cache_budget_bytes``: what all open streams together may grow by, and the largest voice with 20 s of
-    speech that is cached in the fastest form; None takes half of the memory that is free at loading.
-    ``num_steps``: fewer solver steps than the model's (10) are coarser. ``left_context_frames``: streams
-    see the prompt and this many frames of what they said. ``cache_dtype``: a half-precision type halves
-    the caches and rounds them.
+    ``cache_budget_bytes``: limit on the growth of all open streams together, and on the size of a voice
+    with 20 s of speech that is cached in the fastest form; None is half of the memory free at loading.
+    ``num_steps``: number of solver steps, instead of the model's 10. ``left_context_frames``: number of
+    generated frames that streams see besides the prompt. ``cache_dtype``: a half-precision type halves the
+    size of the caches and rounds them.
     """
 
     cache_budget_bytes: int | None = None
@@ -53,9 +53,9 @@ class FlowOptions:
 
 
 class CachedFlowDecoder:
-    """The plain PyTorch ``FlowDecoder``: exact incremental streaming, and whole utterances.
+    """PyTorch ``FlowDecoder`` with exact incremental streaming.
 
-    Takes ``network`` over. Streams of several threads may run at once.
+    Takes ownership of ``network``. Streams may run in several threads at once.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class CachedFlowDecoder:
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
-        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` for an unfitting mel."""
+        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` for a mel of another length."""
         voice = self._model.voice(prompt)
         num_tokens = cacheable_tokens(len(voice.tokens), self._model)
         caches = self._empty_caches(num_tokens)
@@ -99,7 +99,7 @@ class CachedFlowDecoder:
 
     @torch.inference_mode()
     def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
-        """See ``stages.FlowDecoder``. Tensors are used where they lie, so a mapped file stays a mapped file."""
+        """See ``stages.FlowDecoder``. Tensors are used in place: those of a mapped file stay mapped."""
         voice = self._model.voice(prompt)
         num_tokens = cacheable_tokens(len(voice.tokens), self._model)
         if not tensors:
@@ -131,7 +131,7 @@ class CachedFlowDecoder:
         return as_mel(mel)
 
     def _empty_caches(self, num_tokens: int) -> FlowCaches | None:
-        """Room for a prompt, in the fastest form that leaves the budget room for speech beside it; or none."""
+        """Allocate caches for a prompt in the fastest form that leaves budget for speech, or return None."""
         for kind in CacheKind:
             if self._bytes_of(kind, num_tokens) > self.budget.total_bytes:
                 continue
@@ -141,7 +141,7 @@ class CachedFlowDecoder:
         return None
 
     def _bytes_of(self, kind: CacheKind, num_prompt_tokens: int = 0) -> int:
-        """With speech as long as is to be expected."""
+        """Return the size of caches for a prompt and a usual line."""
         num_tokens = num_prompt_tokens + USUAL_LINE_TOKENS
         return self._layouts.num_bytes(kind, num_tokens, self.frames_per_token * num_tokens, self._cache_dtype)
 
@@ -170,10 +170,10 @@ def load_flow(
     *,
     kind: type[CachedFlowDecoder] = CachedFlowDecoder,
 ) -> CachedFlowDecoder:
-    """The flow in ``path`` (``flow.pt``), ready to speak on ``device``.
+    """Load the flow in ``path`` (``flow.pt``) on ``device``.
 
-    Weights are mapped, not read; each is laid out for multiplication and then let go, so that at no time
-    much more than one copy is in memory. Raises ``MissingModelFile``, ``DamagedModelFile``,
+    Weights are mapped, repacked one by one, and their pages released, so that memory never contains much
+    more than one copy. Raise ``MissingModelFile``, ``DamagedModelFile``,
     ``WrongTensors``, ``UnsupportedPrecision``.
     """
     network = meta_init(lambda: build_network(config))
@@ -188,7 +188,7 @@ def load_flow(
 
 
 def _sampled_digest(tensors: Mapping[str, torch.Tensor]) -> str:
-    """Names, shapes and a few values of each tensor: tells releases apart without reading them."""
+    """Return a digest of the names, shapes and a few values of the tensors, to distinguish releases."""
     digest = hashlib.sha256()
     for name, tensor in tensors.items():
         flat = tensor.detach().flatten()

@@ -1,4 +1,4 @@
-"""CosyVoice3's estimator: a diffusion transformer (specification F7, keys I4)."""
+"""Estimator of CosyVoice3: a diffusion transformer (specification F7, keys I4)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POSITION_GROUPS = 16
 
 
 class BlockModulation(NamedTuple):
-    """Each (rows, 1, size); scales are one plus what the network says."""
+    """Modulation of one block, each (rows, 1, size). Scales are one plus the network output."""
 
     attention_shift: torch.Tensor
     attention_scale: torch.Tensor
@@ -37,56 +37,56 @@ class EndModulation(NamedTuple):
     scale: torch.Tensor
 
 
-_TURNS_BROUGHT_ALONG: ContextVar[tuple[torch.Tensor, torch.Tensor] | None] = ContextVar("turns", default=None)
+_ROTARY_OVERRIDE: ContextVar[tuple[torch.Tensor, torch.Tensor] | None] = ContextVar("rotary_override", default=None)
 
 
 @contextmanager
 def override_rotary(cosine: torch.Tensor, sine: torch.Tensor) -> Iterator[None]:
-    """Within, on this thread, these turn the frames of a call, (frames, head_size / 2) each, wherever those stand.
+    """Use the given rotations (frames, head_size / 2) in this context and thread, whatever the frame positions.
 
-    A graph that is traced or recorded must not take the turns of the frames it was made with for constants.
+    A traced or captured graph must not treat the rotations of its example frames as constants.
     """
-    token = _TURNS_BROUGHT_ALONG.set((cosine, sine))
+    token = _ROTARY_OVERRIDE.set((cosine, sine))
     try:
         yield
     finally:
-        _TURNS_BROUGHT_ALONG.reset(token)
+        _ROTARY_OVERRIDE.reset(token)
 
 
 class RotaryPositions(nn.Module):
-    """Turns adjacent pairs of the first ``head_size`` channels by an angle that grows with the frame's index."""
+    """Rotates adjacent pairs of the first ``head_size`` channels by an angle proportional to the frame index."""
 
     inv_freq: torch.Tensor
 
     def __init__(self, head_size: int) -> None:
         super().__init__()
-        # Not by torch.arange: on the meta device, where models are built, it would import torch's compiler.
+        # Not with torch.arange: on the meta device, where models are built, it imports torch's compiler.
         rates = [10000.0 ** (-channel / head_size) for channel in range(0, head_size, 2)]
         self.register_buffer("inv_freq", torch.tensor(rates, dtype=torch.float32))
-        self._last_turns: tuple[tuple[int, int, int], torch.Tensor, torch.Tensor] | None = None
+        self._last_rotation: tuple[tuple[int, int, int], torch.Tensor, torch.Tensor] | None = None
 
     def forward(self, projected: torch.Tensor, start: int) -> torch.Tensor:
-        """``projected`` (rows, frames, channels), before the head split: only the first head is turned.
+        """Rotate ``projected`` (rows, frames, channels), before the split into heads: only the first head is rotated.
 
-        That looks like a slip in the official code, but the weights were trained with it (J1).
+        This looks like an error in the official code, but the weights were trained with it (J1).
         """
         num_turned = 2 * self.inv_freq.shape[0]
-        cos, sin = _TURNS_BROUGHT_ALONG.get() or self.cos_sin(start, projected.shape[1])
+        cos, sin = _ROTARY_OVERRIDE.get() or self.cos_sin(start, projected.shape[1])
         even, odd = projected[..., 0:num_turned:2], projected[..., 1:num_turned:2]
         turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
         return torch.cat([turned, projected[..., num_turned:]], dim=-1)
 
     def cos_sin(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosine and sine (frames, head_size / 2); the last are kept, as all layers of a call want the same.
+        """Return cosine and sine (frames, head_size / 2). The last result is cached for the other layers of a call.
 
-        Not for another stream of the card: what this one has queued may not be computed yet when that one reads it.
+        It is not reused on another CUDA stream, where it may not be computed yet.
         """
-        last, wanted = self._last_turns, (start, num_frames, _stream_of(self.inv_freq.device))
+        last, wanted = self._last_rotation, (start, num_frames, _stream_of(self.inv_freq.device))
         if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:
-            with torch.inference_mode(mode=False), torch.no_grad():  # training may want them next
+            with torch.inference_mode(mode=False), torch.no_grad():  # the result may be used in training next
                 frames = torch.arange(start, start + num_frames, device=self.inv_freq.device)
                 angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
-                self._last_turns = last = (wanted, angles.cos(), angles.sin())
+                self._last_rotation = last = (wanted, angles.cos(), angles.sin())
         return last[1], last[2]
 
 
@@ -103,7 +103,7 @@ class Attention(SelfAttention):
         self.to_k = nn.Linear(config.size, inner_size)
         self.to_v = nn.Linear(config.size, inner_size)
         self.to_out = nn.ModuleList([nn.Linear(inner_size, config.size)])
-        # One for all layers, and its key belongs to the estimator: held, but not as a part of this layer.
+        # Shared by all layers and registered in the estimator; the tuple keeps it out of this module.
         self._rotary = (rotary,)
 
     @property
@@ -135,7 +135,7 @@ class FeedForward(nn.Module):
 
 
 class AdaptiveNorm(nn.Module):
-    """``linear`` of the time embedding: shifts, scales and gates for a norm without parameters of its own."""
+    """Projection of the time embedding to shifts, scales and gates of a norm without parameters."""
 
     def __init__(self, size: int, num_parts: int) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ class AdaptiveNorm(nn.Module):
 
 
 def _modulated_norm(x: torch.Tensor, size: int, shift: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """``size`` is the last of ``x``: told, because a graph that is being traced would take it for a free one."""
+    """Return the modulated layer norm of ``x``. ``size``, its last dimension, is fixed in traced graphs."""
     return torch.addcmul(shift, F.layer_norm(x, (size,), eps=_LAYER_NORM_EPS), scale)
 
 
@@ -186,7 +186,7 @@ class TimeEmbedding(nn.Module):
 
 
 class PositionConvolution(nn.Module):
-    """Two wide grouped convolutions, which tell a frame where among its neighbours it stands."""
+    """Two wide grouped convolutions that encode the relative positions of frames."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -224,7 +224,7 @@ class DiT(VelocityEstimator):
     def modulation(self, time: torch.Tensor) -> Modulation:
         assert self.time_embed is not None and self.norm_out is not None  # noqa: PT018
         embedding = self.time_embed(time)
-        # Here, unlike in the blocks, the scale comes first (J1).
+        # Unlike in the blocks, the scale comes first (J1).
         scale, shift = self.norm_out(embedding)
         return (*(block.modulation(embedding) for block in self._blocks()), EndModulation(shift, 1 + scale))
 

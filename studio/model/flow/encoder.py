@@ -1,4 +1,4 @@
-"""Token embeddings to ``mu``, the mean the solver starts from: look-ahead layer, and CosyVoice2's conformer.
+"""Encoders from token embeddings to ``mu``, the mean of the mel: look-ahead layer and CosyVoice2's conformer.
 
 Specification F3, F5, F7; attribute names follow the keys of ``flow.pt`` (I3, I4).
 """
@@ -19,14 +19,14 @@ _LAYER_NORM_EPS = 1e-12
 
 
 class EncoderContext(NamedTuple):
-    """The encoder works at two rates; each has its own count of frames."""
+    """Contexts of the encoder's two rates, which count frames separately."""
 
     tokens: Context
     frames: Context
 
 
 class LookAheadLayer(nn.Module):
-    """Lets each token know ``lookahead_tokens`` that follow it."""
+    """Adds information from the ``lookahead_tokens`` following tokens to each token."""
 
     def __init__(self, in_channels: int, channels: int, lookahead_tokens: int) -> None:
         super().__init__()
@@ -35,9 +35,9 @@ class LookAheadLayer(nn.Module):
         self.conv2 = CausalConvolution(channels, in_channels, 3)
 
     def forward(self, x: torch.Tensor, num_following: int, context: Context) -> torch.Tensor:
-        """(rows, tokens, in_channels) without the last ``num_following`` of ``x``, which only lend their content.
+        """Return (rows, tokens, in_channels) for all of ``x`` but the last ``num_following`` tokens.
 
-        Where fewer than ``lookahead_tokens`` follow, zeros stand in: the utterance ends there.
+        If fewer than ``lookahead_tokens`` follow, the utterance ends and zeros replace the missing ones.
         """
         seen = F.pad(x, (0, 0, 0, self.lookahead_tokens - num_following))
         y: torch.Tensor = self.conv2(F.leaky_relu(self.conv1.valid(seen), 0.01), context)
@@ -75,19 +75,19 @@ class RelativeAttention(SelfAttention):
         return joined
 
     def distance_keys(self, farthest: int, nearest: int) -> torch.Tensor:
-        """(heads, farthest - nearest + 1, head_size): projected encodings of distances, farthest first."""
+        """Return projected encodings of distances, farthest first: (heads, farthest - nearest + 1, head_size)."""
         distances = torch.arange(farthest, nearest - 1, -1, device=self.pos_bias_u.device)
         encoded = relative_position_encoding(distances, self.size, self.pos_bias_u.dtype)
         return self.split_heads(self.linear_pos(encoded)[None])[0]
 
     def score_bias(self, queries: torch.Tensor, start: int, num_keys: int) -> torch.Tensor:
         num_queries = queries.shape[2]
-        # One distance more than is looked up: it keeps the rows below apart where there is a single query.
+        # One distance more than is needed, so that the rows below stay separate for a single query.
         farthest, nearest = start + num_queries - 1, start - num_keys
         by_content = queries + (self.pos_bias_v - self.pos_bias_u)[:, None]
         by_distance = by_content @ self.distance_keys(farthest, nearest).transpose(1, 2)
-        # Column m of row i is distance farthest - m; key j of query i wants start + i - j, which is
-        # column num_queries - 1 - i + j: one to the left for every row down, as if rows were one column shorter.
+        # Column m of row i is distance farthest - m. Key j of query i needs distance start + i - j, which is in
+        # column num_queries - 1 - i + j: one further left in each row, as if rows were one column shorter.
         width = by_distance.shape[-1] - 1
         first = num_queries - 1
         shifted = by_distance.flatten(2)[..., first : first + num_queries * width]
@@ -96,7 +96,7 @@ class RelativeAttention(SelfAttention):
 
 
 def relative_position_encoding(distances: torch.Tensor, size: int, dtype: torch.dtype) -> torch.Tensor:
-    """(distances, size): sine and cosine interleaved, 10000^(-2m/size) radians a step."""
+    """Return interleaved sines and cosines (distances, size) with rates of 10000^(-2m/size) radians."""
     rates = torch.exp(
         torch.arange(0, size, 2, dtype=torch.float32, device=distances.device) * -(math.log(10000.0) / size)
     )
@@ -116,7 +116,7 @@ class FeedForward(nn.Module):
 
 
 class ConformerLayer(nn.Module):
-    """Attention and feed-forward, each behind its norm: CosyVoice2's conformer has no convolution module."""
+    """Pre-norm attention and feed-forward; CosyVoice2's conformer has no convolution module."""
 
     def __init__(self, config: ConformerConfig) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class ConformerLayer(nn.Module):
 
 
 class InputLayer(nn.Module):
-    """Linear, norm, and the transformer's factor of the square root of its width."""
+    """Linear layer, norm, and multiplication by the square root of the width."""
 
     def __init__(self, in_channels: int, size: int) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ class InputLayer(nn.Module):
 
 
 class UpsampleLayer(nn.Module):
-    """Each token becomes ``factor`` frames."""
+    """Repeats each token ``factor`` times, followed by a causal convolution."""
 
     def __init__(self, size: int, factor: int) -> None:
         super().__init__()
@@ -159,7 +159,7 @@ class UpsampleLayer(nn.Module):
 
 
 class UpsampleConformerEncoder(nn.Module):
-    """CosyVoice2: ``num_blocks`` layers at token rate, then ``num_up_blocks`` at frame rate (F5)."""
+    """Encoder of CosyVoice2: ``num_blocks`` layers at token rate, then ``num_up_blocks`` at frame rate (F5)."""
 
     def __init__(
         self, config: ConformerConfig, input_size: int, *, lookahead_tokens: int, frames_per_token: int
@@ -174,11 +174,11 @@ class UpsampleConformerEncoder(nn.Module):
         self.up_encoders = nn.ModuleList(ConformerLayer(config) for _ in range(config.num_up_blocks))
 
     def forward(self, x: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
-        """(rows, frames, size) of embedded tokens (rows, tokens, input_size), the last ``num_following`` left out."""
+        """Return (rows, frames, size) for embedded tokens (rows, tokens, input_size) but the last ``num_following``."""
         return self.encode(self.embed(x), num_following, context)
 
     def encode(self, x: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
-        """The same of tokens (rows, tokens, size) that have been through ``embed``."""
+        """Return the same for tokens (rows, tokens, size) after ``embed``."""
         x = self.pre_lookahead_layer(x, num_following, context.tokens)
         for layer in self.encoders:
             x = layer(x, context.tokens)

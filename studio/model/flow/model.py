@@ -1,4 +1,4 @@
-"""The flow with everything computed that one utterance does not change; shared by all streams, read-only."""
+"""The flow with all utterance-independent values precomputed. Read-only, shared by all streams."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from studio.model.flow.context import Context, FullContext
 from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.estimator import Conditions, Modulation
 from studio.model.flow.network import FlowNetwork
-from studio.model.flow.solver import MAX_FRAMES, EulerStep, euler_steps, noise_table, solve
+from studio.model.flow.solver import MAX_FRAMES, MAX_SECONDS, EulerStep, euler_steps, noise_table, solve
 from studio.model.stages import FlowPrompt
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTensors:
-    """A prompt as tensors of the model: ``tokens`` (P,) ids, ``mel`` (2P, mel_bins), ``speaker`` (mel_bins,)."""
+    """A prompt as tensors: ``tokens`` (P,) ids, ``mel`` (2P, mel_bins), ``speaker`` (mel_bins,)."""
 
     tokens: tuple[int, ...]
     mel: torch.Tensor = field(repr=False)
@@ -31,7 +31,7 @@ class PromptTensors:
 
 
 class FlowModel:
-    """Takes ``network`` over: its time layers are evaluated once, for the times of the solver, and dropped."""
+    """Takes ownership of ``network``. Its time layers are evaluated once, for the solver's times, and dropped."""
 
     @torch.inference_mode()
     def __init__(self, network: FlowNetwork, config: FlowConfig, num_steps: int) -> None:
@@ -51,12 +51,10 @@ class FlowModel:
         self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
 
     def voice(self, prompt: FlowPrompt) -> PromptTensors:
-        """Raises ``ValueError`` where tokens and mel do not match."""
+        """Return ``prompt`` as tensors. Raise ``ValueError`` if tokens and mel do not match."""
         num_frames, mel_bins = self.config.frames_per_token * len(prompt.speech_tokens), self.config.mel_bins
         if prompt.mel.shape != (num_frames, mel_bins):
-            raise ValueError(
-                f"a prompt mel of {num_frames} frames by {mel_bins} bins is wanted, not {prompt.mel.shape}"
-            )
+            raise ValueError(f"the prompt mel must have {num_frames} frames of {mel_bins} bins, not {prompt.mel.shape}")
         embedding = torch.as_tensor(prompt.embedding, dtype=self.dtype, device=self.device)
         return PromptTensors(
             tokens=prompt.speech_tokens,
@@ -65,14 +63,14 @@ class FlowModel:
         )
 
     def mean(self, tokens: Sequence[int], following: Sequence[int], context: EncoderContext) -> torch.Tensor:
-        """(frames, mel_bins) of ``tokens``; where ``following`` is short, the utterance ends there."""
+        """Return the mean (frames, mel_bins) of ``tokens``. A short ``following`` marks the end of the utterance."""
         ids = torch.tensor([[*tokens, *following]], dtype=torch.long, device=self.device)
         return self.network.mean(self.network.embed(ids), len(following), context)[0]
 
     def solve(
         self, voice: PromptTensors, mean: torch.Tensor, start: int, context_of_step: Callable[[int], Context]
     ) -> torch.Tensor:
-        """The mel (frames, mel_bins) of the frames from ``start`` on that ``mean`` describes."""
+        """Return the mel (frames, mel_bins) of the frames from ``start`` on, given their ``mean``."""
         stop = start + mean.shape[0]
         check_length(stop)
         prompt_mel = torch.zeros_like(mean)
@@ -88,9 +86,9 @@ class FlowModel:
     def decode_sequence(
         self, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int], *, is_streaming: bool
     ) -> torch.Tensor:
-        """The mel (frames, mel_bins) of prompt and ``tokens`` in one go, without the prompt's frames.
+        """Return the mel (frames, mel_bins) of ``tokens`` after the prompt, computed in one run.
 
-        ``is_streaming`` hides later chunks from earlier ones, as streams need it (specification F8).
+        ``is_streaming`` masks later chunks from earlier ones, as in a stream (specification F8).
         """
         check_length(self.config.frames_per_token * (len(voice.tokens) + len(tokens)))
         whole = FullContext(self.grid_frames if is_streaming else None)
@@ -102,12 +100,13 @@ class FlowModel:
 def check_length(num_frames: int) -> None:
     if num_frames > MAX_FRAMES:
         raise SequenceTooLong(
-            "Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is 300.",
+            "Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.",
             remedy="Split the sentence.",
-            seconds=num_frames / 50,
+            seconds=MAX_SECONDS * num_frames / MAX_FRAMES,
+            longest=MAX_SECONDS,
         )
 
 
 def cond_uncond(condition: torch.Tensor) -> torch.Tensor:
-    """The condition for row 0; row 1, the unconditioned one, hears zeros, prompt mel included."""
+    """Stack ``condition`` and, for the unconditional row, zeros."""
     return torch.stack([condition, torch.zeros_like(condition)])

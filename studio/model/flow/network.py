@@ -1,4 +1,4 @@
-"""The flow's networks as the checkpoint knows them: ``state_dict`` names are the keys of ``flow.pt`` (I3, I4)."""
+"""Networks of the flow. Names in the ``state_dict`` are the keys of ``flow.pt`` (I3, I4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studio.model.flow.unet import CausalUNet
 
 
 class FlowNetwork(nn.Module, ABC):
-    """Speech tokens, a voice and a time in, velocities of mel frames out (specification F1)."""
+    """Speech tokens, a voice and a time to velocities of mel frames (specification F1)."""
 
     def __init__(self, config: FlowConfig, estimator: VelocityEstimator) -> None:
         super().__init__()
@@ -33,26 +33,26 @@ class FlowNetwork(nn.Module, ABC):
         return estimator
 
     def embed(self, tokens: torch.Tensor) -> torch.Tensor:
-        """(rows, tokens, input_size) of ids (rows, tokens)."""
+        """Return (rows, tokens, input_size) for ids (rows, tokens)."""
         embedded: torch.Tensor = self.input_embedding(tokens.clamp(min=0))
         return embedded
 
     def speaker(self, embedding: torch.Tensor) -> torch.Tensor:
-        """(rows, mel_bins) of speaker embeddings (rows, speaker_embedding_size)."""
+        """Return (rows, mel_bins) for speaker embeddings (rows, speaker_embedding_size)."""
         projected: torch.Tensor = self.spk_embed_affine_layer(F.normalize(embedding, dim=-1, eps=1e-12))
         return projected
 
     @abstractmethod
     def mean(self, embedded: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
-        """(rows, frames, mel_bins) for embedded tokens, the last ``num_following`` of which are look-ahead."""
+        """Return (rows, frames, mel_bins) for embedded tokens; the last ``num_following`` are look-ahead."""
 
     @abstractmethod
     def token_rate_modules(self) -> Sequence[nn.Module]:
-        """The encoder's modules that count tokens ..."""
+        """Return the modules of the encoder at token rate."""
 
     @abstractmethod
     def frame_rate_modules(self) -> Sequence[nn.Module]:
-        """... and those that count mel frames."""
+        """Return the modules of the encoder at frame rate."""
 
 
 class ConformerFlow(FlowNetwork):
@@ -98,8 +98,8 @@ class TransformerFlow(FlowNetwork):
 
 
 def build_network(config: FlowConfig) -> FlowNetwork:
-    """The network of ``config``, on the default device and with random weights."""
+    """Return the network of ``config`` on the default device, with random weights."""
     if config.conformer is not None and config.unet is not None:
         return ConformerFlow(config, config.conformer, config.unet)
-    assert config.lookahead is not None and config.dit is not None, "a flow is one of two kinds"  # noqa: PT018
+    assert config.lookahead is not None and config.dit is not None, "FlowConfig sets one of two pairs"  # noqa: PT018
     return TransformerFlow(config, config.lookahead, config.dit)

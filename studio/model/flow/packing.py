@@ -1,13 +1,12 @@
-"""Layers in the form a processor multiplies fastest.
+"""Repacking of weights for the fastest matrix products.
 
-Decided: for inference each linear layer and convolution is replaced by one whose weight oneDNN has laid
-out for itself; on processors where oneDNN is missing, or on a GPU, by nothing. Because matrix products
-of a hundred rows are all the work there is, and oneDNN's are a quarter faster there than those torch
-chooses for plain weights (107 against 85 GFLOP/s on one Zen 4 core). Instead of: a compiler, which
-people's machines do not have.
+Decision: for inference on a CPU with oneDNN, the weights of linear layers and convolutions are repacked in
+oneDNN's layout. Reason: nearly all work is products of about a hundred rows, in which oneDNN is a quarter
+faster than torch with plain weights (107 against 85 GFLOP/s on one Zen 4 core). Alternative: torch.compile,
+which needs a C compiler that users do not have.
 
-In a half precision weights and the inputs of products are rounded; sums, norms, softmax and everything
-between the products stay float32.
+In half precision, weights and inputs of products are rounded; sums, norms, softmax and everything between
+the products stay float32.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.flow.context import Convolution
 
-# Two rows (with and without conditions) of one 50-frame block: what the layout is chosen for.
+# The layout is optimised for two rows (conditional and unconditional) of one 50-frame block.
 _USUAL_ROWS = 100
 
 Product = Callable[[torch.Tensor], torch.Tensor]
@@ -34,7 +33,7 @@ _WEIGHT_TYPES = {
 
 
 class OneDnnLinear:
-    """``x @ weight.T + bias`` with ``weight`` (out, in) in oneDNN's own layout."""
+    """``x @ weight.T + bias`` with ``weight`` (out, in) in oneDNN's layout."""
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
         self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), _USUAL_ROWS)
@@ -49,7 +48,7 @@ class OneDnnLinear:
 
 
 class HalfProduct:
-    """The same by torch's own means, in the weight's type."""
+    """``x @ weight.T + bias`` with ``F.linear``, in the type of ``weight``."""
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
         self._weight = weight
@@ -60,7 +59,7 @@ class HalfProduct:
 
 
 class PackedLinear(nn.Module):
-    """Stands where an ``nn.Linear`` stood."""
+    """Replacement for an ``nn.Linear``."""
 
     def __init__(self, product: Product) -> None:
         super().__init__()
@@ -71,7 +70,7 @@ class PackedLinear(nn.Module):
 
 
 class FramesProduct:
-    """A convolution over time as one product: each frame's inputs lie side by side."""
+    """A convolution over time as one matrix product on windows of frames."""
 
     def __init__(self, product: Product, kernel_size: int) -> None:
         self._product = product
@@ -80,16 +79,16 @@ class FramesProduct:
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         if self._kernel_size == 1:
             return self._product(x)
-        # (rows, frames, channels, kernel) without a copy, then kernel-major as the weight is.
+        # (rows, frames, channels, kernel) without a copy, then kernel-major like the weight.
         windows = x.unfold(1, self._kernel_size, 1).transpose(2, 3)
         return self._product(windows.flatten(2))
 
 
 def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], None] = lambda: None) -> None:
-    """Replaces the products in ``network`` in place. Raises ``UnsupportedPrecision``.
+    """Replace the products in ``network`` in place. Raise ``UnsupportedPrecision``.
 
-    A network in float64, or in float32 on a GPU, is left as it is. ``after_layer`` may let go of the
-    plain weights' memory.
+    A network in float64, or in float32 on a GPU, is unchanged. ``after_layer`` is called after each layer
+    and may free the memory of the plain weights.
     """
     parameter = next(network.parameters())
     make = _product_maker(parameter.device, parameter.dtype, precision)
@@ -108,7 +107,7 @@ def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], 
                 continue
             after_layer()
     for parameter in network.parameters():
-        parameter.data = parameter.data.clone()  # small; the file need not stay mapped for them
+        parameter.data = parameter.data.clone()  # small copies, so that the file need not stay mapped
 
 
 def _to(bias: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:

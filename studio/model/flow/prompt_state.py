@@ -1,4 +1,4 @@
-"""What a voice's prompt contributes to the flow, computed once per voice: caches after its last whole block."""
+"""State of the flow after a voice prompt: the caches up to its last whole block, computed once per voice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.model.flow.model import FlowModel, PromptTensors
 
 @dataclass(frozen=True)
 class PromptState:
-    """Read-only, and shared by every stream of the voice. ``caches`` of None: streams recompute the prompt."""
+    """Read-only state shared by all streams of a voice. If ``caches`` is None, streams recompute the prompt."""
 
     voice: PromptTensors
     caches: FlowCaches | None = field(repr=False)
@@ -28,19 +28,19 @@ class PromptState:
         return 0 if self.caches is None else self.caches.num_bytes
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
-        """All caches by name, contiguous; none where nothing is cached."""
+        """Return all caches by name, contiguous; empty if nothing is cached."""
         if self.num_cached_tokens == 0 or self.caches is None:
             return {}
         named: dict[str, torch.Tensor] = {}
         for part_name, part in self.caches.parts().items():
-            for slab in part.slabs:
-                named |= {f"{part_name}.{name}": tensor for name, tensor in slab.tensors.items()}
+            for block in part.blocks:
+                named |= {f"{part_name}.{name}": tensor for name, tensor in block.tensors.items()}
             named |= {f"{part_name}.tail.{index}": tail for index, tail in enumerate(part.tails)}
         return named
 
 
 def cacheable_tokens(num_prompt_tokens: int, model: FlowModel) -> int:
-    """Whole blocks of the prompt whose look-ahead lies in the prompt too (specification M3)."""
+    """Return the length of the prompt's whole blocks whose look-ahead is within the prompt (specification M3)."""
     chunk_tokens = model.config.chunk_tokens
     return max(0, (num_prompt_tokens - model.config.lookahead_tokens) // chunk_tokens * chunk_tokens)
 
@@ -48,9 +48,9 @@ def cacheable_tokens(num_prompt_tokens: int, model: FlowModel) -> int:
 def caches_from_tensors(
     tensors: Mapping[str, torch.Tensor], layouts: FlowLayouts, model: FlowModel, num_tokens: int, dtype: torch.dtype
 ) -> FlowCaches:
-    """The caches of a state's ``tensors``, which are used in place where they lie on the model's device.
+    """Return the caches made of ``tensors``, without copying those on the model's device.
 
-    Raises ``ValueError`` naming the first tensor that is missing, foreign, or of another shape or type.
+    Raise ``ValueError`` for a tensor that is missing, unknown, or of another shape or type.
     """
     num_frames = model.config.frames_per_token * num_tokens
     kind = CacheKind.INPUTS if "estimator.inputs" in tensors else CacheKind.KEYS_VALUES
@@ -67,8 +67,8 @@ def caches_from_tensors(
         shapes = layout.block_shapes(part_kind, frames)
         held = {key: take(f"{name}.{key}", shape, dtype) for key, shape in shapes.items()}
         tails = [take(f"{name}.tail.{i}", shape, model.dtype) for i, shape in enumerate(layout.tail_shapes())]
-        slabs = [CacheBlock(part_kind, held, 0, frames)] if held else []
-        return StageCache(layout, part_kind, cache_dtype=dtype, tails=tails, slabs=slabs, num_frames=frames)
+        blocks = [CacheBlock(part_kind, held, 0, frames)] if held else []
+        return StageCache(layout, part_kind, cache_dtype=dtype, tails=tails, blocks=blocks, num_frames=frames)
 
     caches = FlowCaches(
         tokens=part("tokens", layouts.tokens, CacheKind.KEYS_VALUES, num_tokens),
@@ -76,5 +76,5 @@ def caches_from_tensors(
         estimator=part("estimator", layouts.estimator, kind, num_frames),
     )
     if remaining:
-        raise ValueError(f"the stored prompt state holds {next(iter(remaining))}, which this model does not know")
+        raise ValueError(f"the stored prompt state contains {next(iter(remaining))}, which this model does not have")
     return caches

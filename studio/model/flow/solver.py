@@ -1,4 +1,4 @@
-"""From noise to mel spectrogram in a few Euler steps with classifier-free guidance (specification F2)."""
+"""Euler solver with classifier-free guidance, from noise to a mel spectrogram (specification F2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from functools import lru_cache
 
 import torch
 
-# The official solver holds noise for 300 s, prompt included, and nothing longer.
+# The official solver has noise for 300 s, prompt included.
+MAX_SECONDS = 300
 MAX_FRAMES = 15_000
 
 
@@ -21,10 +22,10 @@ class EulerStep:
 
 @lru_cache
 def euler_steps(num_steps: int) -> tuple[EulerStep, ...]:
-    """The cosine grid, slow where speech takes shape out of noise.
+    """Return the steps of the cosine grid, which are smallest at the start.
 
-    In float32 and with the time summed up, as the weights were trained: the time goes through
-    sinusoids of a thousand radians, where the rounding of a grid in float64 would show.
+    Times are accumulated in float32 as in training: they enter sinusoids of up to a thousand radians, where
+    the difference to a float64 grid would matter.
     """
     grid = 1 - torch.cos(torch.linspace(0, 1, num_steps + 1, dtype=torch.float32) * 0.5 * math.pi)
     time, steps = grid[0], []
@@ -37,9 +38,9 @@ def euler_steps(num_steps: int) -> tuple[EulerStep, ...]:
 
 @lru_cache
 def noise_table(mel_bins: int) -> torch.Tensor:
-    """(frames, mel_bins) float32: the one noise every utterance starts from, by absolute frame.
+    """Return the initial noise of every utterance (frames, mel_bins) float32, by absolute frame.
 
-    The values are those the official constructor draws; a draw of another length is not a prefix of them.
+    The official constructor draws these values. A draw of another length does not begin with them.
     """
     generator = torch.Generator().manual_seed(0)
     return torch.randn(1, mel_bins, MAX_FRAMES, generator=generator)[0].t().contiguous()
@@ -51,12 +52,12 @@ def solve(
     guidance_scale: float,
     velocity: Callable[[int, torch.Tensor], torch.Tensor],
 ) -> torch.Tensor:
-    """The mel (frames, mel_bins) that ``noise`` of that shape flows to.
+    """Integrate ``noise`` (frames, mel_bins) to a mel of the same shape.
 
-    ``velocity`` gets the step's index and (2, frames, mel_bins): row 0 is told the conditions, row 1 nothing.
+    ``velocity`` is called with the step index and (2, frames, mel_bins): a conditional and an unconditional row.
     """
     x = noise
     for index, step in enumerate(steps):
-        told, untold = velocity(index, x.expand(2, -1, -1)).unbind(0)
-        x = x + step.size * ((1 + guidance_scale) * told - guidance_scale * untold)
+        conditional, unconditional = velocity(index, x.expand(2, -1, -1)).unbind(0)
+        x = x + step.size * ((1 + guidance_scale) * conditional - guidance_scale * unconditional)
     return x

@@ -1,4 +1,4 @@
-"""The flow's side of one utterance: speech tokens in, mel frames out, exact whatever the schedule."""
+"""Flow stream of one utterance, exact for any chunk schedule."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from studio.model.flow.prompt_state import PromptState
 
 
 class StreamingFlow:
-    """Equal to one streaming run over all tokens, last call included (specification F8, J2 2 and 3).
+    """A ``FlowStream`` equal to one streaming run over all tokens (specification F8, J2 2 and 3).
 
-    A call costs its own frames. Where the budget refuses the caches of another call, the rest of the
-    utterance is recomputed from its beginning at each call, as the official program does: slower, and
-    the same mel.
+    Each call computes only its own frames. If the caches would exceed the budget, each further call
+    recomputes the utterance from its start, as the official program does: slower, with the same mel.
     """
 
     def __init__(
@@ -28,7 +27,7 @@ class StreamingFlow:
         self._budget = budget
         self._voice = state.voice
         self._caches: FlowCaches | None = None if state.caches is None else state.caches.fork(left_context_frames)
-        # The end of the prompt that no state can hold: its look-ahead reaches into what is spoken.
+        # End of the prompt that cannot be cached because its look-ahead extends into the utterance.
         self._uncached_prompt = state.voice.tokens[state.num_cached_tokens :]
         self._spoken: list[int] = []
         self._is_open = True
@@ -51,7 +50,7 @@ class StreamingFlow:
             self._caches = None
         self._spoken += tokens
         self._uncached_prompt = ()
-        self._is_open = False  # until the call is through: a run broken off in the middle cannot go on
+        self._is_open = False  # until the call completes: an interrupted run cannot continue
         with torch.inference_mode():
             if self._caches is None:
                 mel = self._model.decode_sequence(self._voice, self._spoken, lookahead, is_streaming=True)
@@ -69,23 +68,23 @@ class StreamingFlow:
 def check_chunk_boundary(
     num_tokens: int, lookahead: Sequence[int], *, chunk_tokens: int, lookahead_tokens: int
 ) -> None:
-    """``num_tokens`` of prompt and speech would be decoded, and ``lookahead`` follows; the last call may end anywhere.
+    """Raise ``OffGridCut`` unless ``num_tokens`` of prompt and speech end on the grid or ``lookahead`` is empty.
 
-    Raises ``OffGridCut``, and ``ValueError`` for another number of following tokens.
+    Raise ``ValueError`` for a wrong number of look-ahead tokens.
     """
     if not lookahead:
         return
     if len(lookahead) != lookahead_tokens:
-        raise ValueError(f"{lookahead_tokens} look-ahead tokens are wanted, not {len(lookahead)}")
+        raise ValueError(f"lookahead must have {lookahead_tokens} tokens, not {len(lookahead)}")
     if beyond := num_tokens % chunk_tokens:
         raise OffGridCut(
-            "A chunk would end {beyond} tokens beyond the flow's grid of {grid}.",
-            remedy="Cut where prompt and spoken tokens together are a multiple of it.",
+            "A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.",
+            remedy="End chunks where the tokens of prompt and speech together are a multiple of it.",
             beyond=beyond,
             grid=chunk_tokens,
         )
 
 
 def as_mel(frames: torch.Tensor) -> torch.Tensor:
-    """(mel_bins, frames) float32 of (frames, mel_bins), free to be changed by whoever gets it."""
+    """Return ``frames`` (frames, mel_bins) as a new float32 tensor (mel_bins, frames)."""
     return frames.t().float().clone(memory_format=torch.contiguous_format)

@@ -1,7 +1,7 @@
-"""CosyVoice2's estimator: a causal U-Net that keeps every frame (specification F6, keys I3).
+"""Estimator of CosyVoice2: a causal U-Net without down-sampling (specification F6, keys I3).
 
-With one entry in ``channels`` nothing is down- or up-sampled in time: a stack of convolutions and
-transformer blocks with one skip connection, and streamable as such.
+Since ``channels`` has one entry, it is a streamable stack of convolutions and transformer blocks with one
+skip connection.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FEED_FORWARD_RATIO = 4
 
 
 class Attention(SelfAttention):
-    """Knows no positions: order comes from the convolutions alone."""
+    """Attention without positions; only the convolutions depend on the order of frames."""
 
     def __init__(self, config: UNetConfig) -> None:
         super().__init__(config.num_heads, config.head_size)
@@ -102,7 +102,7 @@ class ResnetBlock(nn.Module):
         self.res_conv = Convolution(in_channels, out_channels, 1)
 
     def modulation(self, time_embedding: torch.Tensor) -> tuple[torch.Tensor]:
-        """What is added between the two blocks, (rows, 1, channels)."""
+        """Return the tensor (rows, 1, channels) that is added between the two blocks."""
         assert self.mlp is not None
         projected: torch.Tensor = self.mlp["1"](F.mish(time_embedding))
         return (projected[:, None],)
@@ -114,7 +114,7 @@ class ResnetBlock(nn.Module):
 
 
 class Stage(nn.ModuleList):
-    """A resnet block, its transformer blocks, and outside the middle a causal convolution."""
+    """A resnet block, its transformer blocks, and a causal convolution except in the middle stages."""
 
     def __init__(self, in_channels: int, config: UNetConfig, *, has_convolution: bool) -> None:
         resnet = ResnetBlock(in_channels, config.channels, _TIME_RATIO * config.channels)
@@ -179,7 +179,7 @@ class CausalUNet(VelocityEstimator):
         self, x: torch.Tensor, conditions: Conditions, modulation: Modulation, context: Context
     ) -> torch.Tensor:
         speaker = conditions.speaker[:, None].expand(-1, x.shape[1], -1)
-        # x, mean, speaker, prompt: another order than the DiT's (J1).
+        # The order x, mean, speaker, prompt differs from the DiT's (J1).
         h = torch.cat([x, conditions.mean, speaker, conditions.prompt_mel], dim=-1)
         (down, *middle, up), (of_down, *of_middle, of_up) = self._stages(), modulation
         skip = down.transform(h, of_down, context)
