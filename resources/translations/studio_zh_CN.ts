@@ -1707,10 +1707,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请打开 .timbre 文件，或导入其中的文本。</translation>
     </message>
     <message>
-        <source>Prompt, text and speech together are {tokens} tokens; the model holds {most}.</source>
-        <translation>提示、文本与语音共 {tokens} 个 token；模型最多容纳 {most} 个。</translation>
-    </message>
-    <message>
         <source>PyTorch does not start.</source>
         <translation>PyTorch 无法启动。</translation>
     </message>
@@ -1787,10 +1783,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新保存为 .docx 或文本。</translation>
     </message>
     <message>
-        <source>4-bit weights run on the processor only, not on a graphics card.</source>
-        <translation>4 位权重只能在处理器上运行，不能在显卡上运行。</translation>
-    </message>
-    <message>
         <source>Add or select lines first.</source>
         <translation>请先添加或选择行。</translation>
     </message>
@@ -1811,24 +1803,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>Choose int8, bfloat16 or float16 for the graphics card.</source>
-        <translation>显卡请选择 int8、bfloat16 或 float16。</translation>
-    </message>
-    <message>
         <source>Choose int8, or install a newer PyTorch.</source>
         <translation>请选择 int8，或安装较新的 PyTorch。</translation>
     </message>
     <message>
         <source>Flow or vocoder computed something that is not a number.</source>
         <translation>流模型或声码器算出了不是数字的结果。</translation>
-    </message>
-    <message>
-        <source>Install PyTorch for CUDA anew, which brings it along, or choose bfloat16 or float16.</source>
-        <translation>请重新安装 CUDA 版 PyTorch（其中自带该编译器），或选择 bfloat16 或 float16。</translation>
-    </message>
-    <message>
-        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.</source>
-        <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
         <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
@@ -1869,10 +1849,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Speak it in parts, chapter by chapter.</source>
         <translation>请分部分朗读，一章一章来。</translation>
-    </message>
-    <message>
-        <source>Speak shorter sentences, or use a shorter reference clip.</source>
-        <translation>请使用更短的句子，或更短的参考录音。</translation>
     </message>
     <message>
         <source>Speak the line again.</source>
@@ -2163,10 +2139,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>内存不足，无法构建 {file}。</translation>
     </message>
     <message>
-        <source>This PyTorch does not know weights of 4 bits.</source>
-        <translation>此 PyTorch 不支持 4 位权重。</translation>
-    </message>
-    <message>
         <source>This draft is open in another window.</source>
         <translation>此草稿已在另一个窗口中打开。</translation>
     </message>
@@ -2181,10 +2153,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>This processor does not multiply in {precision}.</source>
         <translation>此处理器不支持 {precision} 乘法。</translation>
-    </message>
-    <message>
-        <source>This processor has no fast 8-bit arithmetic that we know how to use.</source>
-        <translation>此处理器没有我们能用的快速 8 位运算。</translation>
     </message>
     <message>
         <source>This take is no longer in the project.</source>
@@ -4376,11 +4344,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.</source>
-        <translation>分块会在流模型每 {grid} 个词元一格的网格之后 {beyond} 个词元处结束。</translation>
+        <translation>有一块会超出流模型的网格（{grid} 个 token）{beyond} 个 token。</translation>
     </message>
     <message>
         <source>End chunks where the tokens of prompt and speech together are a multiple of it.</source>
-        <translation>请在提示与语音的词元总数为其整数倍处结束分块。</translation>
+        <translation>请在提示与语音的 token 总数为其整数倍处切分。</translation>
     </message>
     <message>
         <source>The recording lasts {seconds:.1f} s; the model reads at most {longest:.0f} s at a time.</source>
@@ -4388,7 +4356,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.</source>
-        <translation>音色录音与句子合计 {seconds:.0f} 秒，模型的上限是 {longest} 秒。</translation>
+        <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 {longest} 秒。</translation>
     </message>
     <message>
         <source>of wrong shape: {names}</source>
@@ -4421,6 +4389,38 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} is not a plain weight file: it is damaged, or would run code when opened.</source>
         <translation>{file} 不是纯权重文件：文件已损坏，或打开时会执行代码。</translation>
+    </message>
+    <message>
+        <source>4-bit weights run on the CPU only.</source>
+        <translation>4 位权重只能在处理器上运行。</translation>
+    </message>
+    <message>
+        <source>Choose int8, bfloat16 or float16 for the GPU.</source>
+        <translation>请为显卡选择 int8、bfloat16 或 float16。</translation>
+    </message>
+    <message>
+        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
+        <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
+    </message>
+    <message>
+        <source>Prompt, text and speech together are {tokens} tokens; the limit of the model is {most}.</source>
+        <translation>提示、文本与语音共 {tokens} 个 token；模型的上限是 {most} 个。</translation>
+    </message>
+    <message>
+        <source>Reinstall PyTorch for CUDA, which includes it, or choose bfloat16 or float16.</source>
+        <translation>请重新安装包含该编译器的 CUDA 版 PyTorch，或选择 bfloat16 或 float16。</translation>
+    </message>
+    <message>
+        <source>This version of PyTorch does not support 4-bit weights.</source>
+        <translation>此版本的 PyTorch 不支持 4 位权重。</translation>
+    </message>
+    <message>
+        <source>Use shorter sentences or a shorter reference clip.</source>
+        <translation>请使用较短的句子或较短的参考录音。</translation>
+    </message>
+    <message>
+        <source>This processor has no supported fast 8-bit arithmetic.</source>
+        <translation>此处理器没有受支持的快速 8 位运算。</translation>
     </message>
     </context>
 <context>

@@ -158,7 +158,7 @@ def test_without_the_compiler_the_reason_is_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(linear, "load_compiler", object)
     check_support(Precision.INT8, CARD)
     assert describe(Precision.INT8, CARD) == "torch int8 weights, own kernel"
-    with pytest.raises(UnsupportedPrecision, match="4-bit weights run on the processor only"):
+    with pytest.raises(UnsupportedPrecision, match="4-bit weights run on the CPU only"):
         check_support(Precision.INT4, CARD)
     monkeypatch.setattr(linear, "load_compiler", lambda: None)
     with pytest.raises(UnsupportedPrecision, match="NVRTC") as caught:

@@ -141,7 +141,7 @@ def test_cut_off_the_grid_is_refused_and_the_stream_goes_on(reference: Path, fam
 
 def test_look_ahead_of_another_length_is_refused(reference: Path, family: str) -> None:
     stream = _decoder(reference, family).open_stream(_state(reference, family, 90))
-    with pytest.raises(ValueError, match="3 look-ahead tokens"):
+    with pytest.raises(ValueError, match="lookahead must have 3 tokens"):
         stream.decode(list(range(10)), [1, 2])
 
 

@@ -227,18 +227,18 @@ def test_every_token_goes_in_once_and_in_the_trained_order(
         entered += order.receive(token)
         spoken_before_fill = next(ends, 15)
         while order.speech_left and spoken_before_fill:
-            order.speak()
+            order.count_speech_token()
             entered.append(speech(made, 1))
             made += 1
             spoken_before_fill -= 1
         order.end_block()
     entered += order.finish()
 
-    together = {table: [t for s in entered if s.table is table for t in s.tokens] for table in TokenKind}
+    together = {kind: [t for s in entered if s.kind is kind for t in s.tokens] for kind in TokenKind}
     assert together[TokenKind.TEXT] == list(range(100, 100 + num_prompt_text + num_arriving))
     assert sorted(together[TokenKind.SPEECH]) == list(range(made))
     task = entered.index(Segment(TokenKind.TASK))
-    runs = "".join("ts"[s.table is TokenKind.SPEECH] * len(s.tokens) for s in entered[:task])
+    runs = "".join("ts"[s.kind is TokenKind.SPEECH] * len(s.tokens) for s in entered[:task])
     blocks = re.fullmatch(r"(?:t{5}s{1,15})*(t*)", runs)
     assert blocks, runs
 

@@ -8,11 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
+from table_noise import TableNoise
 
 from studio.model.config import FlowSizesForNoise, VocoderConfig, VocoderKind
 from studio.model.generations import COSYVOICE3
 from studio.model.official_yaml import Document
-from studio.model.vocoder.noise import NormalNoise, TableNoise, UniformTable
+from studio.model.vocoder.noise import NormalNoise, UniformTable
 
 RELEASED = VocoderConfig(kind=VocoderKind.CAUSAL, sample_rate=24_000, base_channels=512, f0_channels=512)
 

@@ -15,12 +15,13 @@ import pytest
 import torch
 from reference_limits import limit_of, speech_limit
 from safetensors.torch import load_file
+from table_noise import TableNoise
 
 from studio.model.config import Precision, VocoderConfig
 from studio.model.generations import GENERATIONS
 from studio.model.official_yaml import Document
 from studio.model.stages import SourceNoise
-from studio.model.vocoder import HiFTVocoder, TableNoise, load_vocoder
+from studio.model.vocoder import HiFTVocoder, load_vocoder
 from studio.model.vocoder.history import History
 from studio.model.vocoder.network import CausalHiFT, HiFT
 from studio.model.vocoder.source import cumulative_phase

@@ -20,12 +20,12 @@ import torch
 from reference_limits import limit_of, official_first_hop, speech_limit
 from safetensors.numpy import load_file
 from samplers import GreedySampler
+from table_noise import TableNoise
 
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import filter_silent_tokens
 from studio.model.stages import FlowPrompt, SourceNoise, SpeechTokenRequest
-from studio.model.vocoder import TableNoise
 from studio.pipeline.control import RequestControl
 from studio.pipeline.forecast import SentenceTask
 from studio.pipeline.pacing import CostModel

@@ -7,7 +7,7 @@ import torch
 from studio.engines.onnx.graph import Graph
 from studio.engines.onnx.vocoder_shapes import VocoderShapes
 from studio.model.vocoder.history import History
-from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, sound_of
+from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, waveform_of
 from studio.model.vocoder.source import linear_upsample, nearest_upsample, radians
 from studio.model.vocoder.spectrum import analyse
 from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder, NonCausalVocoder
@@ -29,7 +29,7 @@ class _Decoder:
         return analyse(source, self.config.stft_size, self.config.stft_hop, history)
 
     def _sound(self, spectrum: torch.Tensor, history: History) -> torch.Tensor:
-        return sound_of(spectrum, self.config, history)
+        return waveform_of(spectrum, self.config, history)
 
 
 class CentredDecoder(_Decoder):

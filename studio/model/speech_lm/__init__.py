@@ -1,8 +1,8 @@
 """The speech language model of CosyVoice2 and CosyVoice3: text tokens in, speech tokens out.
 
-Decided: one plain network (``SpeechLMNetwork``) that can be trained and is the measure of truth, and one
-packed decoder (``Decoder``) that speaks. Because what trains well (separate matrices, gradients, whole
-sequences) is not what runs fast for one row. Instead of: one module with switches for both.
+Decision: a plain network (``SpeechLMNetwork``) for training and as the reference, and a packed decoder
+(``Decoder``) for synthesis. Reason: separate matrices, gradients and whole sequences suit training, but are
+slow for single tokens. Alternative: one module with switches.
 """
 
 from studio.model.speech_lm.loading import load_speech_lm, open_network, speech_lm_of

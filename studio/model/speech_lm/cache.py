@@ -1,4 +1,4 @@
-"""Keys and values of one utterance."""
+"""Key/value cache of the speech language model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from studio.model.config import QwenConfig
 
 
 class KVCache:
-    """Room for ``capacity`` positions, made at once; ``length`` of them are filled.
+    """Keys and values of one utterance: allocated for ``capacity`` positions, ``length`` of them filled.
 
-    ``layers``: one tensor a layer, (2 x kv_heads, capacity, head_size) float32, keys before values.
+    ``layers``: one tensor per layer, (2 x kv_heads, capacity, head_size) float32, keys before values.
     """
 
     def __init__(self, config: QwenConfig, capacity: int, device: torch.device) -> None:
@@ -26,7 +26,7 @@ class KVCache:
         return self.layers[0].shape[1]
 
     def reserve(self, length: int) -> None:
-        """Makes room for ``length`` positions in all. Only text that still arrives ever needs more than at first."""
+        """Grow to at least ``length`` positions, which only text that arrives in pieces requires."""
         if length <= self.capacity:
             return
         check_length(length, self._config)
@@ -36,11 +36,11 @@ class KVCache:
             new[:, : self.length] = old[:, : self.length]
 
     def filled(self) -> tuple[torch.Tensor, ...]:
-        """A copy of what is filled, for another cache to start from."""
+        """Return a copy of the filled part, for ``start_from`` of another cache."""
         return tuple(layer[:, : self.length].clone() for layer in self.layers)
 
     def start_from(self, filled: tuple[torch.Tensor, ...]) -> None:
-        """Takes over what another cache had ``filled``; this one must be empty."""
+        """Initialise this empty cache with the result of ``filled``."""
         assert self.length == 0
         self.length = filled[0].shape[1]
         for layer, states in zip(self.layers, filled, strict=True):
@@ -52,11 +52,11 @@ class KVCache:
 
 
 def check_length(num_tokens: int, config: QwenConfig) -> None:
-    """Raises ``SequenceTooLong`` where a sequence of ``num_tokens`` does not fit the model."""
+    """Raise ``SequenceTooLong`` if the model has fewer than ``num_tokens`` positions."""
     if num_tokens > config.max_positions:
         raise SequenceTooLong(
-            "Prompt, text and speech together are {tokens} tokens; the model holds {most}.",
-            remedy="Speak shorter sentences, or use a shorter reference clip.",
+            "Prompt, text and speech together are {tokens} tokens; the limit of the model is {most}.",
+            remedy="Use shorter sentences or a shorter reference clip.",
             tokens=num_tokens,
             most=config.max_positions,
         )

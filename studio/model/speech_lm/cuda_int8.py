@@ -1,8 +1,8 @@
-"""Matrices of 8-bit weights on a graphics card: half the bytes of 16 bits, and those are what a token waits for.
+"""Products with 8-bit weights on a GPU. Weight bytes limit the speed per token, and these are half of 16 bits.
 
-Decided: a kernel of ours. Because torch's own (``_weight_int8pack_mm``, which 2.11 has for cards) gives each thread a
-whole row of weights, so that reads lie far apart (https://github.com/pytorch/pytorch/pull/190529), and because rows
-go in and come out in float32 here, the bias added, which takes 16-bit products three further passes.
+Decision: a custom kernel. Reason: it also adds the bias, with float32 input and output, for which 16-bit products
+need three more passes. Alternative: torch's kernel (``_weight_int8pack_mm``, on GPUs from 2.11), in which each
+thread reads a whole row of weights, so reads are not coalesced (https://github.com/pytorch/pytorch/pull/190529).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import torch.nn.functional as F
 
 from studio.model.cuda_kernel import PerDeviceKernel
 
-# Weights are read 16 at a time.
+# The kernel reads 16 weights at a time.
 _STRIDE = 16
 _ROWS_AT_ONCE = (1, 2, 4, 8)
-# More of them are worth unpacking the weights for.
+# For more rows, unpacking the weights is faster.
 _MOST_ROWS = 32
 _NUM_THREADS = 128
 _ZERO_LEVEL = 128
 _LARGEST_HALF = torch.finfo(torch.float16).max
 
-# A warp has an output channel: its lanes read the weights side by side, once for all rows of the block.
+# One warp per output channel: its lanes read adjacent weights, once for all rows of the block.
 SOURCE = r"""
-// A level of 0..255 that stands for -128..127, put where 2^23 has its last bits: cheaper than a conversion.
+// Convert a level 0..255 for -128..127 by placing it in the low bits of 2^23, cheaper than a conversion.
 __device__ __forceinline__ float weight_of(unsigned int four_levels, int index)
 {
     return __uint_as_float(__byte_perm(four_levels, 0x4B000000u, 0x7540u | index)) - 8388736.0f;
@@ -80,9 +80,9 @@ KERNEL = PerDeviceKernel(SOURCE, [f"multiply_{rows}" for rows in _ROWS_AT_ONCE])
 
 
 class CudaInt8Linear:
-    """``levels`` (out, in) int8 times ``scales`` (out,). Few rows keep float32; many go through float16.
+    """``levels`` (out, in) int8 times ``scales`` (out,). Few rows are computed in float32, many in float16.
 
-    Elsewhere than on a card it computes the same slowly, which is for tests.
+    On a CPU it computes the same slowly, for tests.
     """
 
     def __init__(
@@ -112,8 +112,8 @@ class CudaInt8Linear:
         return products
 
     def _many(self, rows: torch.Tensor) -> torch.Tensor:
-        """The weights unpacked for this once."""
+        """Multiply with temporarily unpacked weights."""
         kind = torch.float32 if self._kernel is None else torch.float16
         weight = (self._levels[:, : self._width].float() - _ZERO_LEVEL).mul_(self._scales[:, None]).to(kind)
-        # A gated activation may leave float16's range; an infinity would never heal.
+        # Gated activations may exceed the range of float16, and an infinity would persist.
         return F.linear(rows.clamp(-_LARGEST_HALF, _LARGEST_HALF).to(kind), weight).float()

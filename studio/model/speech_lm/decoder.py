@@ -1,9 +1,8 @@
-"""The Qwen2 decoder with keys and values kept: one pass a token, whatever came before.
+"""The Qwen2 decoder with a key/value cache, packed for fast steps.
 
-Exactly the function of ``Qwen2``, in fewer steps: query, key and value are one matrix, gate and up
-another, the head's unused text part does not exist, and channel pairs lie side by side, so that
-turning by position is one complex product. The residual stream, norms, attention and caches are float32
-in every precision; only the matrices change.
+It computes the same function as ``Qwen2`` in fewer operations: query, key and value are one matrix, gate and up
+another, and channel pairs are adjacent, so that a rotation by position is one complex product. The residual
+stream, norms, attention and caches are float32 in every precision; only the matrices change.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from studio.model.speech_lm.qwen2 import DecoderLayer, rotary_angles
 
 @dataclass(frozen=True, slots=True)
 class PackedLayer:
-    """One decoder layer, its seven matrices as four."""
+    """One decoder layer with its seven matrices merged into four."""
 
     input_norm: torch.Tensor
     query_key_value: Linear
@@ -33,40 +32,40 @@ class PackedLayer:
 
 
 def pack_layer(layer: DecoderLayer, config: QwenConfig, precision: Precision, device: torch.device) -> PackedLayer:
-    """Copies what ``layer`` (float32) holds into the fastest form for ``device``."""
+    """Copy the weights of ``layer`` (float32) into the fastest form for ``device``."""
     attention, mlp = layer.self_attn, layer.mlp
     query, key, value = attention.q_proj, attention.k_proj, attention.v_proj
-    order = _pairs_side_by_side(config.head_size)
+    order = _interleaved_pairs(config.head_size)
 
     def paired(rows: torch.Tensor) -> torch.Tensor:
         return rows.view(-1, config.head_size, *rows.shape[1:])[:, order].reshape(rows.shape)
 
-    # Attention is an eighth of the weights and the more sensitive part.
-    of_attention = Precision.INT8 if precision is Precision.INT4 else precision
+    # Attention has an eighth of the weights and is more sensitive to rounding.
+    attention_precision = Precision.INT8 if precision is Precision.INT4 else precision
     with torch.no_grad():
         return PackedLayer(
             input_norm=layer.input_layernorm.weight.to(device, copy=True),
             query_key_value=pack(
                 torch.cat((paired(query.weight), paired(key.weight), value.weight)),
                 torch.cat((paired(query.bias), paired(key.bias), value.bias)),
-                of_attention,
+                attention_precision,
                 device,
             ),
-            output=pack(attention.o_proj.weight, None, of_attention, device),
+            output=pack(attention.o_proj.weight, None, attention_precision, device),
             mlp_norm=layer.post_attention_layernorm.weight.to(device, copy=True),
             gate_up=pack(torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight)), None, precision, device),
             down=pack(mlp.down_proj.weight, None, precision, device),
         )
 
 
-def _pairs_side_by_side(head_size: int) -> torch.Tensor:
-    """Channel order (0, half, 1, half + 1, …). Queries and keys share it, so their products do not change."""
+def _interleaved_pairs(head_size: int) -> torch.Tensor:
+    """Return the channel order (0, half, 1, half + 1, …). Queries and keys share it, so scores do not change."""
     half = head_size // 2
     return torch.stack((torch.arange(half), torch.arange(half) + half), dim=1).flatten()
 
 
 class Decoder:
-    """All layers and the final norm. Holds nothing of an utterance: several may run at once."""
+    """All layers and the final norm, without state of an utterance, so several may run at once."""
 
     def __init__(
         self, config: QwenConfig, layers: Iterable[PackedLayer], final_norm: torch.Tensor, device: torch.device
@@ -79,14 +78,14 @@ class Decoder:
         self.turns = torch.polar(torch.ones_like(angles), angles)[:, None]  # (positions, 1, head_size / 2)
 
     def open_cache(self, capacity: int) -> KVCache:
-        """Room for an utterance of ``capacity`` positions. Raises ``SequenceTooLong``."""
+        """Return an empty cache of ``capacity`` positions. Raise ``SequenceTooLong``."""
         return KVCache(self.config, capacity, self._device)
 
     @torch.inference_mode()
     def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
-        """Hidden states after the final norm (tokens, hidden) of the ``embeddings`` (tokens, hidden) that come next.
+        """Return the hidden states after the final norm (tokens, hidden) of the next ``embeddings`` (tokens, hidden).
 
-        Their keys and values are added to ``cache``. Raises ``SequenceTooLong``.
+        Their keys and values are appended to ``cache``. Raise ``SequenceTooLong``.
         """
         config = self.config
         rows, start = embeddings.shape[0], cache.length
@@ -114,12 +113,12 @@ class Decoder:
     def _attend(
         self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
     ) -> torch.Tensor:
-        """(rows, hidden), of ``queries`` (rows, hidden), ``keys`` and ``values`` (kv_heads, positions, head_size)."""
+        """Return attention (rows, hidden) of ``queries`` (rows, hidden) over ``keys`` (kv_heads, positions, head_size)."""
         rows, width = queries.shape
         num_kv, num_keys, size = keys.shape
         group = self.config.num_heads // num_kv
         if rows == 1:
-            # The query heads that share a key/value head are rows of one small product.
+            # Query heads that share a key/value head are rows of one small product.
             queries = queries.view(1, num_kv, group, size)
             return F.scaled_dot_product_attention(queries, keys[None], values[None]).view(1, width)
         queries = queries.view(rows, num_kv, group, size).permute(1, 2, 0, 3)
@@ -130,7 +129,7 @@ class Decoder:
         return attended.permute(2, 0, 1, 3).reshape(rows, width)
 
     def _mask(self, start: int, stop: int) -> torch.Tensor | None:
-        """Which positions each new row sees, (rows, positions); None where the plain causal rule says it."""
+        """Return the positions visible to each new row (rows, positions), or None for plain causal attention."""
         if start == 0 or stop - start == 1:
             return None
         positions = torch.arange(stop, device=self._device)

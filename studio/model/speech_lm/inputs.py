@@ -1,4 +1,4 @@
-"""What enters the network: rows of its text and speech tables, in the order of specification E5."""
+"""Input embeddings of the speech language model, in the order of specification E5."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studio.model.stages import SpeechTokenRequest
 class InputEmbeddings:
     """``start`` and ``task`` (1, hidden), ``text`` (vocabulary, hidden), ``speech`` (rows, hidden).
 
-    ``text`` may lie elsewhere than the others: it is large, and read once an utterance.
+    ``text`` may be on another device: it is large and used once per utterance.
     """
 
     start: torch.Tensor
@@ -24,7 +24,7 @@ class InputEmbeddings:
     speech: torch.Tensor
 
     def to(self, device: torch.device) -> InputEmbeddings:
-        """The same with all but the text table on ``device``; none of it needs gradients."""
+        """Return detached tables, all but the text table on ``device``."""
         start, task, speech = (table.detach().to(device) for table in (self.start, self.task, self.speech))
         return InputEmbeddings(start, task, self.text.detach(), speech)
 
@@ -39,15 +39,15 @@ class InputEmbeddings:
         return F.embedding(torch.tensor(tokens, dtype=torch.long, device=self.speech.device), self.speech)
 
     def embed_prompt_text(self, tokens: Sequence[int]) -> torch.Tensor:
-        """The part that all sentences of a voice begin with: start and prompt text, (1 + len(tokens), hidden)."""
+        """Return the part shared by all sentences of a voice, start and prompt text: (1 + len(tokens), hidden)."""
         return torch.cat((self.start, self.embed_text(tokens)))
 
     def embed_rest(self, request: SpeechTokenRequest) -> torch.Tensor:
-        """What follows the prompt text, up to the first new speech token, (tokens, hidden)."""
+        """Return the input between the prompt text and the first new speech token: (tokens, hidden)."""
         return torch.cat((
             self.embed_text(request.text_tokens), self.task, self.embed_speech(request.prompt_speech_tokens)
         ))  # fmt: skip
 
     def embed_request(self, request: SpeechTokenRequest) -> torch.Tensor:
-        """The whole input before the first new speech token, (tokens, hidden)."""
+        """Return the whole input before the first new speech token: (tokens, hidden)."""
         return torch.cat((self.embed_prompt_text(request.prompt_text_tokens), self.embed_rest(request)))

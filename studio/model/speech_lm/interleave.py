@@ -1,10 +1,10 @@
-"""Text that arrives while speech is made: which tokens go in when (specification E7).
+"""Input order for text that arrives during generation (specification E7).
 
-Trained order: 5 text tokens, 15 speech tokens, and so on; when the text has ended, what is left of it,
-the task mark, and speech to the end. Repaired against the official program (its traits a to f): the last
-token of a block goes in once (a); a prompt that fills whole blocks is followed by text (b); prompt speech
-that is left when the text ends goes in after the task mark, as in a whole request (c); nothing is spoken
-before the first five text tokens (d). Length limits (e) and forbidden ids (f) are the caller's.
+Trained order: 5 text tokens, 15 speech tokens, and so on. After the end of the text: its remaining tokens, the
+task mark, and speech to the end. Corrections of the official program (its defects a to d): the last token of a
+block is input once (a); a prompt of whole blocks is followed by text (b); prompt speech that remains at the
+end of the text follows the task mark, as in a whole request (c); generation waits for the first five text
+tokens (d). The caller handles length limits (e) and forbidden ids (f).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itertools import islice
 
 
 class TokenKind(Enum):
-    """Where an input token's vector comes from."""
+    """Embedding table of an input token."""
 
     TEXT = "text"
     TASK = "task"
@@ -26,16 +26,16 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Input tokens of one table; the task mark is a segment without tokens."""
+    """Input tokens of one kind. The task mark is a segment without tokens."""
 
-    table: TokenKind
+    kind: TokenKind
     tokens: tuple[int, ...] = ()
 
 
 class InterleavedScheduler:
-    """The order of one utterance. It knows ids only, neither embeddings nor the model.
+    """Input order of one utterance, in terms of ids only.
 
-    ``speech_left``: how many speech tokens the model may add before text is due again; 0 while text is awaited.
+    ``speech_left``: number of speech tokens to generate before more text is needed; 0 while waiting for text.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class InterleavedScheduler:
         self.speech_left = 0
 
     def receive(self, text_token: int) -> list[Segment]:
-        """Takes one text token that has arrived, and says what goes in now."""
+        """Add a text token and return the segments to input now."""
         self._text.append(text_token)
         segments = []
         while self.speech_left == 0 and len(self._text) >= self._text_per_block:
@@ -59,16 +59,16 @@ class InterleavedScheduler:
             self.speech_left = self._speech_per_block - len(spoken)
         return segments
 
-    def speak(self) -> None:
-        """The model has added a speech token."""
+    def count_speech_token(self) -> None:
+        """Count a generated speech token."""
         self.speech_left -= 1
 
     def end_block(self) -> None:
-        """The model has asked for text before the block was full."""
+        """End the block early, when the model requests text."""
         self.speech_left = 0
 
     def finish(self) -> list[Segment]:
-        """What goes in when the text has ended."""
+        """Return the remaining segments after the end of the text."""
         rest = [Segment(TokenKind.TEXT, _take(self._text, len(self._text))), Segment(TokenKind.TASK)]
         return [*rest, Segment(TokenKind.SPEECH, _take(self._prompt_speech, len(self._prompt_speech)))]
 

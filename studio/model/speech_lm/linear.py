@@ -1,21 +1,21 @@
-"""Matrices in the forms that multiply a single row fastest: float32 rows in, float32 rows out.
+"""Matrix products optimised for a single row, with float32 input and output.
 
-Decided, by measuring all matrices of a 0.5B model for one token (Zen 4, torch 2.13, milliseconds of
-one thread / two threads):
+The choices follow measurements of all matrices of a 0.5B model for one token (Zen 4, torch 2.13, milliseconds
+with one / two threads):
 
 ====================================  ===========  =====================================
-float32, ``F.linear``                 98 / 98      MKL does not divide one row's work
+float32, ``F.linear``                 98 / 98      MKL does not split one row
 float32, transposed weight            76 / 77      the same
-float32, oneDNN's own layout          85 / 57      chosen; also 20 % faster in prefill
-bfloat16, ``F.linear`` / oneDNN       79, 48 / 26  oneDNN where the processor has bfloat16
-float16, ``F.linear``                 35 / 22      chosen; many rows: through float32
+float32, oneDNN's layout              85 / 57      chosen; also 20 % faster in prefill
+bfloat16, ``F.linear`` / oneDNN       79, 48 / 26  oneDNN if the CPU has bfloat16
+float16, ``F.linear``                 35 / 22      chosen; float32 for many rows
 int8, ``_weight_int8pack_mm``         300 (float32 rows), 44 (bfloat16 rows)
 int8, fbgemm, 1 row / 2 rows          19 / 19      chosen with 2 rows, see ``Int8Linear``
 int8, ONNX Runtime MatMulNBits        15 to 21     a second graph of the whole network
-int4, groups of 32, bfloat16 rows     2/3 of int8  in turns with it, on a busy machine; see ``Int4Linear``
+int4, groups of 32, bfloat16 rows     2/3 of int8  alternating with it on a busy machine; see ``Int4Linear``
 ====================================  ===========  =====================================
 
-On a graphics card 8-bit weights have a kernel of ours (``card_int8``); the other precisions are torch's products.
+On a GPU, 8-bit weights use a custom kernel (``cuda_int8``); other precisions use torch's products.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from studio.model.config import Precision
 from studio.model.cuda_kernel import load_compiler
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 
-# (rows, in) float32 -> (rows, out) float32, the bias added.
+# (rows, in) float32 -> (rows, out) float32, including the bias.
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 
 def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, device: torch.device) -> Linear:
-    """The matrix ``weight`` (out, in) float32 in the fastest form this machine has for ``precision``.
+    """Return the product with ``weight`` (out, in) float32 in the fastest form for ``precision`` and ``device``.
 
-    Nothing of ``weight`` is kept but a plain float32 matrix that is where it is wanted already.
+    ``weight`` is copied, except for a plain float32 matrix that is already on ``device``.
     """
     if bias is not None:
         bias = bias.to(device, torch.float32, copy=True)
@@ -62,10 +62,10 @@ def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, 
 
 
 def describe(precision: Precision, device: torch.device) -> str:
-    """The form ``pack`` chooses, in words."""
+    """Return a description of the form that ``pack`` chooses."""
     if precision is Precision.INT8:
-        is_on_card = device.type != "cpu"
-        return f"torch int8 weights, {'own kernel' if is_on_card else '16-bit activations (fbgemm)'}"
+        is_gpu = device.type != "cpu"
+        return f"torch int8 weights, {'own kernel' if is_gpu else '16-bit activations (fbgemm)'}"
     if precision is Precision.INT4:
         return "torch int4 weights in the gated layers, int8 in the others"
     if precision is not Precision.FLOAT16 and device.type == "cpu" and has_onednn(precision):
@@ -74,33 +74,33 @@ def describe(precision: Precision, device: torch.device) -> str:
 
 
 def check_support(precision: Precision, device: torch.device) -> None:
-    """Raises ``UnsupportedPrecision`` where ``pack`` could not serve."""
+    """Raise ``UnsupportedPrecision`` if ``pack`` does not support ``precision`` on ``device``."""
     if precision not in (Precision.INT8, Precision.INT4):
         return
     if device.type != "cpu":
-        _check_card(precision)
+        _check_gpu_support(precision)
         return
     if "fbgemm" not in torch.backends.quantized.supported_engines:
         raise UnsupportedPrecision(
-            "This processor has no fast 8-bit arithmetic that we know how to use.",
+            "This processor has no supported fast 8-bit arithmetic.",
             remedy="Choose float32 or float16.",
         )
     if precision is Precision.INT4 and not hasattr(torch.ops.aten, "_weight_int4pack_mm_for_cpu"):
         raise UnsupportedPrecision(
-            "This PyTorch does not know weights of 4 bits.", remedy="Choose int8, or install a newer PyTorch."
+            "This version of PyTorch does not support 4-bit weights.", remedy="Choose int8, or install a newer PyTorch."
         )
 
 
-def _check_card(precision: Precision) -> None:
+def _check_gpu_support(precision: Precision) -> None:
     if precision is Precision.INT4:
         raise UnsupportedPrecision(
-            "4-bit weights run on the processor only, not on a graphics card.",
-            remedy="Choose int8, bfloat16 or float16 for the graphics card.",
+            "4-bit weights run on the CPU only.",
+            remedy="Choose int8, bfloat16 or float16 for the GPU.",
         )
     if torch.version.cuda is None or load_compiler() is None:
         raise UnsupportedPrecision(
-            "NVIDIA's run-time compiler NVRTC, which 8-bit weights on a graphics card need, is not installed.",
-            remedy="Install PyTorch for CUDA anew, which brings it along, or choose bfloat16 or float16.",
+            "NVIDIA's run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.",
+            remedy="Reinstall PyTorch for CUDA, which includes it, or choose bfloat16 or float16.",
         )
 
 
@@ -121,7 +121,7 @@ class PlainLinear:
 
 
 class OneDnnLinear:
-    """A weight in the blocked layout oneDNN prefers for one row; a copy, opaque to other operators."""
+    """A copy of the weight in oneDNN's blocked layout for one row."""
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
         self._dtype = weight.dtype
@@ -135,7 +135,7 @@ class OneDnnLinear:
 
 
 class HalfLinear:
-    """float16 weights. On the processor only the one-row product is fast; more rows go through float32."""
+    """float16 weights. On a CPU only the product of one row is fast; more rows use float32."""
 
     _LARGEST = torch.finfo(torch.float16).max
 
@@ -146,7 +146,7 @@ class HalfLinear:
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         if rows.shape[0] == 1 or self._is_wide_fast:
-            # A gated activation may leave float16's range; an infinity would never heal.
+            # Gated activations may exceed the range of float16, and an infinity would persist.
             product = F.linear(rows.clamp(-self._LARGEST, self._LARGEST).half(), self._weight).float()
         else:
             product = F.linear(rows, self._weight.float())
@@ -154,12 +154,12 @@ class HalfLinear:
 
 
 class Int8Linear:
-    """int8 weights, one scale for each output channel; activations keep 14 bits.
+    """int8 weights with one scale per output channel, and activations of 14 bits.
 
-    fbgemm multiplies 8-bit by 8-bit, and one 8-bit scale would drown small activations beside a large
-    one. So each row goes in as two, a coarse one and what rounding took from it, magnified: the weights
-    pass through the cores once for both, so the second row is free. 7 of the 8 bits are used, which
-    cannot overflow the 16-bit sums of processors without VNNI.
+    fbgemm multiplies 8-bit by 8-bit numbers, and a single 8-bit scale would round small activations beside a
+    large one to zero. So each row becomes two: a coarse one and its magnified rounding error. The weights are
+    read once for both, so the second row is free. Only 7 of the 8 bits are used, so that the 16-bit sums of
+    CPUs without VNNI cannot overflow.
     """
 
     _STEPS = 63
@@ -188,11 +188,11 @@ class Int8Linear:
 
 
 def quantize_int8_per_channel(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """``weight`` (out, in) as int8 and what that is multiplied with, one number for each output channel."""
+    """Return ``weight`` (out, in) as int8 levels, and one scale per output channel."""
     largest = torch.maximum(weight.amax(dim=1), -weight.amin(dim=1))
     scales = (largest / 127).clamp_(min=1e-30)
     levels = torch.empty(weight.shape, dtype=torch.int8)
-    # In pieces that fit a cache: three times faster than large passing tensors.
+    # In pieces that fit the CPU cache: three times faster than with large temporary tensors.
     for levels_here, weight_here, scales_here in zip(
         torch.split(levels, 256), torch.split(weight, 256), torch.split(scales[:, None], 256), strict=True
     ):
@@ -201,10 +201,10 @@ def quantize_int8_per_channel(weight: torch.Tensor) -> tuple[torch.Tensor, torch
 
 
 class Int4Linear:
-    """int4 weights, a scale and an offset for each group of 32 in a row; rows go in as bfloat16.
+    """int4 weights with a scale and an offset for each group of 32 in a row; bfloat16 input.
 
-    A third less time than int8 and ten times its error, so for the gated layers only, which are most of the work;
-    whether that is right for the weights at hand is for whoever chooses to find out.
+    It takes a third less time than int8 with ten times the error, so it is used only for the gated layers, which
+    are most of the work. ``quality`` measures whether given weights tolerate it.
     """
 
     GROUP = 32
@@ -231,14 +231,14 @@ class Int4Linear:
 
 @contextmanager
 def _fbgemm() -> Iterator[None]:
-    # The engine that packs is a global of torch; "x86", the default, may pack for another engine.
+    # The packing engine is a global setting of torch; the default "x86" may pack for another engine.
     before = torch.backends.quantized.engine
     torch.backends.quantized.engine = "fbgemm"
     try:
         with warnings.catch_warnings():
-            # WORKAROUND for https://github.com/pytorch/pytorch/issues/184982: torch 2.13 announces the end of
-            # quantized tensors, which are the only door to fbgemm; oneDNN's 8-bit product (onednn.qlinear_pointwise,
-            # 33 / 19 ms in the table above) is the one to change to when they are gone.
+            # WORKAROUND for https://github.com/pytorch/pytorch/issues/184982: torch 2.13 deprecates quantized
+            # tensors, the only interface to fbgemm. Once they are removed, use oneDNN's 8-bit product
+            # (onednn.qlinear_pointwise, 33 / 19 ms in the table above).
             warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
             yield
     finally:

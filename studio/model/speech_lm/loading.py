@@ -1,4 +1,4 @@
-"""From ``llm.pt`` to a speech language model ready to speak."""
+"""Loading of the speech language model from ``llm.pt``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _LAYERS_MAPPED = 4
 def load_speech_lm(
     path: Path, config: SpeechLMConfig, precision: Precision = Precision.FLOAT32, device: str = "cpu"
 ) -> TorchSpeechLM:
-    """Opens ``llm.pt`` (or ``llm.rl.pt``) for synthesis.
+    """Load ``llm.pt`` (or ``llm.rl.pt``) for synthesis.
 
-    Memory stays near the size of what is packed: the file is mapped, each layer is packed from a mapping
-    of its own and that one closed, and of the text table only the rows that are read are ever in memory.
-    Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``, ``UnsupportedPrecision``.
+    Memory stays near the size of the packed weights: the file is mapped, a few layers at a time are packed
+    from a mapping that is then closed, and only the rows of the text table that are used are read.
+    Raise ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``, ``UnsupportedPrecision``.
     """
     where = torch.device(device)
     check_support(precision, where)
@@ -35,7 +35,7 @@ def load_speech_lm(
     layers: Iterator[PackedLayer]
     if zipfile.is_zipfile(path):
         layers = (pack_layer(layer, config.backbone, precision, where) for layer in _open_layers(path, config))
-    else:  # The format before torch 1.6 cannot be mapped: it is in memory as a whole.
+    else:  # The format before torch 1.6 cannot be mapped and is in memory as a whole.
         layers = _pack_network(network, precision, where)
     return _assemble(network, layers, precision, where)
 
@@ -43,16 +43,16 @@ def load_speech_lm(
 def speech_lm_of(
     network: SpeechLMNetwork, precision: Precision = Precision.FLOAT32, device: str = "cpu"
 ) -> TorchSpeechLM:
-    """A speech language model that speaks with the present weights of ``network``, which it copies."""
+    """Return a speech language model with a copy of the current weights of ``network``."""
     where = torch.device(device)
     check_support(precision, where)
     return _assemble(network, _pack_network(network, precision, where), precision, where)
 
 
 def open_network(path: Path, config: SpeechLMConfig) -> SpeechLMNetwork:
-    """The plain network in float32, its weights mapped from the file; frozen until a trainer thaws it.
+    """Return the plain network in float32 with mapped, frozen weights.
 
-    Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
+    Raise ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
     network = meta_init(lambda: SpeechLMNetwork(config))
     load_weights(network, read_tensors(path), file_name=path.name, ignored=UNUSED_TENSORS)
@@ -65,7 +65,7 @@ def _assemble(
     config = network.config
     head = network.llm_decoder
     bias = None if head.bias is None else head.bias.detach()
-    # The head decides between near-equal tokens and is 2 % of the work: it keeps 16 bits where layers have fewer.
+    # The head distinguishes near-equal tokens and is 2 % of the work, so it has at least 16 bits.
     head_precision = Precision.FLOAT16 if precision in (Precision.INT8, Precision.INT4) else precision
     return TorchSpeechLM(
         config=config,
@@ -83,7 +83,7 @@ def _pack_network(network: SpeechLMNetwork, precision: Precision, device: torch.
 
 
 def _open_layers(path: Path, config: SpeechLMConfig) -> Iterator[DecoderLayer]:
-    """The decoder layers in order, mapped a few at a time: when they are done with, so is their memory."""
+    """Yield the decoder layers in order, mapped a few at a time to limit memory."""
     num_layers = config.backbone.num_layers
     for first in range(0, num_layers, _LAYERS_MAPPED):
         tensors = read_tensors(path)

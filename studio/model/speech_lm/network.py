@@ -1,6 +1,6 @@
-"""The speech language model's network: text and speech tables around a Qwen2 decoder (specification E5, E6).
+"""Network of the speech language model: embedding tables around a Qwen2 decoder (specification E5, E6).
 
-``state_dict`` names equal those of ``llm.pt``, so what is trained here is what ships.
+Names in the ``state_dict`` equal those of ``llm.pt``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from studio.model.speech_lm.inputs import InputEmbeddings
 from studio.model.speech_lm.qwen2 import Qwen2, table
 
 BACKBONE = "llm.model.model"
-# In the file, tied to the text table, and never used for speech.
+# Tied to the text table in the file and not used for speech.
 UNUSED_TENSORS: Collection[str] = ("llm.model.lm_head.weight",)
 
 
 class _Named(nn.Module):
-    """A level of the official names that does nothing."""
+    """Adds a level to the official names."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class _Named(nn.Module):
 
 
 class SpeechLMNetwork(nn.Module):
-    """Whole sequences, differentiable, without caches: the reference of the decoder, and what a trainer trains."""
+    """Differentiable network for whole sequences, without caches: for training, and as the reference of ``Decoder``."""
 
     def __init__(self, config: SpeechLMConfig) -> None:
         super().__init__()
@@ -41,12 +41,12 @@ class SpeechLMNetwork(nn.Module):
         self.speech_embedding = table(layout.num_rows, hidden_size)
 
     def forward(self, embeddings: torch.Tensor) -> torch.Tensor:
-        """Hidden states after the final norm, of the shape of ``embeddings`` (batch, tokens, hidden)."""
+        """Return the hidden states after the final norm, of the shape of ``embeddings`` (batch, tokens, hidden)."""
         hidden: torch.Tensor = self.backbone(embeddings)
         return hidden
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Unnormalised scores (…, head_rows) of the next speech token."""
+        """Return the logits (…, head_rows) of the next speech token."""
         scores: torch.Tensor = self.llm_decoder(hidden)
         return scores
 
@@ -58,7 +58,7 @@ class SpeechLMNetwork(nn.Module):
 
     @property
     def inputs(self) -> InputEmbeddings:
-        """The tables as they are now; gradients flow through them."""
+        """Return the current tables, with gradients."""
         layout = self.config.layout
         special = self.llm_embedding if layout.has_llm_embedding else self.speech_embedding
         return InputEmbeddings(

@@ -1,7 +1,7 @@
-"""Is a reduced precision good enough? Measured on the very weights that will speak.
+"""Quality of a reduced precision, measured on the actual weights.
 
-Both models are given the same input and the same tokens (teacher forcing), the tokens being those the
-tested model chose itself, as it will when it speaks. Compared are the distributions of each next token.
+Both models process the same input and the tokens sampled by the tested model (teacher forcing). The
+distributions of each next token are compared.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from studio.model.speech_lm.sampling import RepetitionAwareSampler
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
-# Relative error of the centred scores. float32 must agree with the plain forward pass to 1e-4. The others: measured on
-# random weights of full size
-# (float16 0.0014, bfloat16 0.013, int8 0.040; up to half as much again on small ones), and a margin.
+# Relative error of the centred scores. float32 must agree with the plain forward pass to 1e-4. The other limits are
+# those measured on random weights of full size (float16 0.0014, bfloat16 0.013, int8 0.040; up to 50 % more on
+# small ones) plus a margin.
 _ERROR_LIMITS = {
     Precision.FLOAT32: 1e-4,
     Precision.FLOAT16: 5e-3,
@@ -27,23 +27,23 @@ _ERROR_LIMITS = {
     Precision.INT8: 5e-2,
     Precision.INT4: 5e-2,
 }
-# What listeners could ever notice depends on the choice of tokens: at this divergence it takes some fifty
-# draws before the odds between the two models have moved by a factor of e.
+# Only the choice of tokens is audible: at this divergence, it takes about fifty draws until the likelihoods under
+# the two models differ by a factor of e.
 _DIVERGENCE_LIMIT_NATS = 0.02
-# One bad step is one wrong sound, which a mean over all steps hides. The distributions of a trained model in
-# 4 bits are 0.04 nats apart at worst, in 8 bits 0.001.
+# One bad step is one wrong sound, which the mean over all steps would hide. For a trained model, the worst step
+# has 0.04 nats in 4 bits and 0.001 in 8 bits.
 _WORST_DIVERGENCE_LIMIT_NATS = 0.2
-# Likeliest tokens that are nearly equal change places without being heard: 97 % is seen in 4 bits.
+# Swapping nearly equal most likely tokens is inaudible; a trained model has 97 % in 4 bits.
 _TOP_AGREEMENT_LIMIT = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class QualityReport:
-    """How far a speech LM's next-token distributions are from the float32 network's, over ``num_tokens`` steps.
+    """Difference between next-token distributions of a speech LM and the float32 network over ``num_tokens`` steps.
 
-    ``relative_error``: of the centred scores, root mean square. ``divergence_nats``: mean Kullback-Leibler
-    divergence, ``worst_divergence_nats`` that of the worst step. ``top_agreement``: share of steps with the
-    same likeliest token.
+    ``relative_error``: root mean square error of the centred scores. ``divergence_nats``: mean Kullback-Leibler
+    divergence; ``worst_divergence_nats``: that of the worst step. ``top_agreement``: share of steps with the
+    same most likely token.
     """
 
     num_tokens: int
@@ -53,7 +53,7 @@ class QualityReport:
     worst_divergence_nats: float
 
     def is_good_enough(self, precision: Precision) -> bool:
-        """False also where something was not a number."""
+        """Return whether all limits hold. NaN fails."""
         return (
             self.relative_error <= _ERROR_LIMITS[precision]
             and self.divergence_nats <= _DIVERGENCE_LIMIT_NATS
@@ -71,8 +71,7 @@ def compare_with_reference(
 ) -> QualityReport:
     """Compare ``speech_lm`` with the float32 ``network`` of the same file (``open_network``).
 
-    ``requests`` are sentences to try, each for ``num_tokens`` steps; without any, an arbitrary sequence of
-    tokens serves.
+    Each of ``requests`` is generated for ``num_tokens`` steps. The default is one random request.
     """
     wanted, tested = zip(
         *(
@@ -87,7 +86,7 @@ def compare_with_reference(
 def _scores(
     speech_lm: TorchSpeechLM, network: SpeechLMNetwork, request: SpeechTokenRequest
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The scores of each step (steps, tokens): those of ``network``, and those of ``speech_lm``."""
+    """Return the scores of each step (steps, tokens) of ``network`` and of ``speech_lm``."""
     sampler = _RecordingSampler(RepetitionAwareSampler(speech_lm.sampling, seed=0))
     tokens = list(speech_lm.generate(request, sampler))
     inputs = network.inputs
@@ -98,7 +97,7 @@ def _scores(
 
 
 def random_request(config: SpeechLMConfig) -> SpeechTokenRequest:
-    """A request of random tokens, the same every time: for trying out, warming up and measuring."""
+    """Return a fixed request of random tokens, for tests, warm-up and benchmarks."""
     generator = torch.Generator().manual_seed(0)
 
     def draw(count: int, limit: int) -> tuple[int, ...]:

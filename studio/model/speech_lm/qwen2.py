@@ -1,7 +1,7 @@
-"""The Qwen2 decoder as a plain network: whole sequences in, hidden states out (specification E4).
+"""The Qwen2 decoder as a plain, differentiable network for whole sequences (specification E4).
 
-This is the reference all faster forms are compared with, and what a trainer trains: differentiable,
-without caches. Attribute names are those of the weight files (specification I2).
+It is used for training and as the reference of all faster forms. Attribute names are those of the weight
+files (specification I2).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from studio.model.config import QwenConfig
 
 
 class Qwen2(nn.Module):
-    """Decoder layers and the final norm; ``embed_tokens`` is the table of text tokens."""
+    """Decoder layers and final norm. ``embed_tokens`` is the table of text tokens."""
 
     def __init__(self, config: QwenConfig) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Qwen2(nn.Module):
         self.norm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
 
     def forward(self, embeddings: torch.Tensor) -> torch.Tensor:
-        """Hidden states after the final norm, of the shape of ``embeddings`` (batch, tokens, hidden).
+        """Return the hidden states after the final norm, of the shape of ``embeddings`` (batch, tokens, hidden).
 
         Attention is causal and positions count from 0, so a batch may be padded on the right.
         """
@@ -37,9 +37,9 @@ class Qwen2(nn.Module):
 
 
 def table(num_rows: int, size: int) -> nn.Embedding:
-    """An embedding table to be trained or filled."""
+    """Return an embedding table with initial values, or without values on the meta device."""
     weight = torch.empty(num_rows, size)
-    if not weight.is_meta:  # Random numbers on the meta device make torch import all of sympy: a second or two.
+    if not weight.is_meta:  # random numbers on the meta device make torch import sympy, 1 to 2 s
         nn.init.normal_(weight, std=0.02)
     return nn.Embedding(num_rows, size, _weight=weight)
 
@@ -59,7 +59,7 @@ class DecoderLayer(nn.Module):
 
 
 class Attention(nn.Module):
-    """Causal attention whose key/value heads each serve several query heads."""
+    """Causal grouped-query attention."""
 
     def __init__(self, config: QwenConfig) -> None:
         super().__init__()
@@ -101,19 +101,19 @@ class GatedMLP(nn.Module):
 
 
 def rotary_angles(config: QwenConfig, num_positions: int, device: torch.device) -> torch.Tensor:
-    """Angle of every position and channel pair, (positions, head_size / 2) float32."""
+    """Return the rotation angles (positions, head_size / 2) float32 of channel pairs."""
     exponents = torch.arange(0, config.head_size, 2, device=device, dtype=torch.float32) / config.head_size
     frequencies = 1.0 / config.rope_theta**exponents
     return torch.outer(torch.arange(num_positions, device=device, dtype=torch.float32), frequencies)
 
 
 def rotary_tables(config: QwenConfig, num_positions: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cosines and sines for ``rotate``, each (positions, head_size): both halves turn by the same angles."""
+    """Return cosines and sines for ``rotate``, each (positions, head_size)."""
     angles = rotary_angles(config, num_positions, device).repeat(1, 2)
     return angles.cos(), angles.sin()
 
 
 def rotate(heads: torch.Tensor, cosines: torch.Tensor, sines: torch.Tensor) -> torch.Tensor:
-    """Turns channel pairs (i, i + half) of ``heads`` (batch, heads, tokens, head_size) by their position."""
+    """Rotate channel pairs (i, i + half) of ``heads`` (batch, heads, tokens, head_size) by position."""
     first, second = heads.chunk(2, dim=-1)
     return heads * cosines + torch.cat((-second, first), dim=-1) * sines

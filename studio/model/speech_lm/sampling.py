@@ -1,7 +1,7 @@
-"""Choosing a speech token: repetition-aware sampling (specification E1) and its simpler relatives.
+"""Repetition-aware sampling of speech tokens (specification E1).
 
-A sampler lasts as long as an utterance and owns its random generator, so a seed says everything. All of
-them work on the processor: a token has to arrive there anyway, and its scores are 27 kilobytes.
+A sampler belongs to one utterance and owns its random generator, so results depend on the seed alone.
+Sampling runs on the CPU, where the token is needed anyway; its logits are 27 kB.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ NEVER = float("-inf")
 
 
 class RepetitionAwareSampler:
-    """What the official program draws in up to two steps, in one.
+    """Sampler with the distribution of the official one but a single random number per token.
 
-    The first draw is from the nucleus; where its token occurred lately, a second one is made from all
-    tokens but that. One number between 0 and 1 serves both: where it falls inside the first token's
-    share is again evenly distributed. The law is that of the two draws, the random numbers are not.
+    The first draw is from the nucleus. If its token occurred recently, a second draw is made from all other
+    tokens. One random number serves both, since its position within the share of the first token is again
+    uniformly distributed.
     """
 
     def __init__(self, options: SamplingOptions, seed: int) -> None:
@@ -33,7 +33,7 @@ class RepetitionAwareSampler:
         return self._options
 
     def draw_points(self, count: int) -> torch.Tensor:
-        """(count,) float64: what the next tokens would be drawn with, for whoever draws them elsewhere."""
+        """Return the random numbers (count,) float64 of the next tokens, for sampling on another device."""
         return torch.stack([torch.rand((), generator=self._generator, dtype=torch.float64) for _ in range(count)])
 
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
@@ -46,7 +46,7 @@ class RepetitionAwareSampler:
             return token
         scores[token] = NEVER
         shares = scores.softmax(dim=0, dtype=torch.float64).cumsum(dim=0)
-        # "right": a share of nothing (the token itself, forbidden ones) is stepped over.
+        # right=True skips tokens of probability zero: the repeated token and forbidden ones.
         return int(torch.searchsorted(shares, inside * shares[-1], right=True).clamp_(max=len(shares) - 1))
 
 
@@ -58,7 +58,7 @@ def allowed_scores(logits: torch.Tensor, forbid: slice | None) -> torch.Tensor:
 
 
 def nucleus(scores: torch.Tensor, options: SamplingOptions) -> tuple[list[int], list[float]]:
-    """The likeliest tokens, best first, up to and including the one that crosses ``top_p``, and their probabilities."""
+    """Return the most likely tokens, best first, including the one that crosses ``top_p``, and their probabilities."""
     best = scores.softmax(dim=0).topk(min(options.top_k, len(scores)))
     probabilities: list[float] = best.values.tolist()
     if not probabilities[0] > 0.0:
@@ -71,7 +71,7 @@ def nucleus(scores: torch.Tensor, options: SamplingOptions) -> tuple[list[int], 
 
 
 def nan_error() -> ModelOverflow:
-    """Of scores that are none."""
+    """Return the error for logits that are NaN."""
     return ModelOverflow(
         "The speech language model computed something that is not a number.",
         remedy="Choose float32; if that fails too, download the model again.",
@@ -79,12 +79,12 @@ def nan_error() -> ModelOverflow:
 
 
 def _locate(point: float, probabilities: Sequence[float]) -> tuple[int, float]:
-    """Whose share ``point`` falls into when shares lie side by side, and how far inside, 0..1."""
+    """Return the index of the cumulative share that contains ``point``, and the position within it, 0..1."""
     for index, share in enumerate(probabilities):
         if point < share:
             return index, point / share
         point -= share
-    return len(probabilities) - 1, 0.0  # rounding: the sum is a hair short of the point
+    return len(probabilities) - 1, 0.0  # the sum is below the point by a rounding error
 
 
 def is_repeated(token: int, history: Sequence[int], options: SamplingOptions) -> bool:

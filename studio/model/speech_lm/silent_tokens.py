@@ -1,4 +1,4 @@
-"""CosyVoice3's filter for long silences (specification E2)."""
+"""Filter for long silences in CosyVoice3 (specification E2)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _LONGEST_RUN = 5
 def filter_silent_tokens(
     tokens: Iterable[int], silent_tokens: Collection[int], *, limit: int = _LONGEST_RUN
 ) -> Iterator[int]:
-    """``tokens`` without those of a run of silent or breath tokens that come after its first ``limit``.
+    """Yield ``tokens`` with each run of silent or breath tokens shortened to ``limit``.
 
-    The speech language model knows nothing of it: its history and its length rules count them all.
+    The history and length limits of the speech language model still include the removed tokens.
     """
     run = 0
     for token in tokens:

@@ -1,4 +1,4 @@
-"""Text tokens to speech tokens with PyTorch: the promise ``SpeechLM`` kept (specification E2, E5, E6, E7)."""
+"""PyTorch implementation of ``stages.SpeechLM`` (specification E2, E5, E6, E7)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 _MIN_SPEECH_PER_TEXT_TOKEN = 2
 _MAX_SPEECH_PER_TEXT_TOKEN = 20
-_VOICES_REMEMBERED = 8
-# Room for text that still arrives: half a minute of speech and its text. It grows when that is used up.
+_MAX_PROMPT_STATES = 8
+# Initial cache for text that arrives in pieces, enough for half a minute of speech and its text.
 _PIECES_CAPACITY = 1024
 
 
 class TorchSpeechLM:
-    """The language model of one checkpoint; any number of utterances may run on it at once.
+    """The language model of one checkpoint. Any number of utterances may run at once.
 
-    The part of the input that a voice's sentences share, start and prompt text, passes through the network
-    once and is remembered for a few voices. It is always a pass of its own, so a first request computes
-    what a later one does, to the bit.
+    The input shared by all sentences of a voice, start and prompt text, is computed once and cached for a few
+    voices. It is always a separate pass, so the first request of a voice is bit-identical to later ones.
     """
 
     def __init__(
@@ -38,23 +37,19 @@ class TorchSpeechLM:
         self.sampling = config.sampling
         self.inputs = inputs
         self.engine = engine
-        self.max_concurrent_lines = 1  # each reads all weights for itself
+        self.max_concurrent_lines = 1  # each line reads all weights
         self.decoder = decoder
         self.head = head
         self._prompt_states: OrderedDict[tuple[int, ...], tuple[torch.Tensor, ...]] = OrderedDict()
         self._lock = threading.Lock()
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
-        """Speech tokens as they are made; the prompt's are not repeated, stop ids never appear.
-
-        Nothing is computed before the first is asked for, nor after the last. Closing the iterator ends
-        the work. Raises ``SequenceTooLong`` at once.
-        """
+        """See ``stages.SpeechLM``. Tokens are computed on demand; ``SequenceTooLong`` is raised at once."""
         min_tokens, max_tokens, length = self.lengths(request)
         return self._generate(request, sampler, min_tokens, max_tokens, length)
 
     def lengths(self, request: SpeechTokenRequest) -> tuple[int, int, int]:
-        """The fewest and the most speech tokens of a text that is there, and all positions those take. Raises ``SequenceTooLong``."""
+        """Return the minimum and maximum number of speech tokens and the sequence length. Raise ``SequenceTooLong``."""
         min_tokens, max_tokens = speech_token_limits(request, len(request.text_tokens))
         length = prefix_length(request) + max_tokens
         check_length(length, self.config.backbone)
@@ -63,10 +58,9 @@ class TorchSpeechLM:
     def generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
     ) -> Iterator[int]:
-        """The same while the text is still arriving; ``request.text_tokens`` is empty.
+        """See ``stages.SpeechLM``. ``text_tokens`` may block; length limits follow from the number received.
 
-        ``text_tokens`` may block. Lengths follow from the text that came. Raises ``SequenceTooLong`` when
-        the sequence has grown beyond what the model holds.
+        Raise ``SequenceTooLong`` during iteration if the sequence exceeds the limit of the model.
         """
         assert not request.text_tokens
         check_length(prefix_length(request), self.config.backbone)
@@ -76,7 +70,7 @@ class TorchSpeechLM:
         return self.decoder.open_cache(capacity)
 
     def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
-        """Scores (head_rows,) of the token after ``embeddings`` (tokens, hidden), which ``cache`` then holds as well."""
+        """Append ``embeddings`` (tokens, hidden) to ``cache`` and return the logits (head_rows,) of the next token."""
         return self._score(self.decoder.advance(embeddings, cache)[-1:])[0]
 
     @torch.inference_mode()
@@ -116,43 +110,43 @@ class TorchSpeechLM:
             prompt_speech=request.prompt_speech_tokens,
         )
         cache = self.open_cache(min(prefix_length(request) + _PIECES_CAPACITY, self.config.backbone.max_positions))
-        waiting = [self.inputs.embed_prompt_text(instruction)]
-        history: list[int] = []  # with the fill marks, as the model was trained
-        num_text_tokens = num_spoken = 0
+        pending = [self.inputs.embed_prompt_text(instruction)]
+        history: list[int] = []  # including fill marks, as in training
+        num_text_tokens = num_generated = 0
 
         for text_token in text_tokens:
             num_text_tokens += 1
-            waiting += map(self._embed, order.receive(text_token))
+            pending += map(self._embed, order.receive(text_token))
             while order.speech_left:
-                logits = self._without_stops_but_fill(self.advance(torch.cat(waiting), cache))
-                waiting = []
+                logits = self._without_stops_but_fill(self.advance(torch.cat(pending), cache))
+                pending = []
                 token = sampler(logits, history, forbid=None)
                 history.append(token)
                 if token == layout.fill_id:
                     order.end_block()
                     break
-                order.speak()
+                order.count_speech_token()
                 if not order.speech_left:
                     history.append(layout.fill_id)
-                num_spoken += 1
+                num_generated += 1
                 yield token
-                waiting = [self.inputs.embed_speech((token,))]
+                pending = [self.inputs.embed_speech((token,))]
 
         min_tokens, max_tokens = speech_token_limits(request, num_text_tokens)
-        waiting += map(self._embed, order.finish())
+        pending += map(self._embed, order.finish())
         stop_ids = slice(layout.num_speech_tokens, layout.num_rows)
-        while num_spoken < max_tokens:
-            logits = self.advance(torch.cat(waiting), cache)
-            token = sampler(logits, history, forbid=stop_ids if num_spoken < min_tokens else None)
+        while num_generated < max_tokens:
+            logits = self.advance(torch.cat(pending), cache)
+            token = sampler(logits, history, forbid=stop_ids if num_generated < min_tokens else None)
             if token >= layout.num_speech_tokens:
                 return
             history.append(token)
-            num_spoken += 1
+            num_generated += 1
             yield token
-            waiting = [self.inputs.embed_speech((token,))]
+            pending = [self.inputs.embed_speech((token,))]
 
     def _without_stops_but_fill(self, logits: torch.Tensor) -> torch.Tensor:
-        """While text arrives the end is not permitted; the fill mark asks for more text."""
+        """Forbid the end while text arrives, but allow the fill mark, which requests more text."""
         layout = self.config.layout
         permitted = logits.clone()
         permitted[layout.num_speech_tokens :] = float("-inf")
@@ -160,7 +154,7 @@ class TorchSpeechLM:
         return permitted
 
     def _embed(self, segment: Segment) -> torch.Tensor:
-        match segment.table:
+        match segment.kind:
             case TokenKind.TEXT:
                 return self.inputs.embed_text(segment.tokens)
             case TokenKind.SPEECH:
@@ -169,7 +163,7 @@ class TorchSpeechLM:
                 return self.inputs.task
 
     def begin_with_prompt_text(self, prompt_text_tokens: tuple[int, ...], cache: KVCache) -> None:
-        """Fills an empty ``cache`` with the part that all sentences of a voice share."""
+        """Fill an empty ``cache`` with the input shared by all sentences of a voice."""
         with self._lock:
             states = self._prompt_states.get(prompt_text_tokens)
             if states is not None:
@@ -180,12 +174,12 @@ class TorchSpeechLM:
         self.decoder.advance(self.inputs.embed_prompt_text(prompt_text_tokens), cache)
         with self._lock:
             self._prompt_states[prompt_text_tokens] = cache.filled()
-            while len(self._prompt_states) > _VOICES_REMEMBERED:
+            while len(self._prompt_states) > _MAX_PROMPT_STATES:
                 self._prompt_states.popitem(last=False)
 
 
 def speech_token_limits(request: SpeechTokenRequest, num_text_tokens: int) -> tuple[int, int]:
-    """The fewest and the most speech tokens ``num_text_tokens`` may become (prompt text not counted)."""
+    """Return the minimum and maximum number of speech tokens for ``num_text_tokens`` without the prompt."""
     minimum, maximum = request.min_tokens, request.max_tokens
     if maximum is None:
         maximum = _MAX_SPEECH_PER_TEXT_TOKEN * num_text_tokens
@@ -195,6 +189,6 @@ def speech_token_limits(request: SpeechTokenRequest, num_text_tokens: int) -> tu
 
 
 def prefix_length(request: SpeechTokenRequest) -> int:
-    """Positions before the first new speech token."""
+    """Return the number of positions before the first new speech token."""
     marks = 2  # start and task
     return marks + len(request.prompt_text_tokens) + len(request.text_tokens) + len(request.prompt_speech_tokens)

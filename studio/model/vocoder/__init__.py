@@ -1,12 +1,10 @@
-"""Mel spectrogram to waveform: the HiFT vocoders of CosyVoice2 (centred) and CosyVoice3 (causal).
+"""Mel spectrogram to waveform: the HiFT vocoders of CosyVoice2 (non-causal) and CosyVoice3 (causal).
 
-Decided: one network class a generation, and two ways to run it: ``forward`` over whole utterances,
-which can be trained and is the reference, and streams that hold the state of one utterance. Because
-a causal layer differs between the two only in where its past comes from (``history.py``). Instead of:
-a streaming copy of every layer.
+Decision: one network class per generation with two ways to run it: ``forward`` for whole utterances, for
+training and as the reference, and streams with the state of one utterance. Reason: in the two ways, a causal
+layer differs only in the source of its past (``history.py``). Alternative: a streaming copy of every layer.
 """
 
-from studio.model.vocoder.noise import TableNoise
 from studio.model.vocoder.vocoder import HiFTVocoder, load_vocoder
 
-__all__ = ["HiFTVocoder", "TableNoise", "load_vocoder"]
+__all__ = ["HiFTVocoder", "load_vocoder"]

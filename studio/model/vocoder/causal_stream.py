@@ -1,8 +1,8 @@
-"""CosyVoice3's vocoder, chunk by chunk: every frame passes the network once.
+"""Streaming of CosyVoice3's vocoder: every frame passes through the network once.
 
-Equal to one run over the whole utterance however it is cut, at a cost that does not grow. A sample
-is final as soon as no later frame can change it: four frames and four samples after its own time.
-(The official program waits for eight frames; the samples are the same.)
+The result equals one run over the whole utterance, for any division into chunks. A sample is final once no
+later frame can change it: after four more frames and four samples. (The official program waits for eight
+frames; the samples are the same.)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from studio.model.vocoder.source import HarmonicSource, cumulative_phase
 
 
 class CausalNetwork(Protocol):
-    """What a stream wants of ``CausalHiFT``; an engine may have another decoder."""
+    """Interface of ``CausalHiFT`` used by a stream. An engine may have another decoder."""
 
     config: VocoderConfig
     samples_per_frame: int
@@ -37,7 +37,7 @@ class CausalNetwork(Protocol):
 
 
 class CausalStream:
-    """The state of one utterance: what each layer still needs of the past, and the running phase."""
+    """State of one utterance: the past that each layer still needs, and the phase."""
 
     def __init__(self, network: CausalNetwork, noise: SourceNoise) -> None:
         self._network = network
@@ -46,11 +46,11 @@ class CausalStream:
         self._phase_sums: torch.Tensor | None = None
         self._num_source_samples = 0
         self._waiting_mel: torch.Tensor | None = None
-        # From this many frames on, a first chunk makes sound.
+        # Number of frames from which a first chunk returns samples.
         self._min_first_frames = 1 + max(network.config.look_right_frames, F0_LOOK_RIGHT_FRAMES + 1)
 
     def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
-        """Samples (n,) that are final now; ``mel`` (bins, frames) follows the frames given before."""
+        """Return the samples (n,) that are final after the next frames ``mel`` (bins, frames)."""
         with torch.inference_mode():
             weight = self._network.conv_pre.weight
             mel = mel[None].to(weight)

@@ -1,4 +1,4 @@
-"""Pitch from mel: five convolutions and a line (specification G3)."""
+"""Pitch predictors: five convolutions and a linear layer (specification G3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOOK_RIGHT_FRAMES = 3
 
 
 class F0Predictor(nn.Module):
-    """CosyVoice2's, which sees five frames on each side."""
+    """Pitch predictor of CosyVoice2, which sees five frames on each side."""
 
     first_kernel_size = 3
 
@@ -27,7 +27,7 @@ class F0Predictor(nn.Module):
         self.classifier = nn.Linear(channels, 1)
 
     def forward(self, mel: torch.Tensor) -> torch.Tensor:
-        """(batch, bins, frames) -> hertz (batch, frames)."""
+        """Return the pitch in hertz (batch, frames) of ``mel`` (batch, bins, frames)."""
         first, *others = self.condnet
         return self._hertz(first(same_padding(self._cast(mel), 3)), others, same_padding, mel.dtype)
 
@@ -42,13 +42,15 @@ class F0Predictor(nn.Module):
 
 
 class CausalF0Predictor(F0Predictor):
-    """CosyVoice3's: three frames of the future, then only the past. In float64 when the model speaks:
-    the running phase adds up its errors."""
+    """Pitch predictor of CosyVoice3, with a look-ahead of three frames.
+
+    It runs in float64 for synthesis, because its errors accumulate in the phase.
+    """
 
     first_kernel_size = LOOK_RIGHT_FRAMES + 1
 
     def continue_from(self, mel: torch.Tensor, history: History) -> torch.Tensor:
-        """The pitch of all frames whose future is known: three fewer than were given, until the last chunk."""
+        """Return the pitch of all frames with known look-ahead: three fewer than given, until the last chunk."""
         x = self._cast(mel)
         if history.is_last:
             x = F.pad(x, (0, LOOK_RIGHT_FRAMES))

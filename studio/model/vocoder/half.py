@@ -1,7 +1,7 @@
-"""Residual blocks whose convolutions multiply in 16 bits: most of a vocoder's work, and the part that bears it.
+"""Residual blocks with 16-bit convolutions, which are most of the vocoder's work and tolerate rounding.
 
-Everything between the products stays float32, Snakes above all: half precision overflows where the frequency of one is
-tiny. So do the layers at both ends, whose numbers are mel, spectrum and sound themselves.
+Everything between the products stays float32, especially Snakes, in which half precision overflows for a tiny
+frequency. So do the layers at both ends, which process mel, spectrum and samples.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from studio.model.vocoder.network import HiFT
 
 
 class HalfConvolution(nn.Module):
-    """As ``plain``, in ``dtype``; float32 comes in and goes out."""
+    """A copy of ``plain`` in ``dtype``, with float32 input and output."""
 
     def __init__(self, plain: nn.Conv1d, dtype: torch.dtype) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class HalfConvolution(nn.Module):
 
 
 def to_half(network: HiFT, dtype: torch.dtype) -> None:
-    """For inference; the weights are where they will stay."""
+    """Replace the convolutions in residual blocks, for inference, after moving ``network`` to its device."""
     for block in chain(network.resblocks, network.source_resblocks):
         assert isinstance(block, ResidualBlock)
         for convolutions in (block.convs1, block.convs2):

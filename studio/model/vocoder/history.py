@@ -1,4 +1,4 @@
-"""What a layer that looks back still needs of the columns before a chunk."""
+"""Past columns that layers need in the next chunk."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from torch.nn import functional as F
 
 
 class History:
-    """The memory of every layer that looks back, for one utterance on its way through a causal network.
+    """Past columns of all layers of a causal network, for one utterance.
 
-    Layers ask for their past in the same order in every chunk, so each finds its own. A history that
-    sees a single chunk, both first and last, remembers nothing: that is a whole utterance, and it can
-    be differentiated.
+    Layers request their past in the same order in every chunk, which identifies them. With a single chunk, both
+    first and last, nothing is stored: that is a whole utterance, which is differentiable.
     """
 
     def __init__(self) -> None:
@@ -22,23 +21,23 @@ class History:
 
     @classmethod
     def of_whole(cls) -> History:
-        """For an utterance that comes in one piece."""
+        """Return a history for a whole utterance in one chunk."""
         history = cls()
         history.begin_chunk(is_last=True)
         return history
 
     def begin_chunk(self, *, is_last: bool) -> None:
-        """To be called before each chunk passes the network."""
+        """Start a chunk. Must be called before each run of the network."""
         assert not self.is_last, "nothing follows the last chunk"
         self.is_first = not self._tails
         self.is_last = is_last
         self._next_layer = 0
 
     def extend(self, columns: torch.Tensor, *, extent: int, stride: int = 1, before: int = 0) -> torch.Tensor:
-        """``columns`` (batch, channels, n) with those from earlier chunks that its layer still needs in front.
+        """Return ``columns`` (batch, channels, n) preceded by the earlier columns that the layer still needs.
 
-        The layer's output column needs ``extent`` input columns and the next output starts ``stride``
-        later. ``before`` zeros precede the utterance.
+        An output column depends on ``extent`` input columns, and the next one on those ``stride`` later.
+        ``before`` zeros precede the utterance.
         """
         if self.is_first:
             joined = F.pad(columns, (before, 0)) if before else columns
@@ -53,11 +52,11 @@ class History:
         return joined
 
     def reflect_start(self, columns: torch.Tensor) -> torch.Tensor:
-        """``columns`` with one more in front where the utterance begins: the second, as in a mirror."""
+        """Return ``columns``, in the first chunk with reflection padding of one column at the start."""
         return torch.cat((columns[:, :, 1:2], columns), dim=-1) if self.is_first else columns
 
     def hold_back(self, columns: torch.Tensor, num_ready: int) -> torch.Tensor:
-        """The first ``num_ready`` of the held and the new ``columns``; the rest waits for the next chunk."""
+        """Return the first ``num_ready`` of the held and new ``columns`` and hold the rest for the next chunk."""
         if self.is_first:
             if self.is_last:
                 return columns[..., :num_ready]

@@ -1,4 +1,4 @@
-"""Snake, the residual block, and up-sampling by repetition: what both generations' stacks are made of."""
+"""Layers of both vocoders: Snake, residual block, and up-sampling by repetition."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from torch.nn import functional as F
 
 from studio.model.vocoder.history import History
 
-# Gives a convolution the columns around its input: (columns, extent) -> columns plus extent - 1 more.
+# Pads the input of a convolution: (columns, extent) -> columns with extent - 1 more.
 Surround = Callable[[torch.Tensor, int], torch.Tensor]
 
 
 def same_padding(columns: torch.Tensor, extent: int) -> torch.Tensor:
-    """Zeros around ``columns``, for a centred convolution of odd ``extent``."""
+    """Pad ``columns`` with zeros on both sides, for a convolution of odd ``extent``."""
     return F.pad(columns, (extent // 2, extent // 2))
 
 
 def causal_padding(history: History) -> Surround:
-    """The past before the columns, for a causal convolution."""
+    """Return a function that prepends past columns, for causal convolutions."""
 
     def surround(columns: torch.Tensor, extent: int) -> torch.Tensor:
         return history.extend(columns, extent=extent, before=extent - 1)
@@ -30,7 +30,7 @@ def causal_padding(history: History) -> Surround:
 
 
 class Snake(nn.Module):
-    """``x + sin²(alpha x) / alpha``, a periodic activation with one learnt frequency a channel."""
+    """``x + sin²(alpha x) / alpha``, a periodic activation with one learned frequency per channel."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Snake(nn.Module):
 
 
 class ResidualBlock(nn.Module):
-    """Pairs of convolutions, dilated and plain, each behind a Snake and around a skip connection (G5)."""
+    """Pairs of a dilated and a plain convolution, each preceded by a Snake, with skip connections (G5)."""
 
     def __init__(self, channels: int, kernel_size: int, dilations: tuple[int, ...]) -> None:
         super().__init__()
@@ -64,11 +64,11 @@ class ResidualBlock(nn.Module):
 
 
 class RepeatUpsample(nn.Conv1d):
-    """CosyVoice3's up-sampling: every column ``rate`` times, then a causal convolution (G5).
+    """Up-sampling in CosyVoice3: every column is repeated ``rate`` times, followed by a causal convolution (G5).
 
-    Most taps of the convolution meet copies of the same column. Where those taps are added beforehand the
-    convolution runs at the lower rate: the same sums in another order, for a fifth to a half of the
-    multiplications. So it is after :meth:`merge_taps`, and in every step of training.
+    Most taps of the convolution apply to copies of the same column. With the sums of those taps the convolution
+    runs at the lower rate: the same sums in another order, for a fifth to a half of the multiplications. It does
+    so after :meth:`merge_taps` and in training.
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, rate: int) -> None:
@@ -77,18 +77,18 @@ class RepeatUpsample(nn.Conv1d):
         self._merged: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def merge_taps(self) -> None:
-        """For inference, once the weights are there and where they will stay."""
+        """Prepare for inference, after loading the weights and moving them to their device."""
         with torch.no_grad():
             self._merged = self._merge()
 
     def _merge(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Weight (rate x out_channels, in_channels, columns) and bias; gradients pass."""
+        """Return weight (rate x out_channels, in_channels, columns) and bias, with gradients."""
         assert self.bias is not None
         meets = _columns_met(self.kernel_size[0], self._rate).to(self.weight)
         return torch.einsum("oit,ptc->poic", self.weight, meets).flatten(0, 1), self.bias.repeat(self._rate)
 
     def upsample(self, x: torch.Tensor, history: History) -> torch.Tensor:
-        """(batch, in_channels, n) -> (batch, out_channels, rate x n)."""
+        """Up-sample ``x`` (batch, in_channels, n) to (batch, out_channels, rate x n)."""
         merged = self._merge() if self.training else self._merged
         if merged is None:
             repeated = x.repeat_interleave(self._rate, dim=-1)
@@ -102,13 +102,13 @@ class RepeatUpsample(nn.Conv1d):
 
 @functools.cache
 def _columns_met(kernel_size: int, rate: int) -> torch.Tensor:
-    """(rate, taps, columns): 1 where a tap meets that column, before repetition, at that place among its copies."""
+    """Return (rate, taps, columns): 1 if the tap applies to the column for an output at that offset, else 0."""
     with torch.inference_mode(mode=False):  # also used where gradients flow
         num_columns = 1 + -(-(kernel_size - 1) // rate)
         meets = torch.zeros(rate, kernel_size, num_columns, device="cpu")
         for place in range(rate):
             for tap in range(kernel_size):
-                # Place ``place`` of a group looks ``kernel_size - 1 - tap`` repeated columns back.
+                # Output ``place`` of a group uses the repeated column ``kernel_size - 1 - tap`` places back.
                 column = (place - (kernel_size - 1 - tap)) // rate
                 meets[place, tap, num_columns - 1 + column] = 1.0
         return meets

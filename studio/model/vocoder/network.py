@@ -1,8 +1,8 @@
-"""The HiFT networks (specification G): mel and pitch to the spectrum of the waveform, with the official names.
+"""The HiFT networks (specification G), with the official parameter names.
 
-Layers are plain: weight normalisation is folded when a checkpoint is loaded, and a trainer may put it
-back with ``torch.nn.utils.parametrizations.weight_norm``. ``forward`` takes whole utterances, can be
-differentiated, and is what every other way of running a vocoder is compared with.
+Weight normalisation is folded into plain weights on loading; a trainer can restore it with
+``torch.nn.utils.parametrizations.weight_norm``. ``forward`` is differentiable, processes whole utterances, and
+is the reference of all other implementations.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from studio.model.vocoder.source import HarmonicSource, cumulative_phase, linear
 from studio.model.vocoder.spectrum import analyse, resynthesise
 
 _MAX_MAGNITUDE = 100.0
-_LAST_LEAKY_RELU_SLOPE = 0.01  # not the slope inside the stack: so trained
+_LAST_LEAKY_RELU_SLOPE = 0.01  # as trained, unlike the slope inside the stack
 _CENTRED_KERNEL_SIZE = 7
 
 
 class HiFT(nn.Module, ABC):
-    """What both generations share: the source and the stack of decoder stages."""
+    """Base of both generations: the source and the stack of decoder stages."""
 
     f0_predictor: F0Predictor
 
@@ -46,7 +46,7 @@ class HiFT(nn.Module, ABC):
             self._make_upsampler(*sizes)
             for sizes in zip(widths, widths[1:], config.upsample_kernel_sizes, config.upsample_rates, strict=False)
         )
-        # How many spectrum columns there are for a column of a stage: 15, 3, 1.
+        # Number of spectrum columns per column of a stage: 15, 3, 1.
         self._source_strides = tuple(itertools.accumulate(config.upsample_rates[:0:-1], operator.mul, initial=1))[::-1]
         self.source_downs = nn.ModuleList()
         self.source_resblocks = nn.ModuleList()
@@ -72,11 +72,11 @@ class HiFT(nn.Module, ABC):
 
     @abstractmethod
     def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """Radians (batch, harmonics, samples) of phase sums (batch, harmonics, frames)."""
+        """Return the phase in radians (batch, harmonics, samples) from phase sums (batch, harmonics, frames)."""
 
     @abstractmethod
     def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
-        """The waveform (batch, samples) of ``mel`` (batch, bins, frames) and ``source`` (batch, samples)."""
+        """Return the waveform (batch, samples) of ``mel`` (batch, bins, frames) and ``source`` (batch, samples)."""
 
     @abstractmethod
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor: ...
@@ -85,23 +85,23 @@ class HiFT(nn.Module, ABC):
     def _fit_source(self, stage: int, spectrum: torch.Tensor, history: History) -> torch.Tensor: ...
 
     def forward(self, mel: torch.Tensor, noise: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The waveform (batch, samples) and the pitch in hertz (batch, frames) of ``mel`` (batch, bins, frames).
+        """Return waveform (batch, samples) and pitch in hertz (batch, frames) of ``mel`` (batch, bins, frames).
 
-        ``noise``: (samples, harmonics), or one a batch row. At least one frame.
+        ``noise``: (samples, harmonics), or one per batch row. ``mel`` has at least one frame.
         """
         f0 = self.f0_predictor(mel)
         source = self.m_source(f0, self.phase(cumulative_phase(f0, self.config), mel.dtype), noise)
         return self.decode(mel, source), f0
 
     def run_stages(self, x: torch.Tensor, spectrum: torch.Tensor, surround: Surround, history: History) -> torch.Tensor:
-        """From ``conv_pre`` to the spectrum of the waveform, of the size of ``spectrum``."""
+        """Return the spectrum of the waveform, of the shape of the source's ``spectrum``, from the output of ``conv_pre``."""
         config = self.config
         num_parallel = len(config.resblock_kernel_sizes)
         last_stage = len(self.ups) - 1
         for stage in range(last_stage + 1):
             x = self._upsample(stage, F.leaky_relu(x, config.leaky_relu_slope), history)
             if stage == last_stage:
-                x = history.reflect_start(x)  # the spectrum has one column more
+                x = history.reflect_start(x)  # the spectrum has one more column
             source = self._fit_source(stage, spectrum, history)
             x = x + self.source_resblocks[stage](source, surround)
             parallel = self.resblocks[stage * num_parallel : (stage + 1) * num_parallel]
@@ -113,14 +113,14 @@ class HiFT(nn.Module, ABC):
         return torch.cat((magnitude * phase.cos(), magnitude * phase.sin()), dim=1)
 
 
-def sound_of(spectrum: torch.Tensor, config: VocoderConfig, history: History) -> torch.Tensor:
-    """The samples (batch, n) of the waveform's ``spectrum``, within the limit of the model's training."""
-    sound = resynthesise(spectrum, config.stft_size, config.stft_hop, history)
-    return sound.clamp(-config.audio_limit, config.audio_limit)
+def waveform_of(spectrum: torch.Tensor, config: VocoderConfig, history: History) -> torch.Tensor:
+    """Return the samples (batch, n) of ``spectrum``, clamped to the limit used in training."""
+    samples = resynthesise(spectrum, config.stft_size, config.stft_hop, history)
+    return samples.clamp(-config.audio_limit, config.audio_limit)
 
 
 class NonCausalHiFT(HiFT):
-    """CosyVoice2's: every convolution sees both sides."""
+    """Network of CosyVoice2, with centred convolutions."""
 
     def __init__(self, config: VocoderConfig) -> None:
         super().__init__(config)
@@ -140,7 +140,7 @@ class NonCausalHiFT(HiFT):
         history = History.of_whole()
         spectrum = analyse(source, self.config.stft_size, self.config.stft_hop, history)
         x = self.conv_pre(same_padding(mel, _CENTRED_KERNEL_SIZE))
-        return sound_of(self.run_stages(x, spectrum, same_padding, history), self.config, history)
+        return waveform_of(self.run_stages(x, spectrum, same_padding, history), self.config, history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:  # noqa: ARG002 - no past
         return cast("torch.Tensor", self.ups[stage](x))
@@ -151,7 +151,7 @@ class NonCausalHiFT(HiFT):
 
 
 class CausalHiFT(HiFT):
-    """CosyVoice3's: a few frames of the future at the entrance, then only the past."""
+    """Network of CosyVoice3, with causal convolutions after a short look-ahead at the input."""
 
     f0_predictor: CausalF0Predictor
 
@@ -169,7 +169,7 @@ class CausalHiFT(HiFT):
         return nearest_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def merge_taps(self) -> None:
-        """Prepares the up-sampling layers for inference."""
+        """Prepare the up-sampling layers for inference."""
         for upsampler in self.ups:
             cast("RepeatUpsample", upsampler).merge_taps()
 
@@ -194,7 +194,7 @@ class CausalHiFT(HiFT):
         columns_per_frame = self.samples_per_frame // config.stft_hop
         num_columns = x.shape[-1] * columns_per_frame + int(history.is_first)
         made = self.run_stages(x, history.hold_back(spectrum, num_columns), causal_padding(history), history)
-        return sound_of(made, config, history)
+        return waveform_of(made, config, history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:
         return cast("RepeatUpsample", self.ups[stage]).upsample(x, history)

@@ -1,6 +1,6 @@
-"""The random part of the source signal, found by the absolute index of a sample (specification G4, G8).
+"""Noise of the source signal by absolute sample index (specification G4, G8).
 
-However an utterance is cut into chunks, each sample meets the same numbers.
+The noise of a sample does not depend on how an utterance is divided into chunks.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _FLOW_NOISE_FRAMES = 15_000
 
 
 class NormalNoise:
-    """CosyVoice2: normal noise of one utterance, repeatable by its seed.
+    """Normal noise of one utterance in CosyVoice2, determined by a seed.
 
-    Decided: a counter-based generator, one counter a block. Because any block can be drawn again
-    without those before it, so nothing is stored. Instead of: one long sequence kept in memory.
+    Decision: a counter-based generator with one counter per block. Reason: each block can be drawn
+    independently, so nothing is stored. Alternative: one long sequence in memory.
     """
 
     def __init__(self, seed: int, num_columns: int) -> None:
@@ -29,7 +29,7 @@ class NormalNoise:
         self._num_columns = num_columns
 
     def columns(self, start: int, stop: int) -> torch.Tensor:
-        """(stop - start, columns) float32"""
+        """Return normal noise (stop - start, columns) float32."""
         first_block, last_block = start // _BLOCK_SAMPLES, max(start, stop - 1) // _BLOCK_SAMPLES
         blocks = np.concatenate([self._block(index) for index in range(first_block, last_block + 1)])
         offset = first_block * _BLOCK_SAMPLES
@@ -41,11 +41,11 @@ class NormalNoise:
 
 
 class UniformTable:
-    """CosyVoice3: the one table of uniform noise that belongs to a model, drawn as far as it is needed.
+    """The constant table of uniform noise of a CosyVoice3 model, drawn as far as needed.
 
-    The official constructor draws 300 s of it (259 MB) from the generator in the state that building
-    flow and pitch predictor left behind; this draws the same numbers in the same order and goes on
-    where that table ends. Shared by all utterances of a model and by their threads; never forgotten.
+    The official constructor draws 300 s of it (259 MB), after building flow and pitch predictor with the same
+    generator. This draws the same numbers in the same order, and continues after the end of that table. All
+    utterances of a model share it. Thread-safe.
     """
 
     def __init__(self, config: VocoderConfig) -> None:
@@ -56,7 +56,7 @@ class UniformTable:
         self._lock = threading.Lock()
 
     def columns(self, start: int, stop: int) -> torch.Tensor:
-        """(stop - start, columns) float32 in 0..1"""
+        """Return uniform noise (stop - start, columns) float32 in 0..1."""
         first_block = start // _UNIFORM_BLOCK_SAMPLES
         last_block = max(start, stop - 1) // _UNIFORM_BLOCK_SAMPLES
         self._draw_up_to(last_block)
@@ -72,26 +72,11 @@ class UniformTable:
                 self._blocks.append(_uniform(self._generator, _UNIFORM_BLOCK_SAMPLES, self._num_columns))
 
 
-class TableNoise:
-    """Noise given as a table (samples, columns), repeated when ``wraps``: for comparison with recorded runs."""
-
-    def __init__(self, table: torch.Tensor, *, wraps: bool) -> None:
-        self._table = table
-        self._wraps = wraps
-
-    def columns(self, start: int, stop: int) -> torch.Tensor:
-        """(stop - start, columns)"""
-        if self._wraps:
-            return self._table[torch.arange(start, stop) % len(self._table)]
-        assert stop <= len(self._table), "the table is shorter than the utterance"
-        return self._table[start:stop]
-
-
 def _generator_before_table(config: VocoderConfig) -> torch.Generator:
-    """A generator in the state in which the official constructor comes to draw its table (G8).
+    """Return a generator in the state in which the official constructor draws its table (G8).
 
-    The flow's noise reseeds it; flow and pitch predictor then draw their initial weights, whose
-    shapes decide how far it has moved.
+    The flow's noise reseeds it. Flow and pitch predictor then draw initial weights, whose shapes determine
+    how far it advances.
     """
     generator = torch.Generator("cpu").manual_seed(0)
     flow, width = config.preceding_flow, config.f0_channels

@@ -1,8 +1,7 @@
-"""The source signal: sines at the pitch's harmonics plus noise, mixed into one channel (specification G4).
+"""Source signal: sines at the harmonics of the pitch plus noise, mixed into one channel (specification G4).
 
-The order of operations and their precision are those the weights were trained with. The phase is a
-sum over all frames so far; it is added up in float64 and rounded once, so that a sum carried from
-chunk to chunk rounds to the very same numbers.
+Order and precision of operations are as in training. The phase is a sum over all frames so far. It is
+accumulated in float64 and rounded once, so that a sum carried across chunks rounds to the same numbers.
 """
 
 from __future__ import annotations
@@ -17,36 +16,38 @@ from studio.model.config import VocoderConfig
 
 
 def cumulative_phase(f0: torch.Tensor, config: VocoderConfig, before: torch.Tensor | None = None) -> torch.Tensor:
-    """Cycles a sample, summed over frames: (batch, harmonics, frames) float64 of ``f0`` (batch, frames).
+    """Return cycles per sample of ``f0`` (batch, frames), summed over frames: (batch, harmonics, frames) float64.
 
-    ``before`` (batch, harmonics): the sums at the frame before the first.
+    ``before`` (batch, harmonics): sums at the frame before the first.
     """
     harmonics = torch.arange(1, config.num_harmonics + 2, device=f0.device, dtype=f0.dtype)
     cycles = ((f0[:, None] * harmonics[:, None] / config.sample_rate) % 1).double()
     if before is not None:
-        # In front of the others rather than added to their sum: the order of additions stays that of one run.
+        # Prepended instead of added to the sums, to keep the order of additions of a single run.
         return torch.cat((before[:, :, None], cycles), dim=-1).cumsum(-1)[:, :, 1:]
     return cycles.cumsum(-1)
 
 
 def radians(sums: torch.Tensor, samples_per_frame: int, dtype: torch.dtype) -> torch.Tensor:
-    """The phase in the middle of each frame. It grows over minutes until float32 rounds it by hundredths
-    of a radian; so it does in training."""
+    """Return the phase in the middle of each frame.
+
+    Over minutes it grows until float32 rounds it by hundredths of a radian, as in training.
+    """
     return sums.to(dtype) * 2 * math.pi * samples_per_frame
 
 
 def nearest_upsample(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
-    """CosyVoice3: the phase stands still within a frame. (batch, harmonics, frames) -> samples."""
+    """Repeat the phase within each frame, as in CosyVoice3."""
     return phase.repeat_interleave(samples_per_frame, dim=-1)
 
 
 def linear_upsample(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
-    """CosyVoice2: the phase moves from the middle of each frame to the middle of the next."""
+    """Interpolate the phase between the middles of frames, as in CosyVoice2."""
     return F.interpolate(phase, scale_factor=float(samples_per_frame), mode="linear", align_corners=False)
 
 
 class HarmonicSource(nn.Module):
-    """Mixes harmonics and noise: voiced frames are sines, unvoiced frames are noise."""
+    """Mixes harmonics and noise: mainly sines in voiced frames, noise in unvoiced ones."""
 
     def __init__(self, config: VocoderConfig) -> None:
         super().__init__()
@@ -54,8 +55,10 @@ class HarmonicSource(nn.Module):
         self._config = config
 
     def mixture(self, f0: torch.Tensor, phase: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
-        """The harmonics (batch, samples, harmonics) of ``f0`` (batch, frames), their ``phase`` in radians
-        (batch, harmonics, samples) and ``noise`` (samples, harmonics)."""
+        """Return the harmonics with noise (batch, samples, harmonics).
+
+        ``f0`` (batch, frames), ``phase`` in radians (batch, harmonics, samples), ``noise`` (samples, harmonics).
+        """
         config = self._config
         samples_per_frame = phase.shape[-1] // f0.shape[-1]
         is_voiced = (f0 > config.voiced_threshold_hz).to(f0.dtype)
@@ -65,6 +68,6 @@ class HarmonicSource(nn.Module):
         return sines * is_voiced + noise_gain * noise.to(f0)
 
     def forward(self, f0: torch.Tensor, phase: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
-        """(batch, samples)"""
+        """Return the source signal (batch, samples). See ``mixture``."""
         mixed: torch.Tensor = self.l_linear(self.mixture(f0, phase, noise))
         return mixed.tanh().squeeze(-1)

@@ -1,9 +1,9 @@
-"""The short-time Fourier transform and its inverse as two small convolutions, whole or chunk by chunk.
+"""Short-time Fourier transform and its inverse as small convolutions, whole or in chunks.
 
-They equal ``torch.stft`` and ``torch.istft`` (periodic Hann window, centred, reflected ends) for a hop
-of a quarter window. Decided: convolutions with fixed kernels. Because a window of 16 samples is too
-short for a fast transform to pay, a causal network can carry them across chunks like any other
-layer, and other engines and graphs can hold them. Instead of: ``torch.istft`` with an overlap buffer.
+They equal ``torch.stft`` and ``torch.istft`` (periodic Hann window, centred, reflected ends) for a hop of a
+quarter window. Decision: convolutions with fixed kernels. Reason: an FFT does not pay for a window of 16 samples,
+a causal network can stream convolutions like any other layer, and all engines and graphs support them.
+Alternative: ``torch.istft`` with an overlap buffer.
 
 A spectrum is (batch, size + 2, columns): the real parts of all bins, then the imaginary parts.
 """
@@ -19,9 +19,9 @@ from studio.model.vocoder.history import History
 
 
 def analyse(signal: torch.Tensor, size: int, hop: int, history: History) -> torch.Tensor:
-    """The spectrum of ``signal`` (batch, samples), as far as its samples reach.
+    """Return the spectrum of ``signal`` (batch, samples), as far as its samples allow.
 
-    A whole signal of n samples gives n / hop + 1 columns. An end of it must hold more than ``size / 2`` samples.
+    A whole signal of n samples has n / hop + 1 columns. First and last chunk must have more than ``size / 2`` samples.
     """
     ends = [signal]
     if history.is_first:
@@ -33,20 +33,20 @@ def analyse(signal: torch.Tensor, size: int, hop: int, history: History) -> torc
 
 
 def resynthesise(spectrum: torch.Tensor, size: int, hop: int, history: History) -> torch.Tensor:
-    """The samples (batch, n) that no later column can change; n is hop x (columns - 1) over an utterance.
+    """Return the samples (batch, n) that are final; over an utterance n is hop x (columns - 1).
 
-    A first chunk must hold at least three columns (a frame of mel gives 120): the first samples lie under them.
+    A first chunk must have at least three columns (a mel frame has 120).
     """
-    assert size == 4 * hop, "the sum of squared windows is even only for a hop of a quarter window"
-    assert not history.is_first or spectrum.shape[-1] >= 3, "a first chunk holds at least three columns"
+    assert size == 4 * hop, "the sum of squared windows is constant only for a hop of a quarter window"
+    assert not history.is_first or spectrum.shape[-1] >= 3, "a first chunk has at least three columns"
     if history.is_last:
-        spectrum = F.pad(spectrum, (0, 1))  # three columns of four still make sound
+        spectrum = F.pad(spectrum, (0, 1))  # the last block has three of four windows
     kernel, first_gain, last_gain = _synthesis_kernel(size, spectrum.dtype, spectrum.device)
-    # A block of ``hop`` samples is the sum of the four windows above it.
+    # A block of ``hop`` samples is the sum of four overlapping windows.
     blocks = F.conv1d(history.extend(spectrum, extent=4, before=3), kernel).transpose(1, 2)
     if history.is_last:
         blocks = torch.cat((blocks[:, :-1], blocks[:, -1:] * last_gain), dim=1)
-    if history.is_first:  # two blocks lie before the signal's start: the transform is centred
+    if history.is_first:  # two blocks precede the signal: the transform is centred
         blocks = torch.cat((blocks[:, 2:3] * first_gain, blocks[:, 3:]), dim=1)
     return blocks.flatten(1)
 
@@ -56,14 +56,14 @@ def _window(size: int) -> torch.Tensor:
 
 
 def _angles(size: int) -> torch.Tensor:
-    """(bins, size): 2 pi times bin times sample over size."""
+    """Return (bins, size): 2 pi x bin x sample / size."""
     bins, samples = torch.arange(size // 2 + 1, device="cpu"), torch.arange(size, device="cpu")
     return 2 * torch.pi * (bins[:, None] * samples % size).double() / size
 
 
 @functools.cache
 def _analysis_kernel(size: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """(size + 2, 1, size)"""
+    """Return the kernel (size + 2, 1, size)."""
     with torch.inference_mode(mode=False):  # also used where gradients flow
         angles = _angles(size)
         kernel = torch.cat((angles.cos(), -angles.sin())) * _window(size)
@@ -74,7 +74,7 @@ def _analysis_kernel(size: int, dtype: torch.dtype, device: torch.device) -> tor
 def _synthesis_kernel(
     size: int, dtype: torch.dtype, device: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The kernel (hop, size + 2, 4), and what the first and the last block need to make up for a missing window."""
+    """Return the kernel (hop, size + 2, 4), and gains of the first and last block for their missing window."""
     with torch.inference_mode(mode=False):
         angles, window = _angles(size), _window(size)
         hop = size // 4

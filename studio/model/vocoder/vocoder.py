@@ -1,4 +1,4 @@
-"""The plain PyTorch vocoders: networks, their noise and their streams behind the promise of ``stages.py``."""
+"""PyTorch implementations of ``stages.Vocoder``, and their loading from ``hift.pt``."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _Network = TypeVar("_Network", CausalHiFT, NonCausalHiFT)
 
 
 class HiFTVocoder(ABC):
-    """A network and what its utterances share. Streams leave it unchanged, in any number of threads.
+    """Base of the vocoders. Streams do not modify it and may run in any number of threads.
 
-    ``network`` is a ``HiFT``, or what an engine puts in its place.
+    ``network`` is a ``HiFT`` or the replacement of an engine.
     """
 
     def __init__(self, network: NonCausalNetwork | CausalNetwork) -> None:
@@ -45,7 +45,7 @@ class HiFTVocoder(ABC):
 
 
 class NonCausalVocoder(HiFTVocoder):
-    """CosyVoice2's."""
+    """Vocoder of CosyVoice2."""
 
     network: NonCausalNetwork
 
@@ -59,7 +59,7 @@ class NonCausalVocoder(HiFTVocoder):
         return NonCausalStream(self.network, noise)
 
     def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
-        """One run of the network. No frames, no samples."""
+        """See ``stages.Vocoder``. Without frames, the result is empty."""
         if mel.shape[-1] == 0:
             return mel.new_empty(0)
         network = self.network
@@ -72,53 +72,53 @@ class NonCausalVocoder(HiFTVocoder):
 
 
 class CausalVocoder(HiFTVocoder):
-    """CosyVoice3's."""
+    """Vocoder of CosyVoice3."""
 
     network: CausalNetwork
-    # Blocks of this many frames stay in the processor's cache, and memory does not grow with the utterance.
+    # Blocks of this size fit the CPU cache, and memory does not grow with the utterance.
     _BLOCK_FRAMES: ClassVar[int] = 100
 
     def __init__(self, network: CausalNetwork) -> None:
         super().__init__(network)
         self._noise = UniformTable(network.config)
 
-    def noise(self, seed: int) -> SourceNoise:  # noqa: ARG002 - this generation's noise is a constant
+    def noise(self, seed: int) -> SourceNoise:  # noqa: ARG002 - the noise of this generation is constant
         return self._noise
 
     def open_stream(self, noise: SourceNoise) -> VocoderStream:
         return CausalStream(self.network, noise)
 
     def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
-        """A stream that has everything at once: a whole run and a stream are equal. No frames, no samples."""
+        """See ``stages.Vocoder``. Runs a stream, which equals a whole run. Without frames, the result is empty."""
         stream = self.open_stream(noise)
         blocks = torch.split(mel, self._BLOCK_FRAMES, dim=-1)
-        sounds = [stream.synthesize(block, is_last=False) for block in blocks[:-1]]
-        return torch.cat([*sounds, stream.synthesize(blocks[-1], is_last=True)])
+        samples = [stream.synthesize(block, is_last=False) for block in blocks[:-1]]
+        return torch.cat([*samples, stream.synthesize(blocks[-1], is_last=True)])
 
 
 def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device: str) -> HiFTVocoder:
-    """The vocoder of a ``hift.pt``.
+    """Load the vocoder of a ``hift.pt``.
 
-    16 bits of ``precision`` are for the products of the residual blocks alone (``half``). CosyVoice3's pitch
-    predictor is float64 (specification G3). Raises ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
+    A 16-bit ``precision`` applies only to products in residual blocks (``half``). CosyVoice3's pitch predictor
+    is float64 (specification G3). Raise ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
     """
     tensors = read_tensors(path)
     if config.kind is VocoderKind.NON_CAUSAL:
-        centred = meta_init(lambda: NonCausalHiFT(config))
-        load_weights(centred, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
-        return NonCausalVocoder(_in_place(centred, precision, device))
+        non_causal = meta_init(lambda: NonCausalHiFT(config))
+        load_weights(non_causal, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
+        return NonCausalVocoder(_finish_loading(non_causal, precision, device))
     causal = meta_init(lambda: CausalHiFT(config))
     load_weights(causal, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
-    # The pitch predictor's normalisation, too, is computed in float64.
-    of_f0 = {name.removeprefix(_F0): tensor for name, tensor in tensors.items() if name.startswith(_F0)}
-    folded_f0 = fold_weight_norm(of_f0, file_name=path.name, dtype=torch.float64)
+    # The weight normalisation of the pitch predictor is folded in float64 too.
+    f0_tensors = {name.removeprefix(_F0): tensor for name, tensor in tensors.items() if name.startswith(_F0)}
+    folded_f0 = fold_weight_norm(f0_tensors, file_name=path.name, dtype=torch.float64)
     load_weights(causal.f0_predictor, folded_f0, file_name=path.name, dtype=torch.float64)
-    _in_place(causal, precision, device)
+    _finish_loading(causal, precision, device)
     causal.merge_taps()
     return CausalVocoder(causal)
 
 
-def _in_place(network: _Network, precision: Precision, device: str) -> _Network:
+def _finish_loading(network: _Network, precision: Precision, device: str) -> _Network:
     network.to(device)
     if precision in _HALF_TYPES:
         to_half(network, _HALF_TYPES[precision])

@@ -1,0 +1,20 @@
+"""Vocoder noise from a table."""
+
+from __future__ import annotations
+
+import torch
+
+
+class TableNoise:
+    """Noise from a table (samples, columns), repeated if ``wraps``, to compare with recorded runs."""
+
+    def __init__(self, table: torch.Tensor, *, wraps: bool) -> None:
+        self._table = table
+        self._wraps = wraps
+
+    def columns(self, start: int, stop: int) -> torch.Tensor:
+        """(stop - start, columns)"""
+        if self._wraps:
+            return self._table[torch.arange(start, stop) % len(self._table)]
+        assert stop <= len(self._table), "the table is shorter than the utterance"
+        return self._table[start:stop]
