@@ -110,7 +110,7 @@ class Exam:
         """Whether a flow stays finite over long lines of random tokens; said after each."""
         flow = cast("FlowDecoder", self.opened(self.candidate(Stage.FLOW, name)))
         prompt = self.recording.flow_prompt()
-        seconds_each = self.subject.checkpoint.generation.seconds_of_tokens(num_tokens)
+        seconds_each = self.target.checkpoint.generation.seconds_of_tokens(num_tokens)
         with torch.inference_mode():
             state = flow.prepare_prompt(prompt)
             for seed in range(num_seeds):

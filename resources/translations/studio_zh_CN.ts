@@ -1483,7 +1483,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
     </message>
     <message>
@@ -1731,10 +1731,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请移除后重新添加。</translation>
     </message>
     <message>
-        <source>Remove it from the model folder, or mend it.</source>
-        <translation>请把它从模型文件夹中删除，或修复它。</translation>
-    </message>
-    <message>
         <source>Remove one of the two.</source>
         <translation>请删除两者之一。</translation>
     </message>
@@ -1847,10 +1843,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请朗读后重新导出。</translation>
     </message>
     <message>
-        <source>Speak it in parts, chapter by chapter.</source>
-        <translation>请分部分朗读，一章一章来。</translation>
-    </message>
-    <message>
         <source>Speak the line again.</source>
         <translation>请重新朗读此行。</translation>
     </message>
@@ -1865,10 +1857,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Start the program on the desktop itself; `timbre --help` lists what works in a terminal.</source>
         <translation>请在桌面环境中启动本程序；`timbre --help` 列出终端中可用的命令。</translation>
-    </message>
-    <message>
-        <source>Take {shortest}, or {shortest} plus a multiple of {grid}.</source>
-        <translation>请取 {shortest}，或 {shortest} 加 {grid} 的整数倍。</translation>
     </message>
     <message>
         <source>TensorRT cannot be used: {reason}.</source>
@@ -1975,10 +1963,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>显存不足，无法使用已构建的引擎 {file}。</translation>
     </message>
     <message>
-        <source>The loaded model does not know pronunciation tokens such as {tokens}.</source>
-        <translation>已加载的模型不认识 {tokens} 这样的发音记号。</translation>
-    </message>
-    <message>
         <source>The loaded model has no style “{style}”.{did_you_mean}</source>
         <translation>已加载的模型没有风格“{style}”。{did_you_mean}</translation>
     </message>
@@ -1993,10 +1977,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The log tab has the rest.</source>
         <translation>详情见“日志”标签页。</translation>
-    </message>
-    <message>
-        <source>The model ended the sentence before it said anything.</source>
-        <translation>模型还没有说出任何内容就结束了这句话。</translation>
     </message>
     <message>
         <source>The name pattern is empty.</source>
@@ -2091,10 +2071,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有 PyTorch 可用的显卡“{wish}”。</translation>
     </message>
     <message>
-        <source>There is no list of styles for {generation}.</source>
-        <translation>没有 {generation} 的风格列表。</translation>
-    </message>
-    <message>
         <source>There is no model folder {folder}.</source>
         <translation>没有模型文件夹 {folder}。</translation>
     </message>
@@ -2105,10 +2081,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is no model {choice}.{did_you_mean}</source>
         <translation>没有模型 {choice}。{did_you_mean}</translation>
-    </message>
-    <message>
-        <source>There is no precision “{name}”.</source>
-        <translation>没有精度“{name}”。</translation>
     </message>
     <message>
         <source>There is no screen here to show the window on.</source>
@@ -2165,10 +2137,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Try again with another seed, or write a longer text.</source>
         <translation>请换一个种子再试，或写长一点的文本。</translation>
-    </message>
-    <message>
-        <source>Try again, or with another seed.</source>
-        <translation>请重试，或换一个种子。</translation>
     </message>
     <message>
         <source>Update this program.</source>
@@ -2229,10 +2197,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Write some words.</source>
         <translation>请写几个字。</translation>
-    </message>
-    <message>
-        <source>Write the word as it sounds, or load a Fun-CosyVoice3 model.</source>
-        <translation>请按读音写这个词，或加载 Fun-CosyVoice3 模型。</translation>
     </message>
     <message>
         <source>Write what is to be spoken.</source>
@@ -2467,8 +2431,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
-        <translation>未安装 vLLM（pip install 'timbre-studio[vllm]'）</translation>
+        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
+        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -2477,10 +2441,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>vLLM {version} is too old; {oldest} is needed</source>
         <translation>vLLM {version} 太旧，需要 {oldest}</translation>
-    </message>
-    <message>
-        <source>vocab.json and merges.txt in {folder} do not fit together.</source>
-        <translation>{folder} 中的 vocab.json 与 merges.txt 不匹配。</translation>
     </message>
     <message>
         <source>voices</source>
@@ -2525,10 +2485,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} holds no settings.</source>
         <translation>{file} 中没有设置。</translation>
-    </message>
-    <message>
-        <source>{file} holds no voice features that we can read.</source>
-        <translation>{file} 中没有我们能读取的声音特征。</translation>
     </message>
     <message>
         <source>{file} in {folder} is damaged.</source>
@@ -2851,8 +2807,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
-        <translation>{program} 也可以运行 pip install "timbre-studio[media]"。</translation>
+        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
+        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3159,7 +3115,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
         <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -3523,7 +3479,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -3563,7 +3519,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program's list of models is damaged ({file}).</source>
+        <source>The program&apos;s list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -3571,7 +3527,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer's proxy requires a login (status {status}).</source>
+        <source>This computer&apos;s proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -3595,7 +3551,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer's proxy</source>
+        <source>cannot be reached through this computer&apos;s proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -3655,7 +3611,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer's proxy type is not supported, or its address is wrong.</source>
+        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -4115,7 +4071,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型未生成任何语音就停止了。</translation>
     </message>
     <message>
-        <source>The model's yaml file lacks a value or contains an invalid one.</source>
+        <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有无效的值。</translation>
     </message>
     <message>
@@ -4187,7 +4143,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有此名称的音色或文件。</translation>
     </message>
     <message>
-        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker's log.</source>
+        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
@@ -4318,7 +4274,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>See the Log tab for details.</source>
         <translation>详情请见“日志”标签页。</translation>
     </message>
-<message>
+    <message>
         <source>Download the model again, or correct the file by hand.</source>
         <translation>请重新下载模型，或手动修正该文件。</translation>
     </message>
@@ -4343,7 +4299,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法为此显卡编译 8 位权重的内核（{reason}）。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid} tokens.</source>
         <translation>有一块会超出流模型的网格（{grid} 个 token）{beyond} 个 token。</translation>
     </message>
     <message>
@@ -4355,7 +4311,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒，模型一次最多读取 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is {longest}.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 {longest} 秒。</translation>
     </message>
     <message>
@@ -4399,7 +4355,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请为显卡选择 int8、bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
+        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
         <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
@@ -4422,7 +4378,55 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>This processor has no supported fast 8-bit arithmetic.</source>
         <translation>此处理器没有受支持的快速 8 位运算。</translation>
     </message>
-    </context>
+    <message>
+        <source>Correct it, or remove it from the model folder.</source>
+        <translation>请修正该文件，或将其从模型文件夹中移除。</translation>
+    </message>
+    <message>
+        <source>Divide it, for example into chapters.</source>
+        <translation>请将文本分开，例如按章节处理。</translation>
+    </message>
+    <message>
+        <source>Reinstall the program.</source>
+        <translation>请重新安装程序。</translation>
+    </message>
+    <message>
+        <source>Unknown precision “{name}”.</source>
+        <translation>未知的精度“{name}”。</translation>
+    </message>
+    <message>
+        <source>Use {shortest}, or {shortest} plus a multiple of {grid}.</source>
+        <translation>请使用 {shortest}，或 {shortest} 加 {grid} 的倍数。</translation>
+    </message>
+    <message>
+        <source>{file} contains no readable voice features.</source>
+        <translation>{file} 中没有可读取的音色特征。</translation>
+    </message>
+    <message>
+        <source>Spell the word phonetically, or load a Fun-CosyVoice3 model.</source>
+        <translation>请按读音拼写该词，或加载 Fun-CosyVoice3 模型。</translation>
+    </message>
+    <message>
+        <source>The list of styles for {generation} is missing.</source>
+        <translation>缺少 {generation} 的风格列表。</translation>
+    </message>
+    <message>
+        <source>The loaded model does not support pronunciation tokens such as {tokens}.</source>
+        <translation>已加载的模型不支持 {tokens} 这样的发音标记。</translation>
+    </message>
+    <message>
+        <source>The model ended the sentence without any speech.</source>
+        <translation>模型没有生成语音就结束了这一句。</translation>
+    </message>
+    <message>
+        <source>Try again with another seed.</source>
+        <translation>请换一个种子重试。</translation>
+    </message>
+    <message>
+        <source>vocab.json and merges.txt in {folder} do not match.</source>
+        <translation>{folder} 中的 vocab.json 与 merges.txt 不匹配。</translation>
+    </message>
+</context>
 <context>
     <name>ExportDialog</name>
     <message>
@@ -4797,7 +4801,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest model. It fits into the GPU's memory.</source>
+        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
         <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
     </message>
     <message>
@@ -5193,7 +5197,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
     </message>
     <message>
-        <source>Instruct mode: the model follows your words, and takes the voice's sound as it is.</source>
+        <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
         <translation>指令模式：模型按你的描述朗读，音色取自声音本身。</translation>
     </message>
     <message>
@@ -6345,7 +6349,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>播放设备</translation>
     </message>
     <message>
-        <source>Where takes are heard. If it is unplugged, the system's own device is used.</source>
+        <source>Where takes are heard. If it is unplugged, the system&apos;s own device is used.</source>
         <translation>在哪里试听。如果设备被拔掉，则使用系统默认设备。</translation>
     </message>
     <message>
@@ -6413,7 +6417,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行模型的设备</translation>
     </message>
     <message>
-        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card's name.</source>
+        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card&apos;s name.</source>
         <translation>auto 表示显存最大的显卡；没有显卡时用处理器。也可以填 cpu、cuda、cuda:1，或显卡名称的一部分。</translation>
     </message>
     <message>
@@ -6497,7 +6501,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>今后模型保存的位置；每个模型占 3 到 7 GB。其他位置的模型不会移动。</translation>
     </message>
     <message>
-        <source>With the program's data</source>
+        <source>With the program&apos;s data</source>
         <translation>与程序数据在一起</translation>
     </message>
     <message>
@@ -6581,7 +6585,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>每行之后停顿相同</translation>
     </message>
     <message>
-        <source>Between the lines of a joined file; otherwise each line's own pause.</source>
+        <source>Between the lines of a joined file; otherwise each line&apos;s own pause.</source>
         <translation>用于合并文件的各行之间；否则使用每行自己的停顿。</translation>
     </message>
     <message>

@@ -1,1 +1,1 @@
-"""Streaming synthesis out of stages: the state of one utterance, and what a voice contributes to all of them."""
+"""Streaming synthesis from the stages of a model: requests, utterances, and cached voice prompts."""

@@ -1,4 +1,4 @@
-"""Writing of large cache files in the background, so that no sound waits for a disk."""
+"""Background writing of large cache files, so that synthesis does not wait for the disk."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 
 class BackgroundWriter:
-    """Carries out one write at a time. Safe from any thread.
+    """Performs one write at a time. Thread-safe.
 
-    What is to be written stays in memory until it is: at most one write is held or under way.
+    To limit memory, at most one write is held or in progress.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class BackgroundWriter:
         self._thread: threading.Thread | None = None
 
     def hold(self, write: Callable[[], None]) -> None:
-        """Keep ``write`` until ``start``; first finish an earlier one."""
+        """Hold ``write`` until ``start``, after completing an earlier one."""
         with self._holding:
             self.start()
             self.wait()
@@ -27,7 +27,7 @@ class BackgroundWriter:
                 self._held = write
 
     def start(self) -> None:
-        """Begin the write that is held, if any."""
+        """Start the held write, if any."""
         with self._lock:
             write, self._held = self._held, None
             if write is not None:
@@ -35,7 +35,7 @@ class BackgroundWriter:
                 self._thread.start()
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
-        """Wait for the write under way; False if it takes longer than ``timeout_seconds``."""
+        """Wait for the write in progress. Return False after ``timeout_seconds``."""
         with self._lock:
             thread = self._thread
         if thread is None:

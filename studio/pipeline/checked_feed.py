@@ -1,9 +1,9 @@
-"""Speech tokens of a sentence, made once more where their number does not fit the text.
+"""Speech tokens of a sentence, generated again if their number is implausible for the text.
 
-Decided: a second attempt only while no token of the first has been decoded, and whether that is so follows
-from numbers of tokens, never from timing. Because the same request must give the same sound. So a request
-that is played while it is made repeats only sentences that end within their first chunk; any other request
-repeats every sentence of implausible length.
+Decision: a second attempt is made only if no token of the first has been decoded, which depends on numbers of
+tokens, not on timing. Reason: the same request must produce the same samples. A request that is played during
+synthesis therefore repeats only sentences that end within their first chunk; other requests repeat every
+sentence of implausible length.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from studio.pipeline.utterance import EVERYTHING
 
 
 class CountedTokens:
-    """The language model's tokens, at most ``limit`` of them."""
+    """Iterates over at most ``limit`` tokens and counts them."""
 
     def __init__(self, tokens: Iterator[int], limit: int) -> None:
         self.count = 0
@@ -39,16 +39,16 @@ class CountedTokens:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One way the language model says a sentence. ``counted`` includes tokens that are filtered before the flow."""
+    """One generation of a sentence. ``counted`` includes tokens that are filtered out before the flow."""
 
     feed: TokenSource
     counted: CountedTokens
 
 
 class CheckedFeed:
-    """A ``TokenSource`` of the most plausible attempt; ``open_attempt`` is given its number, from 0.
+    """A ``TokenSource`` of the most plausible attempt. ``open_attempt`` takes its number, from 0.
 
-    An attempt is judged if it ends with fewer than ``judged_below`` tokens.
+    The first attempt is checked if it ends with fewer than ``judged_below`` tokens.
     """
 
     def __init__(self, open_attempt: Callable[[int], Attempt], limits: LengthLimits, *, judged_below: int) -> None:
@@ -77,7 +77,7 @@ class CheckedFeed:
 
     @property
     def verdict(self) -> LengthVerdict | None:
-        """None for a plausible length, and while the sentence has not ended."""
+        """None for a plausible length, or if the sentence has not ended."""
         return self._limits.verdict(self._attempt.counted.count) if self.is_finished else None
 
     def wait_for(self, count: int) -> None:
@@ -94,7 +94,7 @@ class CheckedFeed:
         first = self._attempt
         first.feed.close()
         second = self._open_attempt(1)
-        # From here on the second is the one that is closed, whatever is raised.
+        # From here on, close() applies to the second attempt, even after an error.
         self._attempt, self._earlier_seconds = second, first.feed.seconds
         second.feed.wait_for(EVERYTHING)
         second.feed.close()
@@ -104,7 +104,7 @@ class CheckedFeed:
 
 @dataclass
 class LengthCheck:
-    """The checked feeds of one request, in the order of its sentences."""
+    """Checked feeds of one request, in the order of sentences."""
 
     _feeds: list[tuple[str, CheckedFeed]] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""A request's handle while it runs: cancel it, and hear how far it is."""
+"""Cancellation and progress of a running request."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 
 class Cancelled(Exception):
-    """The person changed their mind. Not an error, and never shown as one."""
+    """The request was cancelled. Not an error, and not shown as one."""
 
 
 class RequestControl:
-    """Shared between who runs a request and who asked for it; every method is safe from any thread."""
+    """Handle shared by the thread that runs a request and the one that requested it. Thread-safe."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class RequestControl:
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Ends the request within one chunk: whoever waits inside it is woken."""
+        """End the request within one chunk, and wake threads that wait in it."""
         with self._lock:
             self._cancelled.set()
             callbacks, self._on_cancel = self._on_cancel, []
@@ -38,7 +38,7 @@ class RequestControl:
             wake()
 
     def when_cancelled(self, wake: Callable[[], None]) -> None:
-        """``wake`` is called once, at cancellation (at once if that has been)."""
+        """Call ``wake`` once on cancellation, or now if already cancelled."""
         with self._lock:
             if not self._cancelled.is_set():
                 self._on_cancel.append(wake)
@@ -50,11 +50,11 @@ class RequestControl:
             raise Cancelled
 
     def report_progress(self, stage: str, done: float) -> None:
-        """``done`` is the measured share of ``stage``, 0..1."""
+        """Report the completed share of ``stage``, 0..1."""
         if self._on_progress:
             self._on_progress(stage, done)
 
     def report_estimate(self, seconds_until_gapless: float) -> None:
-        """From the moment the request was made until play may begin and never has to wait."""
+        """Report the time from the request to the earliest start of gapless playback."""
         if self._on_estimate:
             self._on_estimate(seconds_until_gapless)

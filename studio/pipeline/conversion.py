@@ -1,4 +1,4 @@
-"""A recording for voice conversion: the speech tokenizer hears at most 30 s, so longer ones are cut where it is quiet."""
+"""Splitting of recordings for voice conversion at quiet places: the speech tokenizer accepts at most 30 s."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WINDOW_SECONDS = 0.2
 
 
 def split_at_silence(waveform: Waveform) -> list[Waveform]:
-    """Pieces of at most 29.5 s that together are the whole recording, each cut at its quietest 0.2 s."""
+    """Split ``waveform`` at its quietest 0.2 s into pieces of at most 29.5 s."""
     pieces = []
     rest = waveform
     while rest.seconds > _LONGEST_SECONDS:

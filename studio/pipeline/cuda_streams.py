@@ -1,7 +1,4 @@
-"""Lines side by side on a card: each queues its work on a stream of its own, and reads what another has made.
-
-On a processor there are no streams, and nothing here does anything.
-"""
+"""CUDA streams for concurrent lines: each thread uses its own. On a CPU, these functions do nothing."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ from studio.model.stream_pool import cuda_streams
 
 @contextmanager
 def cuda_stream(device: torch.device | str) -> Iterator[None]:
-    """What this thread queues within need not wait for what other threads have queued.
+    """Run work of this thread on its own stream, so that it does not wait for work of other threads.
 
-    Also for a line alone: on the stream that is everybody's by default TensorRT waits for the card at every call.
+    Single lines use it too, because TensorRT synchronises at every call on the default stream.
     """
     device = torch.device(device)
     if device.type != "cuda":
@@ -28,7 +25,7 @@ def cuda_stream(device: torch.device | str) -> Iterator[None]:
 
 
 def synchronize(device: torch.device | str) -> None:
-    """Waits until what this thread has queued is computed: from now on any stream may read it."""
+    """Wait until the work queued by this thread is complete, so that any stream may read its results."""
     device = torch.device(device)
     if device.type == "cuda":
         torch.cuda.current_stream(device).synchronize()

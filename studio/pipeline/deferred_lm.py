@@ -1,4 +1,4 @@
-"""A language model that is loaded when the first sentence needs it; voice conversion never does."""
+"""A speech language model that is loaded on first use; voice conversion does not use it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from studio.model.stages import SpeechLM, SpeechTokenRequest, TokenSampler
 
 
 class DeferredSpeechLM:
-    """A ``SpeechLM``; ``open_speech_lm`` is called once. ``engine`` is "not loaded" before that."""
+    """A ``SpeechLM`` opened by ``open_speech_lm`` on first use. Until then ``engine`` is "not loaded"."""
 
     def __init__(self, open_speech_lm: Callable[[], SpeechLM], sampling: SamplingOptions) -> None:
         self.sampling = sampling

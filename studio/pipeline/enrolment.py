@@ -1,8 +1,8 @@
-"""From a clip to a prepared prompt: checked, cut to a good length, turned into features.
+"""Voice enrolment: checks a clip, aligns its length, and computes prompt features.
 
-Prompt length: a voice's first hop is ``-P mod 25`` tokens, so dropping a little *trailing silence*
-brings the first sound forward by up to half a second. Speech is never cut, silence never added
-(the language model would go on being silent).
+The first hop after a prompt of P tokens is ``-P mod 25`` tokens, so removing a little *trailing silence* can
+reduce the time to first audio by up to half a second. Speech is never cut, and silence is never added, because
+the language model would continue it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 from studio.voices.prompt import VoicePrompt
 
 _TOKENIZER_RATE = 16_000
-# The first chunk then holds 0.3 to 0.5 s: short to wait for, long enough to play while the next is made.
+# A first chunk of 0.3 to 0.5 s is ready soon and long enough to play while the next one is computed.
 _BEST_FIRST_HOPS_TOKENS = range(8, 13)
-# Bump when features of the same clip would come out differently.
+# Increase when the features of a clip change.
 _FEATURE_VERSION = 1
 
 FEATURE_FILE_SUFFIX = ".safetensors"
@@ -38,19 +38,19 @@ FEATURE_FILE_SUFFIX = ".safetensors"
 
 @dataclass(frozen=True, slots=True)
 class Frontend:
-    """The networks and settings that turn sound into a prompt."""
+    """Networks and settings that compute prompt features."""
 
     speech_tokenizer: SpeechTokenizer
     speaker_encoder: SpeakerEncoder
     mel: PromptMelConfig
     generation: Generation
-    chunk_tokens: int  # the grid of the flow
+    chunk_tokens: int  # chunk grid of the flow
 
 
 def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
-    """Names what a prompt's features and flow state are made from: the clip's bytes and the model's front end.
+    """Return the cache key of prompt features and flow state, from the clip's bytes and the model's front end.
 
-    Not the transcript: it reaches only the language model, so mending it costs no new state.
+    The transcript is not part of the key: only the language model uses it, so editing it keeps the state.
     """
     digest = hashlib.sha256(f"{_FEATURE_VERSION}\0{front_end_key}\0".encode())
     try:
@@ -68,25 +68,25 @@ def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
 
 
 def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_length: bool = False) -> VoicePrompt:
-    """The prompt of a clip. ``keep_length`` takes the clip as it is, trailing silence and all.
+    """Compute the prompt of a clip. ``keep_length`` keeps all trailing silence.
 
-    Raises ``UnreadableClip``, ``ClipTooShort``, ``ClipTooLong``, ``SilentClip``, ``BrokenClip``,
+    Raise ``UnreadableClip``, ``ClipTooShort``, ``ClipTooLong``, ``SilentClip``, ``BrokenClip``,
     ``LowSampleRate``.
     """
     if voice.clip.suffix == FEATURE_FILE_SUFFIX:
         features = read_features(voice.clip, frontend.generation)
         return replace(features, key=key, name=voice.name, transcript=voice.transcript)
-    # Twice the limit: whoever comes with a little too much hears how much it is.
+    # Read up to twice the limit, to report the length of clips that are a little too long.
     waveform = read_audio(voice.clip, longest_seconds=2 * LONGEST_SECONDS)
     verdict = check_prompt_clip(waveform)
     if not keep_length:
-        waveform = _cut_to_good_length(waveform, frontend)
+        waveform = _align_length(waveform, frontend)
     features = compute_features(waveform, frontend)
     return replace(features, key=key, name=voice.name, transcript=voice.transcript, warnings=verdict.warnings)
 
 
 def compute_features(waveform: Waveform, frontend: Frontend) -> VoicePrompt:
-    """Tokens, mel and embedding of ``waveform``, tokens and mel trimmed to 1 : 2 (specification C5)."""
+    """Compute tokens, mel and embedding of ``waveform``, with matching lengths (specification C5)."""
     at_16k = waveform.resampled(_TOKENIZER_RATE)
     tokens = frontend.speech_tokenizer.tokenize(whisper_log_mel(at_16k))
     mel = prompt_mel(waveform.resampled(frontend.mel.sample_rate), frontend.mel)
@@ -103,19 +103,19 @@ def compute_features(waveform: Waveform, frontend: Frontend) -> VoicePrompt:
 
 
 def source_tokens(waveform: Waveform, speech_tokenizer: SpeechTokenizer) -> tuple[int, ...]:
-    """The speech tokens of a recording of at most 30 s, for voice conversion."""
+    """Return the speech tokens of a recording of at most 30 s, for voice conversion."""
     return tuple(speech_tokenizer.tokenize(whisper_log_mel(waveform.resampled(_TOKENIZER_RATE))))
 
 
 def aligned_prompt_length(num_tokens: int, droppable_tokens: int, chunk_tokens: int) -> int:
-    """How many tokens of a prompt to keep, dropping at most ``droppable_tokens`` and as few as possible."""
+    """Return the prompt length with the best first hop, dropping at most ``droppable_tokens`` and as few as possible."""
     for dropped in range(droppable_tokens + 1):
         if -(num_tokens - dropped) % chunk_tokens in _BEST_FIRST_HOPS_TOKENS:
             return num_tokens - dropped
     return num_tokens
 
 
-def _cut_to_good_length(waveform: Waveform, frontend: Frontend) -> Waveform:
+def _align_length(waveform: Waveform, frontend: Frontend) -> Waveform:
     generation = frontend.generation
     num_tokens = generation.tokens_of_seconds(waveform.seconds)
     droppable = generation.tokens_of_seconds(trailing_silence_seconds(waveform))
@@ -127,7 +127,7 @@ def _cut_to_good_length(waveform: Waveform, frontend: Frontend) -> Waveform:
 
 
 def read_features(path: Path, generation: Generation) -> VoicePrompt:
-    """Prompt features from a file that holds :func:`feature_arrays`. Raises ``UnreadableClip``."""
+    """Read a file of :func:`feature_arrays`. Raise ``UnreadableClip``."""
     try:
         require_regular_file(path)
         arrays = safetensors.numpy.load_file(path)
@@ -135,7 +135,7 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
         num_tokens = len(tokens)
         mel_shape = (generation.frames_of_tokens(num_tokens), 80)
         fits = num_tokens > 0 and mel.shape == mel_shape and embedding.shape == (192,)
-        is_sound = fits and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
+        is_valid = fits and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
         if "clip_seconds" in arrays:
             seconds = float(arrays["clip_seconds"][0])
         else:  # written by an earlier version
@@ -143,7 +143,7 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
         warnings = tuple(arrays["warnings"].tobytes().decode("utf-8").splitlines()) if "warnings" in arrays else ()
     except (OSError, ValueError, KeyError, IndexError, TypeError, safetensors.SafetensorError) as error:
         raise _unreadable(path) from error
-    if not is_sound:
+    if not is_valid:
         raise _unreadable(path)
     return VoicePrompt(
         key="",
@@ -159,14 +159,14 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
 
 def _unreadable(path: Path) -> UnreadableClip:
     return UnreadableClip(
-        "{file} holds no voice features that we can read.",
+        "{file} contains no readable voice features.",
         remedy="Make the voice again from its recording.",
         file=path.name,
     )
 
 
 def feature_arrays(prompt: VoicePrompt) -> dict[str, np.ndarray]:
-    """What :func:`read_features` reads, for a safetensors file."""
+    """Return the features as arrays for a safetensors file, as read by :func:`read_features`."""
     return {
         "speech_tokens": np.asarray(prompt.speech_tokens, dtype=np.int32),
         "mel": prompt.mel,

@@ -1,4 +1,4 @@
-"""Remaining chunks of a request, in seconds of work and seconds of sound."""
+"""Prediction of the remaining chunks of a request: their computing time and audio duration."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_source import TokenSource
 from studio.pipeline.utterance import DecoderStages
 
-# A sentence is hardly ever shorter than this share of its predicted length.
+# Sentences are rarely shorter than this share of their predicted length.
 _SHORT = 0.5
-# A sentence that is already longer than predicted goes on for another second.
+# Assumed remaining length of a sentence that is already longer than predicted: one second.
 _OVERDUE_TOKENS = 25
 
 
 class Length(Enum):
-    """What is assumed of a sentence whose length is not known yet."""
+    """Assumption about the length of an unfinished sentence."""
 
     SAFE = "somewhat longer than predicted"
     SHORT = "as short as it can reasonably be"
@@ -28,7 +28,7 @@ class Length(Enum):
 
 @dataclass
 class SentenceTask:
-    """A sentence of a request, or a pause. The sentence's feed of speech tokens is opened on first use."""
+    """A sentence of a request, or a pause. The feed of speech tokens is opened on first use."""
 
     open_feed: Callable[[], TokenSource] | None
     num_text_tokens: int = 0
@@ -51,7 +51,7 @@ class SentenceTask:
         return self.open_feed is None or (self.is_open and self.feed.is_finished)
 
     def record_length(self, cost_model: CostModel) -> None:
-        """Tell ``cost_model``, once, how long the sentence has become; nothing before it is finished."""
+        """Record the length of a finished sentence in ``cost_model``, once."""
         if self.num_text_tokens and self.is_known and not self._is_length_recorded:
             self._is_length_recorded = True
             cost_model.observe_sentence(self.num_text_tokens, len(self.feed.tokens))
@@ -59,7 +59,7 @@ class SentenceTask:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Predicts the chunks not yet made, at the measured pace of this machine."""
+    """Predicts remaining chunks from the measured cost model."""
 
     voice: SpeakingVoice
     decoder: DecoderStages
@@ -75,9 +75,9 @@ class Forecast:
         *,
         length: Length = Length.SAFE,
     ) -> list[PredictedChunk]:
-        """Return the rest of ``part``, of which ``done_tokens`` are decoded, and all ``later`` parts.
+        """Return the remaining chunks of ``part``, of which ``done_tokens`` are decoded, and of ``later`` parts.
 
-        A ``schedule`` of None means whole-utterance mode: one chunk a sentence.
+        A ``schedule`` of None means whole-utterance mode: one chunk per sentence.
         """
         coming = list(self._chunks(part, schedule, done_tokens, self.total_tokens(part, length)))
         num_unknown = int(not part.is_known)
@@ -91,7 +91,7 @@ class Forecast:
         return coming
 
     def total_tokens(self, part: SentenceTask, length: Length, index: int = 0) -> int:
-        """The length of ``part``, a sentence; ``index`` counts the sentences of unknown length before it."""
+        """Return the length of the sentence ``part``. ``index``: number of unfinished sentences before it."""
         made = len(part.feed.tokens) if part.is_open else 0
         if part.is_known:
             return made

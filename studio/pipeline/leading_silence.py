@@ -1,7 +1,7 @@
-"""The silence before the first sound of a take, which a model may make 0.4 s long.
+"""Trimming of leading silence, of which a model may generate up to 0.4 s.
 
-It counts into the latency that is heard, so all but a natural rest of it is left out. What is left out depends on
-the samples alone, not on the chunks they arrive in: streamed and whole sound are trimmed by the same rule.
+It adds to the latency, so all but a natural remainder is removed. The result depends on the samples alone, not on
+their division into chunks: streamed and whole audio are trimmed in the same way.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from studio.model.stages import FloatArray
 _FRAME_SECONDS = 0.01
 _KEPT_SECONDS = 0.05
 _FADE_SECONDS = 0.005
-# Quieter frames are silent, however quiet the line is.
+# Frames below this level are always silent.
 _SILENT_DBFS = -60.0
 _AUDIBLE_DBFS = -55.0
-# Where speech begins is decided this long after a frame as loud as speech, or after an audible one.
+# The start of speech is determined this long after the first frame of speech level, or the first audible one.
 _LOUD_DBFS = -40.0
 _AFTER_LOUD_SECONDS = 0.1
 _AFTER_AUDIBLE_SECONDS = 0.4
-# Frames further below the loudest one are not speech yet. As in voices/loudness.py.
+# Frames further below the loudest one are not speech, as in voices/loudness.py.
 _SPEECH_RANGE_DB = 35.0
 
 
 class LeadingSilence:
-    """Holds the beginning of a sound back until it is known where speech begins."""
+    """Holds back the beginning of a take until the start of speech is known."""
 
     def __init__(self, sample_rate: int) -> None:
         self._sample_rate = sample_rate
@@ -35,7 +35,7 @@ class LeadingSilence:
         self._held: FloatArray | None = np.zeros(0, np.float32)
 
     def process(self, samples: FloatArray) -> FloatArray:
-        """What is certain after ``samples`` (n,): nothing while the beginning is held back."""
+        """Return the output for ``samples`` (n,): empty while the beginning is held back."""
         if self._held is None:
             return samples
         self._held = np.concatenate([self._held, samples])
@@ -46,11 +46,11 @@ class LeadingSilence:
         return self._release(levels[:num_decisive])
 
     def finish(self) -> FloatArray:
-        """The rest; no further call. Sound without speech is returned in full."""
+        """Return the rest. Audio without speech is returned in full."""
         return np.zeros(0, np.float32) if self._held is None else self._release(self._levels())
 
     def _levels(self) -> FloatArray:
-        """(num_frames,): the RMS level of each complete frame, in dBFS."""
+        """Return the RMS level of each complete frame in dBFS, (num_frames,)."""
         assert self._held is not None
         num_frames = len(self._held) // self._frame
         frames = self._held[: num_frames * self._frame].reshape(num_frames, self._frame).astype(np.float64)
@@ -58,7 +58,7 @@ class LeadingSilence:
         return levels
 
     def _num_decisive(self, levels: FloatArray) -> int | None:
-        """How many frames decide; None while all are silent."""
+        """Return the number of frames needed for the decision, or None while all are silent."""
         ends = [
             int(np.argmax(levels > level)) + round(seconds / _FRAME_SECONDS)
             for level, seconds in ((_LOUD_DBFS, _AFTER_LOUD_SECONDS), (_AUDIBLE_DBFS, _AFTER_AUDIBLE_SECONDS))
@@ -81,7 +81,7 @@ class LeadingSilence:
 
 
 def without_leading_silence(chunks: Iterable[FloatArray], sample_rate: int) -> Iterator[FloatArray]:
-    """``chunks`` of one sound; some may become empty."""
+    """Trim the leading silence of ``chunks``. Chunks may become empty."""
     silence = LeadingSilence(sample_rate)
     for samples in chunks:
         yield silence.process(samples)

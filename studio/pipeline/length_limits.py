@@ -1,14 +1,14 @@
-"""How many speech tokens a sentence may plausibly have.
+"""Plausible numbers of speech tokens for a sentence.
 
-A language model that loops or leaves out a clause gives itself away by the length of its speech. Ordinary
-speech, 25 tokens a second, was fitted by::
+An implausible length reveals a language model that loops or omits a clause. Ordinary speech at 25 tokens per
+second was fitted by::
 
     tokens = 2.0 * phones + 11 * pause marks + 4
 
-with the bundled studio-mini: 78 sentences, 5 voices and 3 seeds, 1,170 in all. Divided by that, and by the
-pace of the voice's own prompt, 90 % lie between 0.85 and 1.56, the middle half between 0.97 and 1.14. The
-limits ``CLOSE`` find 34 (2.9 %); 19 of them are of one voice, Miles. Styles
-such as "slowly" and "fast" reach from 0.57 to 2.1. Examples:
+for the bundled studio-mini: 78 sentences, 5 voices and 3 seeds, 1,170 results. Divided by this and by the pace
+of the voice's prompt, 90 % are between 0.85 and 1.56, and the middle half between 0.97 and 1.14. The limits
+``CLOSE`` find 34 (2.9 %), 19 of them for one voice, Miles. Styles such as "slowly" and "fast" range from 0.57 to
+2.1. Examples:
 
 ==========================================================  ==============  ==========
 sentence                                                    tokens          ratio
@@ -20,9 +20,8 @@ He said: "Do not touch that!", and everyone ... (Ada)       53 (a clause    0.56
                                                             is left out)
 ==========================================================  ==============  ==========
 
-Decided: the limits follow from text and prompt alone, not from what was spoken before, because the same
-request must sound the same whenever it is made. A lost word among ten is within the natural spread of
-length and is not found.
+Decision: limits depend on text and prompt alone, not on earlier sentences. Reason: the same request must always
+produce the same audio. One missing word among ten is within the natural variation and is not detected.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ _TOKENS_PER_PHONE = 2.0
 _TOKENS_PER_PAUSE = 11.0
 _TOKENS_PER_SENTENCE = 4.0
 _MOST_TOKENS_PER_SOUND = 50.0  # two seconds for [laughter] or [breath]
-# A prompt may be cut or its transcript wrong: beyond this its pace is not believed.
+# Limits on the pace, since a prompt may be cut off or have a wrong transcript.
 _SLOWEST_PACE, _FASTEST_PACE = 1.5, 0.7
-# The released models' own rule: from 2 to 20 speech tokens for each text token.
+# Rule of the released models: 2 to 20 speech tokens per text token.
 _LEAST_PER_TEXT_TOKEN, _MOST_PER_TEXT_TOKEN = 2, 20
 _EARLIEST_END = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """``shortest`` and ``longest`` times the expected length, and ``margin`` tokens more on both sides."""
+    """Limits relative to the expected length, each with an additional margin in tokens."""
 
     shortest: float
     longest: float
@@ -56,34 +55,30 @@ class Tolerance:
     longest_margin: float
 
 
-# A small model whose pronunciations are known and that speaks at the pace of its prompt; see above.
+# For a small model with known pronunciations at the pace of its prompt; see above.
 CLOSE = Tolerance(shortest=0.65, longest=1.8, shortest_margin=3, longest_margin=12)
-# The same model told how to speak, "slowly" for example, or without a transcript of the prompt.
+# For the same model with a style such as "slowly", or without a transcript of the prompt.
 LOOSE = Tolerance(shortest=0.4, longest=3.2, shortest_margin=5, longest_margin=25)
-# Large models speak slowly, whisper, laugh and hesitate when asked to: true speech is never cut. In practice
-# their own limit of 20 tokens for each text token is reached first.
+# Large models can speak slowly, whisper, laugh and hesitate, and valid speech must not be cut. In practice their
+# own limit of 20 tokens per text token is reached first.
 WIDE = Tolerance(shortest=0.4, longest=5.0, shortest_margin=8, longest_margin=100)
 
 
 @dataclass(frozen=True, slots=True)
 class LengthLimits:
-    """Speech tokens of a sentence: at most ``longest`` are made; ``shortest`` or fewer are not believed."""
+    """Limits in speech tokens: at most ``longest`` are generated; ``shortest`` or fewer are implausible."""
 
     shortest: int
     expected: float
     longest: int
 
     @classmethod
-    def of(
-        cls, length: SpokenLength, tolerance: Tolerance, *, num_text_tokens: int, cost_model: float = 1.0
-    ) -> LengthLimits:
-        """``cost_model``: of the voice, from ``pace_of_prompt``."""
-        fewest = _tokens(length.fewest_phones, length.pauses) * min(cost_model, 1.0)
-        most = (
-            _tokens(length.most_phones, length.pauses) * max(cost_model, 1.0) + _MOST_TOKENS_PER_SOUND * length.sounds
-        )
+    def of(cls, length: SpokenLength, tolerance: Tolerance, *, num_text_tokens: int, pace: float = 1.0) -> LengthLimits:
+        """Return the limits for a spoken length. ``pace``: of the voice, from ``pace_of_prompt``."""
+        fewest = _tokens(length.fewest_phones, length.pauses) * min(pace, 1.0)
+        most = _tokens(length.most_phones, length.pauses) * max(pace, 1.0) + _MOST_TOKENS_PER_SOUND * length.sounds
         longest = int(tolerance.longest * most + tolerance.longest_margin)
-        # Speech that ended as soon as it was allowed to, unless these are many text tokens for few phones.
+        # Speech that ends as soon as allowed is too short, unless there are many text tokens for few phones.
         earliest_end = min(_LEAST_PER_TEXT_TOKEN * num_text_tokens, _EARLIEST_END * fewest)
         shortest = max(tolerance.shortest * fewest - tolerance.shortest_margin, earliest_end)
         return cls(
@@ -93,18 +88,18 @@ class LengthLimits:
         )
 
     def verdict(self, num_tokens: int) -> LengthVerdict | None:
-        """None for a plausible length."""
+        """Return None for a plausible length."""
         if num_tokens >= self.longest > self.expected:
             return LengthVerdict.TOO_LONG
         return LengthVerdict.TOO_SHORT if num_tokens <= self.shortest else None
 
     def distance(self, num_tokens: int) -> float:
-        """How far a length is from the expected one, alike for half of it and for twice as much."""
+        """Return the ratio of actual and expected length, at least 1: equal for half and twice the length."""
         return max((num_tokens + 1) / (self.expected + 1), (self.expected + 1) / (num_tokens + 1))
 
 
 def pace_of_prompt(transcript: SpokenLength, num_prompt_tokens: int) -> float:
-    """How slowly the voice of a clip speaks: 1 is usual, 1.2 takes a fifth longer."""
+    """Return the relative duration of a voice's speech: 1 is average, 1.2 takes 20 % longer."""
     phones = (transcript.fewest_phones + transcript.most_phones) / 2
     if not phones:
         return 1.0
@@ -114,17 +109,20 @@ def pace_of_prompt(transcript: SpokenLength, num_prompt_tokens: int) -> float:
 def limits_of_sentences(
     request: SynthesisRequest, respellings: Respellings | None, num_prompt_tokens: int
 ) -> Callable[[Sentence], LengthLimits]:
-    """The limits of each sentence of ``request``. ``respellings``: the model's own pronunciation list."""
+    """Return a function for the limits of each sentence of ``request``.
+
+    ``respellings``: pronunciation list of the model.
+    """
     continues_prompt = request.mode is Mode.ZERO_SHOT
     tolerance = WIDE if respellings is None else CLOSE if continues_prompt else LOOSE
-    cost_model = 1.0
+    pace = 1.0
     if continues_prompt:
-        cost_model = pace_of_prompt(spoken_length(request.voice.transcript or "", respellings), num_prompt_tokens)
+        pace = pace_of_prompt(spoken_length(request.voice.transcript or "", respellings), num_prompt_tokens)
     return lambda sentence: LengthLimits.of(
         spoken_length(sentence.spoken, respellings),
         tolerance,
         num_text_tokens=len(sentence.text_tokens),
-        cost_model=cost_model,
+        pace=pace,
     )
 
 

@@ -1,8 +1,8 @@
-"""Loads a model folder into a ``Synthesizer``: which precision, how many threads, how much memory.
+"""Loading of a model folder into a ``Synthesizer``: precision, threads and memory limits.
 
-Decided: on a CPU every stage uses all physical cores, one stage at a time. Because the language model
-is bound by memory, flow and vocoder by arithmetic, and two busy thread teams on the same cores were
-measured to slow each other many times over.
+Decision: on a CPU, every stage uses all physical cores, one stage at a time. Reason: the language model is limited
+by memory bandwidth, flow and vocoder by arithmetic, and in measurements two thread pools on the same cores slowed
+each other down many times over.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from studio.pipeline.synthesizer import Stages, Synthesizer
 from studio.text.styles import load_styles
 
 _log = logging.getLogger(__name__)
-# In these only the language model runs.
+# Precisions of the language model only.
 _LANGUAGE_MODEL_ONLY = (Precision.INT8, Precision.INT4)
-# A folder with this file holds random weights (written by ``timbre bench --random``).
-_NOISE_MARK = "random.json"
+# Marks a folder with random weights (written by ``timbre bench --random``).
+_RANDOM_WEIGHTS_MARKER = "random.json"
 
 
 @dataclass(frozen=True, slots=True)
 class StageOverrides:
-    """Stages that somebody else has opened, faster than plain ones; None where the plain one is to be loaded.
+    """Stages opened by faster engines; None for a plain stage.
 
-    ``words`` say what each is and ``names`` tell it from others, both by its key in ``EngineDescription.stages``.
-    The two of the front end are opened when the first new voice needs them.
+    ``words`` describe the stages and ``names`` identify their engines, both by key of ``EngineDescription.stages``.
+    The two stages of the front end are opened when the first new voice needs them.
     """
 
     speech_lm: SpeechLM | None = None
@@ -56,29 +56,29 @@ class StageOverrides:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-def load_synthesizer(folder: Path, options: EngineOptions, handed: StageOverrides = StageOverrides()) -> Synthesizer:
-    """Everything needed to speak, loaded.
+def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverrides = StageOverrides()) -> Synthesizer:
+    """Load a model for synthesis.
 
-    Raises the errors of ``open_checkpoint`` and of weight files, and ``UnsupportedPrecision``.
+    Raise the errors of ``open_checkpoint`` and of weight files, and ``UnsupportedPrecision``.
     """
     num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
     configure_torch(num_threads)
     checkpoint = open_checkpoint(folder)
-    speech_lm, reason, lm_name = _speech_lm(checkpoint, options, handed)
+    speech_lm, reason, lm_name = _speech_lm(checkpoint, options, overrides)
     flow_precision = _flow_precision(options.flow_precision)
     _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
     stages = Stages(
         speech_lm=speech_lm,
-        flow=handed.flow
+        flow=overrides.flow
         or checkpoint.load_flow(
             flow_precision,
             options.device,
             num_steps=options.flow_steps,
             left_context_frames=options.flow_left_context_frames,
         ),
-        vocoder=handed.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device),
+        vocoder=overrides.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device),
         text_tokenizer=checkpoint.load_text_tokenizer(),
-        frontend=functools.cache(lambda: _load_front_end(checkpoint, num_threads, handed)),
+        frontend=functools.cache(lambda: _load_frontend(checkpoint, num_threads, overrides)),
         styles=load_styles(checkpoint.generation.name, folder),
     )
     description = EngineDescription(
@@ -91,15 +91,15 @@ def load_synthesizer(folder: Path, options: EngineOptions, handed: StageOverride
             "speech_lm": f"{speech_lm.engine}, {num_threads} threads" if options.loads_speech_lm else speech_lm.engine,
             "flow": f"torch {flow_precision.value}, {num_threads} threads",
             "vocoder": f"torch float32, {num_threads} threads",
-            **handed.words,
+            **overrides.words,
         },
         engines={
             "speech_lm": lm_name,
             "flow": f"torch-{flow_precision.value}",
             "vocoder": "torch-float32",
-            **handed.names,
+            **overrides.names,
         },
-        makes_noise=(folder / _NOISE_MARK).is_file(),
+        makes_noise=(folder / _RANDOM_WEIGHTS_MARKER).is_file(),
         notes=_notes(reason, options),
         weights_key=checkpoint.weights_key(options.variant),
         max_concurrent_lines=speech_lm.max_concurrent_lines,
@@ -120,15 +120,15 @@ def _voice_memory_bytes(device: torch.device) -> int:
     return int(DeviceKind(device.type).traits.voice_memory_share * free_memory_bytes(device))
 
 
-def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, handed: StageOverrides) -> tuple[SpeechLM, str, str]:
-    """The language model, why it is this one, and its name among engines."""
-    if handed.speech_lm is not None:
-        return handed.speech_lm, f"language model: {handed.words['speech_lm']}, the fastest proven here", ""
+def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, overrides: StageOverrides) -> tuple[SpeechLM, str, str]:
+    """Return the language model, the reason for its choice, and the name of its engine."""
+    if overrides.speech_lm is not None:
+        return overrides.speech_lm, f"language model: {overrides.words['speech_lm']}, the fastest verified engine", ""
     if not options.loads_speech_lm:
         deferred = DeferredSpeechLM(
             lambda: open_speech_lm(checkpoint, options).speech_lm, checkpoint.speech_lm.sampling
         )
-        return deferred, "language model: not loaded before a text is to be spoken", ""
+        return deferred, "language model: loaded on first use", ""
     opened = open_speech_lm(checkpoint, options)
     return opened.speech_lm, opened.reason, f"torch-{opened.precision.value}"
 
@@ -143,19 +143,19 @@ def _flow_precision(name: str) -> Precision:
 
 
 def _notes(reason: str, options: EngineOptions) -> tuple[str, ...]:
-    """What a person should know of this engine: why the language model runs as it does, and what is approximate."""
+    """Return notes for the user: the choice of the language model, and approximations."""
     notes = [reason]
     if options.flow_steps is not None:
         notes.append(f"approximation: the flow takes {options.flow_steps} steps")
     if options.flow_left_context_frames is not None:
-        notes.append(f"approximation: the flow hears back {options.flow_left_context_frames} frames")
+        notes.append(f"approximation: the flow sees {options.flow_left_context_frames} previous frames")
     return tuple(notes)
 
 
-def _load_front_end(checkpoint: Checkpoint, num_threads: int, handed: StageOverrides) -> Frontend:
+def _load_frontend(checkpoint: Checkpoint, num_threads: int, overrides: StageOverrides) -> Frontend:
     return Frontend(
-        speech_tokenizer=handed.open_speech_tokenizer() or checkpoint.load_speech_tokenizer(num_threads),
-        speaker_encoder=handed.open_speaker_encoder() or checkpoint.load_speaker_encoder(num_threads),
+        speech_tokenizer=overrides.open_speech_tokenizer() or checkpoint.load_speech_tokenizer(num_threads),
+        speaker_encoder=overrides.open_speaker_encoder() or checkpoint.load_speaker_encoder(num_threads),
         mel=checkpoint.prompt_mel,
         generation=checkpoint.generation,
         chunk_tokens=checkpoint.flow.chunk_tokens,

@@ -1,4 +1,4 @@
-"""Measured pace of the stages on this machine, and the start of play that follows from it."""
+"""Measured costs of the stages on this machine, and the earliest gapless start of playback."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from dataclasses import dataclass, field
 from studio.model.config import FlowConfig
 
 _KEPT_OBSERVATIONS = 60
-# A voice has its own ratio of speech to text, and a session changes voices: recent sentences count.
+# The ratio of speech to text depends on the voice, so only recent sentences count.
 _KEPT_SENTENCES = 8
-# Ordinary speech, until a sentence has been measured.
+# Initial value before a sentence has been measured.
 _SPEECH_PER_TEXT_TOKEN = 6.0
-# Spread of that ratio between sentences, until enough of them have been measured.
+# Initial spread of that ratio between sentences.
 _LENGTH_SPREAD = 0.15
-# A compromise: with 2, play of a single sentence starts 30 % later than necessary; with 1, every other long text
-# has a gap of some tenths of a second.
+# A compromise: with 2, playback of a single sentence starts 30 % later than necessary; with 1, every other long text
+# has a gap of a few tenths of a second.
 _LENGTH_DEVIATIONS = 1.5
-# Fewer observations say nothing about their spread.
+# The spread is unknown with fewer observations.
 _FEWEST_FOR_SPREAD = 4
-# Predicted work is lengthened by at most this share: a gap is worse than a slightly later start, but in a long
-# text each per cent costs seconds.
+# Upper limit on the safety margin of predicted costs: a gap is worse than a slightly later start, but in a long text
+# each per cent costs seconds.
 _LARGEST_MARGIN = 0.04
 
 
 @dataclass(slots=True)
 class _Rate:
-    """Seconds per unit over the last observations.
+    """Average seconds per unit over the last observations.
 
-    ``warms_up``: the very first observation also pays for kernels and memory that all later ones find
-    ready (about a fifth more); it is dropped as soon as there is another.
+    With ``warms_up``, the first observation is dropped as soon as there is another, because it includes the
+    initialisation of kernels and memory (about 20 % more).
     """
 
     warms_up: bool = False
@@ -53,7 +53,7 @@ class _Rate:
         return sum(s for s, _ in self.seen) / sum(u for _, u in self.seen) if self.seen else unknown
 
     def spread(self, unknown: float) -> float:
-        """Relative standard deviation of single observations, each weighted by its units."""
+        """Return the relative standard deviation of observations, weighted by their units."""
         rate = self.per_unit()
         if len(self.seen) < _FEWEST_FOR_SPREAD or rate <= 0:
             return unknown
@@ -61,7 +61,7 @@ class _Rate:
         return math.sqrt(deviations / sum(u for _, u in self.seen))
 
     def margin(self) -> float:
-        """Two standard errors of ``per_unit``, relative to it."""
+        """Return two standard errors of ``per_unit``, relative to it."""
         if len(self.seen) < _FEWEST_FOR_SPREAD:
             return _LARGEST_MARGIN
         return min(_LARGEST_MARGIN, 2 * self.spread(unknown=0.0) / math.sqrt(len(self.seen)))
@@ -69,7 +69,7 @@ class _Rate:
 
 @dataclass(frozen=True, slots=True)
 class FlowChunk:
-    """Tokens ``start_tokens`` to ``end_tokens`` of an utterance after a prompt."""
+    """Tokens ``start_tokens`` to ``end_tokens`` of an utterance after ``prompt_tokens``."""
 
     prompt_tokens: int
     start_tokens: int
@@ -77,7 +77,7 @@ class FlowChunk:
 
 
 class CostModel:
-    """Measured costs of one loaded model on this machine; lasts as long as the model."""
+    """Measured costs of one loaded model on this machine."""
 
     def __init__(self, flow: FlowConfig) -> None:
         self._flow_config = flow
@@ -88,30 +88,30 @@ class CostModel:
         self._speech_per_text = _Rate(seen=deque(maxlen=_KEPT_SENTENCES))
 
     def fresh_copy(self) -> CostModel:
-        """Return a pace of the same model without observations."""
+        """Return a cost model of the same flow without observations."""
         return CostModel(self._flow_config)
 
     @property
     def is_settled(self) -> bool:
-        """Whether the flow has been measured after its warm-up, so that a prediction can be relied on."""
+        """Whether predictions are reliable: the flow has been measured after its warm-up."""
         return self._flow.is_settled
 
     @property
     def margin(self) -> float:
-        """Share by which predicted work is lengthened: the uncertainty of the measured costs."""
+        """Relative safety margin of predictions, from the uncertainty of the measured costs."""
         return max(self._speech_lm.margin(), self._flow.margin())
 
-    def saw_first_token(self, seconds: float) -> None:
-        """``seconds`` from opening a sentence to its first speech token: prompt and text are read in them."""
+    def observe_first_token(self, seconds: float) -> None:
+        """Record the time from opening a sentence to its first speech token, which includes prefill."""
         self._first_token.add(seconds, 1)
 
-    def saw_speech_lm(self, seconds: float, num_tokens: int) -> None:
+    def observe_speech_lm(self, seconds: float, num_tokens: int) -> None:
         self._speech_lm.add(seconds, num_tokens)
 
     def observe_flow(self, seconds: float, chunk: FlowChunk) -> None:
         self._flow.add(seconds, flow_work(self._flow_config, *self.computed_frames(chunk)))
 
-    def saw_vocoder(self, seconds: float, num_frames: int) -> None:
+    def observe_vocoder(self, seconds: float, num_frames: int) -> None:
         self._vocoder.add(seconds, num_frames)
 
     def observe_sentence(self, num_text_tokens: int, num_speech_tokens: int) -> None:
@@ -119,14 +119,14 @@ class CostModel:
         self._speech_per_text.add(num_speech_tokens, num_text_tokens)
 
     def tokens_for(self, num_text_tokens: int) -> int:
-        """Predict the speech tokens of a text; the models' own limits are 2 and 20 a text token."""
+        """Predict the number of speech tokens of a text."""
         return round(num_text_tokens * self._speech_per_text.per_unit(unknown=_SPEECH_PER_TEXT_TOKEN))
 
     def length_margin(self, index: int) -> float:
-        """Share by which the predicted length of the sentence at ``index`` of those to come is increased.
+        """Return the relative safety margin on the predicted length of the upcoming sentence ``index``.
 
-        The first n sentences together are then longer than predicted by ``_LENGTH_DEVIATIONS`` standard
-        deviations, for each n: of n sentences around a mean that was itself estimated from few.
+        For each n, the margins of the first n sentences add up to ``_LENGTH_DEVIATIONS`` standard deviations of
+        their total length, including the uncertainty of the estimated mean.
         """
         num_seen = max(1, len(self._speech_per_text.seen))
 
@@ -137,20 +137,20 @@ class CostModel:
         return _LENGTH_DEVIATIONS * spread * (deviation(index + 1) - deviation(index))
 
     def speech_lm_seconds(self, start_tokens: int, end_tokens: int) -> float:
-        """Cost of a sentence's tokens from ``start_tokens`` to ``end_tokens``; the first one includes reading the text."""
+        """Return the cost of a sentence's tokens ``start_tokens`` to ``end_tokens``. The first includes prefill."""
         if end_tokens <= start_tokens:
             return 0.0
         first = self._first_token.per_unit() if start_tokens == 0 else 0.0
         return first + (end_tokens - max(1, start_tokens)) * self._speech_lm.per_unit()
 
     def decode_seconds(self, chunk: FlowChunk) -> float:
-        """Flow and vocoder for ``chunk``."""
+        """Return the cost of flow and vocoder for ``chunk``."""
         work = flow_work(self._flow_config, *self.computed_frames(chunk))
         num_frames = self._flow_config.frames_per_token * (chunk.end_tokens - chunk.start_tokens)
         return work * self._flow.per_unit() + num_frames * self._vocoder.per_unit()
 
     def computed_frames(self, chunk: FlowChunk) -> tuple[int, int]:
-        """The frames the flow computes for ``chunk``, and those it sees before them."""
+        """Return the number of frames that the flow computes for ``chunk``, and of frames before them."""
         start = chunk.prompt_tokens + chunk.start_tokens
         if chunk.start_tokens == 0:
             start -= unfinished_prompt_tokens(chunk.prompt_tokens, self._flow_config)
@@ -160,16 +160,16 @@ class CostModel:
 
 
 def unfinished_prompt_tokens(prompt_tokens: int, config: FlowConfig) -> int:
-    """The prompt's last tokens, whose block or look-ahead reaches into the utterance: made with its first chunk."""
+    """Return the number of prompt tokens computed with the first chunk: their block extends beyond the prompt."""
     whole_blocks = max(0, prompt_tokens - config.lookahead_tokens) // config.chunk_tokens
     return prompt_tokens - config.chunk_tokens * whole_blocks
 
 
 def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float:
-    """Multiplications of one estimator call for ``num_frames`` after ``context_frames``, attention included.
+    """Return the multiplications of one estimator call for ``num_frames`` after ``context_frames``.
 
-    Only ratios matter: how cost grows with context is known from the architecture, how fast this
-    machine is from what it did.
+    Only ratios matter: the architecture determines how the cost grows with context, and measurements determine
+    the speed of the machine.
     """
     seen_frames = context_frames + num_frames / 2
     if config.dit is not None:
@@ -187,9 +187,9 @@ def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float
 
 @dataclass(frozen=True, slots=True)
 class PredictedChunk:
-    """A chunk not yet made: the seconds of work it takes, and the seconds of sound it gives.
+    """A future chunk: its computing time and audio duration.
 
-    ``speech_lm_seconds`` is the part of ``production_seconds`` that the language model can do in advance.
+    ``speech_lm_seconds`` is the part of ``production_seconds`` that the language model can compute ahead.
     """
 
     production_seconds: float
@@ -200,10 +200,10 @@ class PredictedChunk:
 def earliest_gapless_start(
     now_seconds: float, ready_audio_seconds: float, coming: Iterable[PredictedChunk], *, margin: float = _LARGEST_MARGIN
 ) -> float:
-    """Return the earliest start of play, on the clock of ``now_seconds``, from which no chunk comes too late.
+    """Return the earliest start of gapless playback, on the clock of ``now_seconds``.
 
-    A chunk must be ready when everything before it has been played. ``now_seconds`` itself is returned
-    where play may begin at once.
+    Each chunk must be ready when all audio before it has been played. The result is ``now_seconds`` if playback
+    may start at once.
     """
     start = now_seconds
     ready_at, position = now_seconds, ready_audio_seconds
@@ -222,11 +222,11 @@ def spare_seconds(
     *,
     margin: float = _LARGEST_MARGIN,
 ) -> float:
-    """Return how long the language model may run ahead now without delaying a gapless start of play.
+    """Return how long the language model may run ahead now without delaying a gapless start.
 
-    ``earliest_start_seconds`` is when the first chunk was ready. Stages take turns: no chunk is made while
-    the language model runs ahead. Running ahead for L seconds makes each chunk wait for L or for its own
-    share of the language model's work, whichever is longer, so L is limited by the decoding alone.
+    ``earliest_start_seconds`` is when the first chunk was ready. Stages take turns, so no chunk is decoded while
+    the language model runs ahead. Running ahead for L seconds delays each chunk by L or by its own share of the
+    language model's work, whichever is longer, so L is limited by the decoding alone.
     """
     start, position = earliest_start_seconds, ready_audio_seconds
     ready_at = decoded_at = now_seconds

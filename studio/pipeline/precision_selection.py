@@ -1,8 +1,8 @@
-"""The language model in the fastest precision that is good enough on these very weights, and why.
+"""Selection of the fastest sufficiently accurate precision of the language model.
 
-``auto`` tries precisions from the fastest on. Each is compared with float32 once per weight file and
-machine, on sentences in several languages after the clips of bundled voices; the verdict is kept in the
-cache folder. The engine's description tells what was chosen, and why nothing faster.
+``auto`` tries precisions from the fastest on. Each is compared with float32 once per weight file and machine, on
+sentences in several languages after the clips of bundled voices. Results are stored in the cache folder. The
+engine description includes the reason for the choice.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from studio.text.segmentation import Sentence, prepare_text
 
 _log = logging.getLogger(__name__)
 AUTO = "auto"
-# Bump when the comparison means something else.
-_VERDICT_VERSION = 2
+# Increase when the comparison changes.
+_REPORT_VERSION = 2
 # Sentences of the comparison, each after the clip of a bundled voice.
-_TRIALS = (
+_TRIAL_SENTENCES = (
     ("Ada", "The last train had left, so we walked home along the river."),
     ("Miles", "At half past seven, Dr. Brown opened the old blue door."),
     ("Linda", "今天天气很好，我们一起去公园散步吧。"),
@@ -53,12 +53,12 @@ class OpenedSpeechLM:
 
 
 def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpeechLM:
-    """The language model as asked for, or the best for this machine. Raises ``UnsupportedPrecision`` and load errors."""
+    """Load the requested language model, or the best one. Raise ``UnsupportedPrecision`` and load errors."""
     wanted = options.speech_lm_precision
     if wanted != AUTO:
-        precision = _named(wanted)
+        precision = _parse_precision(wanted)
         speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
-        return OpenedSpeechLM(speech_lm, precision, f"language model in {precision.value}, as asked")
+        return OpenedSpeechLM(speech_lm, precision, f"language model in {precision.value}, as requested")
     remarks: list[str] = []
     for precision in DeviceKind(torch.device(options.device).type).traits.reduced_precisions:
         candidate = _candidate(checkpoint, precision, options, remarks)
@@ -71,37 +71,37 @@ def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpee
 def _candidate(
     checkpoint: Checkpoint, precision: Precision, options: EngineOptions, remarks: list[str]
 ) -> TorchSpeechLM | None:
-    """The language model in ``precision`` if it can be had and is good enough; ``remarks`` hears why, or why not."""
+    """Load the language model in ``precision``; return None if it fails the check. Append reasons to ``remarks``."""
     try:
         speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
     except UnsupportedPrecision as error:
         remarks.append(f"{precision.value} refused: {error.message}")
         return None
-    verdict = _verdict(checkpoint, precision, speech_lm, options)
-    is_good = verdict.is_good_enough(precision)
-    remarks.append(f"{precision.value}{'' if is_good else ' refused'}: {_in_words(verdict)}")
+    report = _quality(checkpoint, precision, speech_lm, options)
+    is_good = report.is_good_enough(precision)
+    remarks.append(f"{precision.value}{'' if is_good else ' refused'}: {_describe(report)}")
     return speech_lm if is_good else None
 
 
-def _named(name: str) -> Precision:
+def _parse_precision(name: str) -> Precision:
     try:
         return Precision(name)
     except ValueError as error:
         known = ", ".join([AUTO, *(precision.value for precision in Precision)])
         raise UnsupportedPrecision(
-            "There is no precision “{name}”.", remedy="Choose one of {known}.", name=name, known=known
+            "Unknown precision “{name}”.", remedy="Choose one of {known}.", name=name, known=known
         ) from error
 
 
-def _in_words(verdict: QualityReport) -> str:
+def _describe(report: QualityReport) -> str:
     return (
-        f"scores within {verdict.relative_error:.2%} of float32, divergence {verdict.divergence_nats:.1e} nats"
-        f" (worst step {verdict.worst_divergence_nats:.1e}), same likeliest token in {verdict.top_agreement:.0%}"
-        f" of {verdict.num_tokens} steps"
+        f"scores within {report.relative_error:.2%} of float32, divergence {report.divergence_nats:.1e} nats"
+        f" (worst step {report.worst_divergence_nats:.1e}), same most likely token in {report.top_agreement:.0%}"
+        f" of {report.num_tokens} steps"
     )
 
 
-def _verdict(
+def _quality(
     checkpoint: Checkpoint, precision: Precision, speech_lm: TorchSpeechLM, options: EngineOptions
 ) -> QualityReport:
     weights = checkpoint.speech_lm_path(options.variant)
@@ -110,21 +110,21 @@ def _verdict(
         return QualityReport(**read_json(path))
     _log.info("comparing the language model in %s with float32", precision.value)
     network = open_network(weights, checkpoint.speech_lm)
-    verdict = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
+    report = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
     release_pages(weights)
     try:
-        atomic_write(path, json.dumps(asdict(verdict)).encode())
+        atomic_write(path, json.dumps(asdict(report)).encode())
     except (DiskFull, CannotWrite) as error:
-        _log.warning("the verdict cannot be kept: %s", error)
-    return verdict
+        _log.warning("cannot store the result of the precision check: %s", error)
+    return report
 
 
 def trial_requests(checkpoint: Checkpoint) -> list[SpeechTokenRequest]:
-    """Return the sentences of the comparison as ``checkpoint`` reads them, each with its voice's transcript and clip."""
+    """Return the sentences of the comparison as requests, each with the transcript and clip of a bundled voice."""
     form, text_tokenizer = checkpoint.generation.text, checkpoint.load_text_tokenizer()
     speech_tokenizer = checkpoint.load_speech_tokenizer(_TOKENIZER_THREADS)
     requests = []
-    for voice, text in _TRIALS:
+    for voice, text in _TRIAL_SENTENCES:
         clip = paths.resources() / "voices" / f"{voice}.wav"
         transcript = clip.with_suffix(".txt").read_text("utf-8").strip()
         sentence = next(
@@ -143,7 +143,7 @@ def trial_requests(checkpoint: Checkpoint) -> list[SpeechTokenRequest]:
 def _key(weights: Path, precision: Precision, device: str) -> str:
     status = weights.stat()
     parts = (
-        _VERDICT_VERSION, str(weights.resolve()), status.st_size, status.st_mtime_ns, precision.value, device,
+        _REPORT_VERSION, str(weights.resolve()), status.st_size, status.st_mtime_ns, precision.value, device,
         torch.__version__, torch.backends.cpu.get_cpu_capability(),
     )  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).hexdigest()

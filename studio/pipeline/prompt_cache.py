@@ -1,10 +1,9 @@
-"""Prepared voices, in memory and on disk: what a voice contributes to every utterance.
+"""Cache of prepared voices in memory and on disk.
 
-*Features* (tokens, mel, embedding) are small and written at once. The *flow state* after the prompt is
-large (1.8 MB a mel frame and more): it is written in the background, after the request that needed it,
-and mapped from disk where that is faster than computing it (a CPU). The least recently used files are
-deleted when the limit is reached. A file appears only when complete; a damaged or foreign one is
-replaced without a message.
+*Features* (tokens, mel, embedding) are small and written at once. The *flow state* after the prompt is large
+(1.8 MB per mel frame and more). It is written in the background after the request, and mapped from disk where
+that is faster than computing it (on a CPU). The least recently used files are deleted when the limit is reached.
+Files are written atomically; damaged ones are replaced.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from studio.voices.prompt import VoicePrompt
 
 _log = logging.getLogger(__name__)
 
-# Less than a client waits for its worker to end.
+# Less than a client waits for its worker to exit.
 _CLOSE_WAIT_SECONDS = 3.0
 # A write that adds no byte for this long is abandoned.
 _STALL_SECONDS = 10.0
@@ -52,7 +51,7 @@ _POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class PreparedVoice:
-    """A voice ready to speak: its prompt, and the flow's state after it."""
+    """A prompt with the state of the flow after it."""
 
     prompt: VoicePrompt
     flow_prompt: FlowPrompt
@@ -61,10 +60,10 @@ class PreparedVoice:
 
 @dataclass(frozen=True, slots=True)
 class LazyVoice:
-    """A voice whose state is fetched each time somebody asks for it, and held by them alone.
+    """A prompt whose flow state is fetched on each access and not held.
 
-    For those who may never ask (whole utterances), or stand in a line (a batch of many voices): a second of prompt
-    is 90 MB of a card and more.
+    For whole utterances, which may not need it, and batches of many voices: a second of prompt takes 90 MB of GPU
+    memory and more.
     """
 
     prompt: VoicePrompt
@@ -80,10 +79,10 @@ SpeakingVoice = PreparedVoice | LazyVoice
 
 
 class PromptCache:
-    """Prepared voices of one loaded model on ``device``. Lines on several threads may ask; a voice is prepared by the first.
+    """Prepared voices of one loaded model on ``device``. Thread-safe; each voice is prepared once.
 
-    ``memory_bytes`` bounds the flow states held (the one in use is always kept), ``disk_bytes`` the
-    state files; 0 switches them off.
+    ``memory_bytes`` limits the cached flow states (the last one is always kept), ``disk_bytes`` the state files;
+    0 disables the files.
     """
 
     def __init__(
@@ -106,12 +105,12 @@ class PromptCache:
         self._writer = writer or BackgroundWriter()
         self._num_bytes_to_write = 0
         self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
-        # Also those that lines hold though there is no room for them here: nobody needs a second one.
+        # States still used by lines are found here even after eviction, so that there is no second copy.
         self._in_use: WeakValueDictionary[str, FlowPromptState] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def for_flow(self, flow: FlowDecoder) -> PromptCache:
-        """A store of the same files and limits for another engine of the flow, which makes states of its own."""
+        """Return a cache of the same files and limits for another engine, whose states differ."""
         return PromptCache(
             self._folder,
             flow,
@@ -127,20 +126,20 @@ class PromptCache:
         return sum(voice.flow_state.num_bytes for voice in self._prepared.values())
 
     def features(self, key: str, make: Callable[[], VoicePrompt]) -> VoicePrompt:
-        """The stored features of ``key``, else ``make()``, which is then stored."""
+        """Return the stored features of ``key``, or the result of ``make()``, which is then stored."""
         path = self._folder / f"{key}.features.safetensors"
         with self._lock:
             if path.is_file():
                 try:
                     return replace(read_features(path, self._generation), key=key)
                 except UnreadableClip:
-                    _log.warning("made again: damaged %s", path.name)
+                    _log.warning("replacing damaged %s", path.name)
             prompt = make()
             self._write(path, lambda temporary: save_arrays(feature_arrays(prompt), temporary))
             return prompt
 
     def prepared(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> PreparedVoice:
-        """The voice with its flow state: from memory, from disk, or computed now and written to disk later."""
+        """Return the voice with its flow state: from memory, from disk, or computed now and written to disk later."""
         with self._lock:
             voice = self._held(prompt)
             if voice is not None:
@@ -153,38 +152,38 @@ class PromptCache:
 
     @contextmanager
     def writes_afterwards(self) -> Iterator[None]:
-        """Start writing new flow states when the block ends: around a request, whose sound comes first."""
+        """Write new flow states only when the block ends, so that writing does not delay a request."""
         try:
             yield
         finally:
             self._writer.start()
 
     def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> LazyVoice:
-        """The voice at once; its state when it is asked for."""
+        """Return the voice without its state, which is fetched on access."""
         return LazyVoice(prompt, _flow_prompt(prompt), lambda: self.prepared(prompt, progress=progress).flow_state)
 
     def finish_writes(self, control: RequestControl) -> None:
-        """Wait for the write under way as long as its file grows; ``control`` reports stage "save", and cancels.
+        """Wait for the write in progress while its file grows. ``control`` reports the stage "save" and may cancel.
 
-        For a process that ends next: computing the state again costs most of a minute on a CPU.
+        For use before the process exits, since computing the state again takes up to a minute on a CPU.
         """
         self._writer.start()
         num_written, deadline = -1, 0.0
         while not self._writer.wait(_POLL_SECONDS):
             control.raise_if_cancelled()
-            before, num_written = num_written, self._bytes_under_way()
+            before, num_written = num_written, self._bytes_written()
             if num_written > before:
                 deadline = time.monotonic() + _STALL_SECONDS
                 control.report_progress("save", min(1.0, num_written / max(1, self._num_bytes_to_write)))
             elif time.monotonic() > deadline:
-                _log.warning("the voice cache is not written: the disk does not respond")
+                _log.warning("the voice cache was not written: the disk does not respond")
                 return
 
     def close(self) -> None:
         """Free the memory. A write that takes too long is abandoned."""
         self._writer.start()
         if not self._writer.wait(_CLOSE_WAIT_SECONDS):
-            _log.warning("the voice cache is not written in time")
+            _log.warning("the voice cache was not written in time")
             for path in own_parts(self._folder):
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -199,7 +198,7 @@ class PromptCache:
         return replace(held, prompt=prompt)
 
     def _made(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> tuple[PreparedVoice, bool]:
-        """The voice, and whether its state was computed now."""
+        """Return the voice, and whether its state was computed now."""
         flow_prompt = _flow_prompt(prompt)
         state = self._in_use.get(prompt.key) or self._read_state(prompt, flow_prompt)
         is_new = state is None
@@ -228,7 +227,7 @@ class PromptCache:
             state = self._flow.restore_prompt(flow_prompt, tensors)
             _read_pages(tensors.values())
         except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
-            _log.warning("made again: %s does not fit (%s)", path.name, error)
+            _log.warning("replacing unusable %s (%s)", path.name, error)
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # most recently used
@@ -239,7 +238,7 @@ class PromptCache:
         tensors = {name: tensor.contiguous() for name, tensor in state.tensors().items()}
         self._write(self._state_path(prompt), lambda temporary: save_tensors(tensors, temporary))
 
-    def _bytes_under_way(self) -> int:
+    def _bytes_written(self) -> int:
         num_bytes = 0
         for path in own_parts(self._folder):
             with contextlib.suppress(OSError):  # renamed meanwhile
@@ -251,14 +250,14 @@ class PromptCache:
             self._prepared.popitem(last=False)
 
     def _shrink_disk(self, coming_bytes: int) -> None:
-        """Delete the least recently used states until ``coming_bytes`` fit under the limit."""
+        """Delete the least recently used states until ``coming_bytes`` more fit the limit."""
         with contextlib.suppress(OSError):
             files = sorted(self._folder.glob("*.flow.safetensors"), key=lambda path: path.stat().st_mtime)
-            room = self._disk_bytes - coming_bytes - sum(path.stat().st_size for path in files)
+            free_bytes = self._disk_bytes - coming_bytes - sum(path.stat().st_size for path in files)
             for path in files:
-                if room >= 0:
+                if free_bytes >= 0:
                     break
-                room += path.stat().st_size
+                free_bytes += path.stat().st_size
                 path.unlink()
 
     def _write(self, path: Path, save: Callable[[str], None]) -> None:
@@ -269,7 +268,7 @@ class PromptCache:
             with atomic_path(path, syncs=False) as part:  # a power cut costs only time
                 save(str(part))
         except (OSError, safetensors.SafetensorError) as error:
-            _log.warning("the voice cache cannot be written: %s", error)
+            _log.warning("cannot write the voice cache: %s", error)
         else:
             _log.debug("wrote %s in %.2f s", path.name, time.perf_counter() - started)
 
@@ -279,6 +278,6 @@ def _flow_prompt(prompt: VoicePrompt) -> FlowPrompt:
 
 
 def _read_pages(mapped: Iterable[torch.Tensor]) -> None:
-    """Fetches mapped tensors from disk now: the disk's time must not pass for the flow's (``pacing.py``)."""
+    """Read mapped tensors from disk now, so that disk time is not measured as flow time (``pacing.py``)."""
     for tensor in mapped:
         tensor.flatten().view(torch.uint8)[:: mmap.PAGESIZE].sum()

@@ -1,4 +1,4 @@
-"""What a person asks for, frozen, and what comes back. No torch: the window and the terminal import this."""
+"""Requests, their results, and engine options. No torch: the window and the CLI import this."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.model.config import SamplingOptions
 
 
 class Mode(Enum):
-    """How the model is asked (specification B6); chosen for the user from what the request holds."""
+    """Synthesis mode (specification B6), derived from the contents of a request."""
 
     ZERO_SHOT = "zero-shot"
     CROSS_LINGUAL = "cross-lingual"
@@ -24,7 +24,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class VoiceReference:
-    """A voice by its clip: any sound file, or a ``.safetensors`` of prompt features (an imported stored voice)."""
+    """A voice given by its clip: an audio file, or a ``.safetensors`` of prompt features (an imported stored voice)."""
 
     clip: Path
     transcript: str | None = None
@@ -33,15 +33,14 @@ class VoiceReference:
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """A text to be spoken. ``text`` may be of any length; it is split into sentences.
+    """A text to synthesize. ``text`` of any length is split into sentences.
 
-    At most one of ``instruct`` (free words, without control tokens) and ``preset`` (an id of the
-    style list, for example ``dialect.sichuan``). ``is_streaming`` false means whole-utterance mode:
-    full attention, sound only when each sentence is complete. ``text_is_normalized`` switches the
-    normaliser off. ``trims_leading_silence`` leaves out the silence that the model makes before the first
-    word; a pause that the text begins with stays. ``is_played`` false means that nothing is heard before all is
-    made: then a sentence whose speech is too short or too long for its text is made once more. ``forced_tokens``
-    (benchmarks) makes the language model emit that many tokens a sentence, whatever it would rather say.
+    At most one of ``instruct`` (free text without control tokens) and ``preset`` (an id of the style list, such as
+    ``dialect.sichuan``) is set. ``is_streaming`` false means whole-utterance mode: full attention, and audio only
+    when a sentence is complete. ``text_is_normalized`` disables the normaliser. ``trims_leading_silence`` removes
+    silence generated before the first word, but not a pause at the start of the text. If ``is_played`` is false,
+    playback starts only after synthesis; then every sentence of implausible length is generated again.
+    ``forced_tokens`` (benchmarks) is the number of tokens to generate for each sentence.
     """
 
     text: str
@@ -67,7 +66,7 @@ class SynthesisRequest:
 
 @dataclass(frozen=True, slots=True)
 class ConversionRequest:
-    """A recording to be spoken again in another voice (at most 30 s a piece; longer ones are cut at silence)."""
+    """A recording to convert to another voice. Recordings over 30 s are split at silence."""
 
     source: Path
     voice: VoiceReference
@@ -78,7 +77,7 @@ class ConversionRequest:
 
 @dataclass(frozen=True, slots=True)
 class AudioChunk:
-    """Sound in the order it is to be played: ``samples`` (n,) float32 in -1..1."""
+    """Consecutive audio: ``samples`` (n,) float32 in -1..1."""
 
     samples: npt.NDArray[np.float32] = field(repr=False)
     sample_rate: int
@@ -91,7 +90,7 @@ class AudioChunk:
 
 
 class LengthVerdict(Enum):
-    """What the length of a sentence says of it. The values are stored in projects."""
+    """Result of the length check of a sentence. The values are stored in projects."""
 
     TOO_SHORT = "too-short"
     TOO_LONG = "too-long"
@@ -107,10 +106,9 @@ class LengthFinding:
 
 @dataclass(frozen=True, slots=True)
 class SynthesisReport:
-    """What one request cost, all measured. ``stages``: seconds spent in each stage, by name.
+    """Measurements of one request. ``stages``: seconds spent in each stage, by name.
 
-    ``warnings`` are about the clip of the voice; ``odd_lengths`` are sentences whose speech is too short or
-    too long for their text.
+    ``warnings`` concern the clip of the voice. ``odd_lengths``: sentences of implausible length.
     """
 
     first_audio_seconds: float
@@ -132,15 +130,15 @@ class SynthesisReport:
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """How a model is to be loaded; lives as long as it is.
+    """Options for loading a model.
 
-    ``speech_lm_precision``: ``float32``, ``bfloat16``, ``float16``, ``int8`` or ``auto`` (the fastest
-    that passes its quality check on this machine). ``flow_precision`` likewise, without ``int8``.
-    ``variant`` ``rl`` takes ``llm.rl.pt``. ``num_threads`` of None: chosen from the machine.
-    ``flow_steps`` and ``flow_left_context_frames`` are approximations: None keeps the exact ones.
-    ``engines``: ``plain`` torch, what is ``proven`` on this machine already, or ``improve``: that, and faster ones
-    are looked for while nobody speaks. ``loads_speech_lm`` false leaves the language model out until a text is to be
-    spoken: voice conversion needs none. Memory is given back after ``idle_release_seconds`` without a request.
+    ``speech_lm_precision``: ``float32``, ``bfloat16``, ``float16``, ``int8`` or ``auto`` (the fastest that passes
+    the quality check on this machine). ``flow_precision``: the same without ``int8`` and ``auto``. ``variant``
+    ``rl`` selects ``llm.rl.pt``. ``num_threads`` None uses all physical cores. ``flow_steps`` and
+    ``flow_left_context_frames`` are approximations; None is exact. ``engines``: ``plain`` torch; ``proven``, those
+    verified on this machine; or ``improve``, which also builds and tests faster ones while idle.
+    ``loads_speech_lm`` false delays loading of the language model, which voice conversion does not need.
+    Memory is released after ``idle_release_seconds`` without a request.
     """
 
     device: str = "cpu"
@@ -159,11 +157,11 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class EngineDescription:
-    """What speaks here, in words: for the status bar, ``--json`` and bug reports.
+    """Description of a loaded model and its engines, for the status bar, ``--json`` and bug reports.
 
-    ``engines``: the name of each stage's engine among all there are (``timbre engines``), by the keys of ``stages``.
-    ``weights_key`` is the same for the same weights, wherever they lie; empty where nobody knew.
-    ``max_concurrent_lines``: so many lines are made sooner together than one after the other (batch export).
+    ``engines``: name of each stage's engine (as in ``timbre engines``), by key of ``stages``. ``weights_key``
+    depends on the weights but not on their path; empty if unknown. ``max_concurrent_lines``: number of lines up to
+    which concurrent synthesis is faster (batch export).
     """
 
     model_name: str
@@ -181,7 +179,7 @@ class EngineDescription:
 
 @dataclass(frozen=True, slots=True)
 class VoiceSummary:
-    """A prepared voice: how much of the clip is used, and what a person should know of it."""
+    """Summary of a prepared voice, for the user."""
 
     name: str
     clip_seconds: float

@@ -1,8 +1,8 @@
-"""When an utterance's next chunk is cut.
+"""Chunk schedule of an utterance.
 
-Chunks end on a grid of 25 tokens that counts from the start of the *prompt*: only there is streaming
-exact (specification F8). The schedule belongs to one utterance, so the second request behaves like
-the first (specification J2, row 1).
+Chunks end on a grid of 25 tokens from the start of the *prompt*, since streaming is exact only there
+(specification F8). Each utterance has its own schedule, so later requests behave like the first one
+(specification J2, row 1).
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Iterator
 
 from studio.errors import OffGridCut
 
-# A shorter first hop leaves almost nothing to play: the vocoder holds back 4 frames (CosyVoice3) or 8.
+# A shorter first hop yields almost no audio: the vocoder holds back 4 frames (CosyVoice3) or 8.
 _SHORTEST_FIRST_HOP_TOKENS = 7
 _LONGEST_HOP_TOKENS = 100
 
 
 def first_hops(prompt_tokens: int, chunk_tokens: int) -> tuple[int, int]:
-    """The two shortest first hops that end on the grid, in tokens: h = -P mod 25 (25 for 0), and h + 25."""
+    """Return the two shortest first hops that end on the grid, in tokens: h = -P mod 25 (25 for 0) and h + 25."""
     hop = -prompt_tokens % chunk_tokens or chunk_tokens
     return hop, hop + chunk_tokens
 
 
 class ChunkSchedule:
-    """Gives the end of each chunk, in tokens from the start of the utterance.
+    """End positions of chunks, in tokens from the start of the utterance.
 
-    ``first_hop_tokens`` of None takes the shortest that leaves something to play; another value must
-    end on the grid, else ``OffGridCut``. Later hops double up to 100 tokens: fewer, larger pieces of
-    work, and the player is ahead by then.
+    ``first_hop_tokens`` None selects the shortest that yields enough audio; another value must end on the grid,
+    otherwise ``OffGridCut`` is raised. Later hops double up to 100 tokens, because larger chunks are more efficient
+    and playback has a buffer by then.
     """
 
     def __init__(self, prompt_tokens: int, chunk_tokens: int, *, first_hop_tokens: int | None = None) -> None:
@@ -37,7 +37,7 @@ class ChunkSchedule:
         elif first_hop_tokens < 1 or (first_hop_tokens - shortest) % chunk_tokens:
             raise OffGridCut(
                 "A first hop of {hop} tokens does not end on the grid of this voice.",
-                remedy="Take {shortest}, or {shortest} plus a multiple of {grid}.",
+                remedy="Use {shortest}, or {shortest} plus a multiple of {grid}.",
                 hop=first_hop_tokens,
                 shortest=shortest,
                 grid=chunk_tokens,
@@ -47,12 +47,12 @@ class ChunkSchedule:
         self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, chunk_tokens * (first_hop_tokens // chunk_tokens + 1))
 
     def advance(self) -> None:
-        """The chunk that ends at ``end_tokens`` was made; sets the end of the next one."""
+        """Move ``end_tokens`` to the end of the next chunk."""
         self.end_tokens += self._next_hop_tokens
         self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, 2 * self._next_hop_tokens)
 
     def remaining_chunks(self, done_tokens: int, total_tokens: int, lookahead_tokens: int) -> Iterator[tuple[int, int]]:
-        """The (start, end) of each chunk from ``done_tokens`` to ``total_tokens``, without advancing."""
+        """Yield (start, end) of each chunk from ``done_tokens`` to ``total_tokens``, without advancing."""
         start, end, hop = done_tokens, self.end_tokens, self._next_hop_tokens
         while end + lookahead_tokens <= total_tokens:
             yield start, end

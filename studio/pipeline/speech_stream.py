@@ -1,4 +1,4 @@
-"""Synthesis of one request: its sentences in order, their chunks, the start of play, and the time spent."""
+"""Synthesis of one request: sentences in order, chunks, estimated start of playback, and timing."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from studio.pipeline.request import AudioChunk
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 
-# The language model runs ahead in steps of a second of speech, through at most so many sentences.
+# The language model runs ahead in steps of this size, through at most this number of sentences.
 _STEP_TOKENS = 25
 _MOST_AHEAD_SENTENCES = 20
 _ROUNDING_SECONDS = 1e-6
-# Waits longer than this are worth knowing lengths for.
+# Running ahead for an exact estimate pays only for longer waits.
 _NOTICEABLE_SECONDS = 0.25
 
 
@@ -41,7 +41,7 @@ class SpeechOptions:
 
 @dataclass
 class SpeechStream:
-    """``parts`` in a list are all known; from an iterator they are still arriving."""
+    """State and statistics of one request while its audio is generated."""
 
     voice: SpeakingVoice
     decoder: DecoderStages
@@ -51,18 +51,21 @@ class SpeechStream:
     started: float
     clock: StageClock = field(default_factory=StageClock)
     first_audio_seconds: float = 0.0
-    first_sound_seconds: float = 0.0  # the first audible chunk: later than a pause that the text begins with
+    first_sound_seconds: float = 0.0  # of the first audible chunk, after a leading pause
     audio_seconds: float = 0.0
     speech_lm_seconds: float = 0.0
     num_speech_tokens: int = 0
     spoken_text: list[str] = field(default_factory=list)
     _known: deque[SentenceTask] = field(default_factory=deque)
     _num_parts: int = 0
-    _announced_start: float | None = None
-    _has_sounded: bool = False
+    _reported_start: float | None = None
+    _has_audible_chunk: bool = False
 
     def stream(self, parts: Sequence[SentenceTask] | Iterator[SentenceTask]) -> Generator[AudioChunk, None, None]:
-        """Chunks in order of play, of numbers alone. Raises ``Cancelled``, ``StudioError`` and what the stages raise."""
+        """Yield chunks in playback order. Raise ``Cancelled``, ``StudioError`` and errors of the stages.
+
+        A sequence of ``parts`` is complete; an iterator yields parts as they arrive.
+        """
         if isinstance(parts, Sequence):
             self._known.extend(parts)
             self._num_parts = len(parts)
@@ -95,10 +98,10 @@ class SpeechStream:
                 if not len(samples):
                     continue
                 yield self._chunk(samples, index)
-                if self._announced_start is None or self._now() < self._announced_start:
+                if self._reported_start is None or self._now() < self._reported_start:
                     self._update_start_estimate(utterance, part, schedule)
         finally:
-            self._account(part)
+            self._record_part(part)
 
     def _streamed(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule) -> Iterator[FloatArray]:
         stretch = TimeStretch(self.options.speed, self._sample_rate)
@@ -113,28 +116,28 @@ class SpeechStream:
     def _chunk(self, samples: FloatArray, index: int) -> AudioChunk:
         if len(samples) and not self.audio_seconds:
             self.first_audio_seconds = self._now()
-        if not self._has_sounded:  # of silence alone, the last chunk counts
+        if not self._has_audible_chunk:  # if all chunks are silent, the last one counts
             self.first_sound_seconds = self._now()
-            self._has_sounded = is_audible(samples)
+            self._has_audible_chunk = is_audible(samples)
         self.audio_seconds += len(samples) / self._sample_rate
         return AudioChunk(samples, self._sample_rate, sentence_index=index, num_sentences=self._num_parts)
 
-    def _account(self, part: SentenceTask) -> None:
+    def _record_part(self, part: SentenceTask) -> None:
         num_tokens = len(part.feed.tokens)
         self.num_speech_tokens += num_tokens
         self.speech_lm_seconds += part.feed.seconds
         part.record_length(self.decoder.cost_model)
 
     def _open_next_early(self, part: SentenceTask) -> None:
-        """The next sentence's language model may start while this one's sound is still being made."""
+        """Start the language model of the next sentence while this one is still being decoded."""
         if part.feed.is_finished and self._known and self._known[0].open_feed is not None:
             _ = self._known[0].feed
 
     def _update_start_estimate(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule | None) -> None:
-        """Report when play may begin without a gap: after the first chunk, and after each further one until then.
+        """Report the earliest gapless start, after each chunk until that time is reached.
 
-        The first request of a newly loaded model reports no later start before its second chunk: the first
-        chunk includes the warm-up and says little about the others.
+        In the first request of a newly loaded model, a delayed start is reported only from the second chunk on,
+        because the cost of the first includes the warm-up.
         """
         forecast = Forecast(self.voice, self.decoder, self.options.speed)
 
@@ -148,7 +151,7 @@ class SpeechStream:
         if must_wait and not self.decoder.cost_model.is_settled:
             return
         self._report_start(start)
-        # Lines of a batch take turns in memory, and their sound is rarely waited for.
+        # Lines of a batch wait for memory slots and are rarely played at once.
         while must_wait and self.decoder.slots is None and self._run_ahead(part, forecast, rest):
             self._report_start(self._gapless_start(rest(self._known, Length.SAFE)))
 
@@ -156,7 +159,7 @@ class SpeechStream:
         return earliest_gapless_start(self._now(), self.audio_seconds, coming, margin=self.decoder.cost_model.margin)
 
     def _report_start(self, start: float) -> None:
-        self._announced_start = start
+        self._reported_start = start
         self.control.report_estimate(start)
 
     def _run_ahead(
@@ -165,10 +168,9 @@ class SpeechStream:
         forecast: Forecast,
         rest: Callable[[Iterable[SentenceTask], Length], list[PredictedChunk]],
     ) -> bool:
-        """Let the language model run one step ahead if that cannot delay play; return whether it did.
+        """Run the language model one step ahead if that cannot delay playback; return whether it did.
 
-        Known lengths make the reported start exact, and nothing else is gained: a chunk is never ready
-        earlier because the language model ran ahead of it.
+        This only makes the reported start more exact; no chunk is ready earlier because of it.
         """
         cost_model = self.decoder.cost_model
         later = list(islice(self._known, _MOST_AHEAD_SENTENCES))
@@ -207,7 +209,7 @@ class SpeechStream:
 
 
 def _to_finite_array(samples: torch.Tensor) -> FloatArray:
-    """In the computer's memory. What is no number would become clicks at full volume."""
+    """Return ``samples`` in host memory. Raise ``ModelOverflow`` for NaN and infinity, which would be loud clicks."""
     numbers: FloatArray = samples.numpy(force=True)
     if not np.isfinite(numbers).all():
         raise ModelOverflow(

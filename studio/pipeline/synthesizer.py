@@ -1,7 +1,7 @@
-"""A loaded model that speaks: the one object the worker talks to.
+"""The synthesizer: a loaded model, as used by the worker.
 
-The main path: prepare the voice, prepare the text, open a feed of speech tokens for each sentence,
-let ``SpeechStream`` turn feeds into chunks, report what it cost.
+A request prepares the text and the voice, opens a feed of speech tokens for each sentence, decodes the feeds into
+chunks with a ``SpeechStream``, and returns a report.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Chunks = Generator[AudioChunk, None, SynthesisReport]
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The parts of a loaded model; ``frontend`` is loaded when the first new voice needs it."""
+    """Stages of a loaded model. ``frontend`` is loaded when the first new voice needs it."""
 
     speech_lm: SpeechLM
     flow: FlowDecoder
@@ -63,28 +63,31 @@ class Stages:
 
 
 class Synthesizer:
-    """Made by ``opening.load_synthesizer``. One request at a time, and beside it those that are ``in_batch``."""
+    """A loaded model, created by ``loading.load_synthesizer``.
+
+    It runs one request at a time, and concurrently those ``in_batch``.
+    """
 
     def __init__(
-        self, checkpoint: Checkpoint, stages: Stages, store: PromptCache, description: EngineDescription
+        self, checkpoint: Checkpoint, stages: Stages, prompt_cache: PromptCache, description: EngineDescription
     ) -> None:
-        synchronize(description.device)  # weights that a card has laid out itself, whichever stream reads them
+        synchronize(description.device)  # weights repacked on the GPU are read from other streams
         self._description = description
         self._chosen_lm_engine = stages.speech_lm.engine
         self.checkpoint = checkpoint
         self.stages = stages
-        self._store = store
-        self._front_end_key = checkpoint.front_end_key()
+        self._prompt_cache = prompt_cache
+        self._frontend_key = checkpoint.front_end_key()
         self._decoder = DecoderStages(stages.flow, stages.vocoder, CostModel(checkpoint.flow))
-        self._turns = threading.Semaphore(stages.flow.max_concurrent_lines)
-        # On a GPU the language model waits for its host thread, not for the cores: see token_feed.
+        self._slots = threading.Semaphore(stages.flow.max_concurrent_lines)
+        # On a GPU the language model is limited by its host thread, see token_source.
         self._make_feed: Callable[[Iterator[int], RequestControl], TokenSource] = (
             SyncTokenSource if description.device == "cpu" else AsyncTokenSource
         )
 
     @property
     def description(self) -> EngineDescription:
-        """Who speaks now: a language model that has lost its engine goes on with another."""
+        """Current description. It changes if the language model falls back to another engine after a failure."""
         lm, opened = self.stages.speech_lm, self._description
         if lm.engine == self._chosen_lm_engine:
             return opened
@@ -101,9 +104,9 @@ class Synthesizer:
         words: Mapping[str, str],
         names: Mapping[str, str],
     ) -> None:
-        """From the next request on, these stages speak; ``words`` describe them and ``names`` tell them from others.
+        """Use these stages from the next request on; ``words`` describe them and ``names`` identify their engines.
 
-        Not while a request is at work.
+        Must not be called during a request.
         """
         synchronize(self.description.device)
         self.stages = replace(
@@ -113,9 +116,9 @@ class Synthesizer:
             vocoder=vocoder or self.stages.vocoder,
         )
         if flow is not None:
-            self._store = self._store.for_flow(flow)
-            self._turns = threading.Semaphore(flow.max_concurrent_lines)
-        # What the old ones were seen to cost says nothing about the new ones.
+            self._prompt_cache = self._prompt_cache.for_flow(flow)
+            self._slots = threading.Semaphore(flow.max_concurrent_lines)
+        # The measured costs of the old stages do not apply to the new ones.
         self._decoder = DecoderStages(self.stages.flow, self.stages.vocoder, CostModel(self.checkpoint.flow))
         before = self.description
         self._chosen_lm_engine = self.stages.speech_lm.engine
@@ -129,10 +132,10 @@ class Synthesizer:
     def prepare_voice(
         self, voice: VoiceReference, *, progress: Callable[[str, float], None] | None = None
     ) -> VoiceSummary:
-        """Computes what the voice contributes to every request, unless that has been done."""
-        tell = progress or (lambda _stage, _done: None)
-        with self._store.writes_afterwards():
-            prepared = self._store.prepared(self._prompt(voice), progress=lambda done: tell("voice", done))
+        """Prepare a voice for synthesis, unless it is cached."""
+        report = progress or (lambda _stage, _done: None)
+        with self._prompt_cache.writes_afterwards():
+            prepared = self._prompt_cache.prepared(self._prompt(voice), progress=lambda done: report("voice", done))
         return VoiceSummary(
             name=voice.name,
             clip_seconds=prepared.prompt.clip_seconds,
@@ -143,10 +146,10 @@ class Synthesizer:
         )
 
     def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
-        """Chunks of sound in order of play; the generator returns the report.
+        """Yield audio chunks in playback order; the generator returns the report.
 
-        ``in_batch``: one of many, each on a thread of its own (``EngineDescription.max_concurrent_lines`` of them).
-        Raises ``Cancelled``, and ``StudioError`` for everything a person can do something about.
+        ``in_batch``: one of ``EngineDescription.max_concurrent_lines`` concurrent requests, each in its own thread.
+        Raise ``Cancelled`` and ``StudioError``.
         """
         started = time.perf_counter()
         items = prepare_text(
@@ -155,11 +158,11 @@ class Synthesizer:
             tokenizer=self.stages.text_tokenizer,
             normalize=not request.text_is_normalized,
         )
-        decoder = self._decoder.in_batch(self._turns) if in_batch else self._decoder
+        decoder = self._decoder.in_batch(self._slots) if in_batch else self._decoder
         return (yield from self._speak(request, items, control, decoder=decoder, started=started))
 
     def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
-        """The same for text that is still being typed: each sentence is spoken as soon as it is complete."""
+        """Synthesize text that arrives in pieces, each sentence as soon as it is complete. See ``stream``."""
         started = time.perf_counter()
         arriving = IncrementalText(
             form=self.checkpoint.generation.text,
@@ -171,9 +174,9 @@ class Synthesizer:
         )
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
-        """The recording's speech tokens spoken by another voice: no text, no language model."""
+        """Convert a recording to another voice, from its speech tokens, without text and language model."""
         started = time.perf_counter()
-        with cuda_stream(self.description.device), self._store.writes_afterwards():
+        with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             voice = self._voice(request, self._decoder, control)
             voice_seconds = time.perf_counter() - started
             tokenizer = self.stages.frontend().speech_tokenizer
@@ -191,10 +194,10 @@ class Synthesizer:
 
     def finish_writes(self, control: RequestControl) -> None:
         """Wait until the prompt states of new voices are on disk; see ``PromptCache.finish_writes``."""
-        self._store.finish_writes(control)
+        self._prompt_cache.finish_writes(control)
 
     def close(self) -> None:
-        self._store.close()
+        self._prompt_cache.close()
 
     def _speak(
         self,
@@ -206,7 +209,7 @@ class Synthesizer:
         started: float,
     ) -> Chunks:
         text_seconds = time.perf_counter() - started
-        with cuda_stream(self.description.device), self._store.writes_afterwards():
+        with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             voice = self._voice(request, decoder, control)
             voice_seconds = time.perf_counter() - started - text_seconds
             check = LengthCheck()
@@ -229,7 +232,7 @@ class Synthesizer:
     ) -> Callable[[int, Sentence | Pause], SentenceTask]:
         prompt_text, has_prompt_speech = self._language_prompt(request)
         prompt_speech = voice.prompt.speech_tokens if has_prompt_speech else ()
-        # Any length is right in a benchmark, and of random weights.
+        # Lengths are not checked in benchmarks and with random weights.
         is_checked = request.forced_tokens is None and not self.description.makes_noise
         limits_of = limits_of_sentences(request, self.stages.text_tokenizer.respellings, voice.prompt.num_tokens)
         judged_below = self._judged_below(request, voice)
@@ -270,11 +273,11 @@ class Synthesizer:
         generated = self.stages.speech_lm.generate(tokens, sampler)
         counted = CountedTokens(generated, EVERYTHING if limits is None else limits.longest)
         silent = self.checkpoint.generation.silent_tokens
-        heard = filter_silent_tokens(counted, silent) if silent else iter(counted)
-        return Attempt(self._make_feed(heard, control), counted)
+        tokens_for_flow = filter_silent_tokens(counted, silent) if silent else iter(counted)
+        return Attempt(self._make_feed(tokens_for_flow, control), counted)
 
     def _judged_below(self, request: SynthesisRequest, voice: SpeakingVoice) -> int:
-        """A sentence with fewer speech tokens than this is complete before any of it is decoded."""
+        """Return the number of tokens below which a sentence is complete before any of it is decoded."""
         if not (request.is_played and request.is_streaming):
             return EVERYTHING
         first_chunk = ChunkSchedule(
@@ -285,7 +288,7 @@ class Synthesizer:
         return first_chunk.end_tokens + self.stages.flow.lookahead_tokens
 
     def _language_prompt(self, request: SynthesisRequest) -> tuple[tuple[int, ...], bool]:
-        """What the language model reads before the text, and whether it also hears the clip (specification B6)."""
+        """Return the prompt text tokens, and whether the prompt's speech tokens are used too (specification B6)."""
         form, tokenizer = self.checkpoint.generation.text, self.stages.text_tokenizer
         match request.mode:
             case Mode.INSTRUCT:
@@ -299,19 +302,19 @@ class Synthesizer:
     def _voice(
         self, request: SynthesisRequest | ConversionRequest, decoder: DecoderStages, control: RequestControl
     ) -> SpeakingVoice:
-        """With its state where that is needed at once."""
+        """Return the voice of ``request``, with its flow state if it is needed at once."""
         prompt = self._prompt(request.voice)
 
         def progress(done: float) -> None:
             control.report_progress("voice", done)
 
         if request.is_streaming and decoder.slots is None:
-            return self._store.prepared(prompt, progress=progress)
-        return self._store.on_demand(prompt, progress=progress)
+            return self._prompt_cache.prepared(prompt, progress=progress)
+        return self._prompt_cache.on_demand(prompt, progress=progress)
 
     def _prompt(self, voice: VoiceReference) -> VoicePrompt:
-        key = prompt_key(voice, self._front_end_key)
-        prompt = self._store.features(key, lambda: build_prompt(voice, self.stages.frontend(), key))
+        key = prompt_key(voice, self._frontend_key)
+        prompt = self._prompt_cache.features(key, lambda: build_prompt(voice, self.stages.frontend(), key))
         return replace(prompt, name=voice.name, transcript=voice.transcript)
 
     def _speech(
@@ -362,8 +365,8 @@ class Synthesizer:
 
 
 def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
-    """Each sentence of a request has a seed of its own, so that equal sentences need not sound equal.
+    """Return the seed of a sentence, so that equal sentences in a request differ.
 
-    So has each ``attempt``: no text has half a million sentences.
+    Attempts have distinct seeds too, for up to half a million sentences.
     """
     return (seed * 1_000_003 + index + attempt * 500_000) % (1 << 63)

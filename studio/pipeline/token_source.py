@@ -1,9 +1,9 @@
-"""Speech tokens on their way from the language model to the flow.
+"""Sources of speech tokens between language model and flow.
 
-Decided: on a CPU the two take turns on one thread (``SyncTokenSource``); on a GPU the language model runs
-ahead on a thread of its own (``AsyncTokenSource``), held back by a limit. Because two thread teams on few
-cores slow each other several times over, while a GPU's host thread is what the language model waits
-for. Both wake the waiting side by condition, never by polling, and carry errors to it.
+Decision: on a CPU, both run alternately in one thread (``SyncTokenSource``); on a GPU, the language model runs
+ahead in a separate thread (``AsyncTokenSource``), up to a limit. Reason: two thread pools on few cores slow each
+other down several times over, while on a GPU the language model is limited by its host thread. Waiting uses
+conditions, not polling, and errors are raised in the waiting thread.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from studio.pipeline.control import RequestControl
 
 
 class TokenSource(Protocol):
-    """The speech tokens of one sentence, as far as they are known."""
+    """Speech tokens of one sentence generated so far."""
 
     @property
     def tokens(self) -> list[int]: ...
@@ -27,23 +27,23 @@ class TokenSource(Protocol):
 
     @property
     def seconds(self) -> float:
-        """Spent making the tokens."""
+        """Time spent generating tokens."""
         ...
 
     @property
     def first_token_seconds(self) -> float:
-        """The part of ``seconds`` until the first token: reading prompt and text."""
+        """Part of ``seconds`` before the first token, mainly prefill."""
         ...
 
     def wait_for(self, count: int) -> None:
-        """Returns when ``count`` tokens are there, or the sentence has ended. Raises what went wrong."""
+        """Wait for ``count`` tokens or the end of the sentence. Raise errors of the generation."""
         ...
 
     def close(self) -> None: ...
 
 
 class SyncTokenSource:
-    """Runs the language model when, and only as far as, tokens are asked for."""
+    """Runs the language model on demand, in ``wait_for``."""
 
     def __init__(self, source: Iterator[int], control: RequestControl) -> None:
         self.tokens: list[int] = []
@@ -71,7 +71,7 @@ class SyncTokenSource:
 
 
 class AsyncTokenSource:
-    """Runs the language model ahead of the flow, at most ``limit_tokens`` ahead."""
+    """Runs the language model in a thread, at most ``limit_tokens`` ahead of the flow."""
 
     def __init__(self, source: Iterator[int], control: RequestControl, *, limit_tokens: int = 500) -> None:
         self.tokens: list[int] = []
@@ -105,7 +105,7 @@ class AsyncTokenSource:
             self._closed = True
             self._changed.notify_all()
         self._thread.join()
-        # It holds what was at work when it was raised, and through whoever waited this feed: all that would stay.
+        # Its traceback references the generator and this object, and would keep their memory.
         self._error = None
 
     def _wake(self) -> None:
@@ -132,7 +132,7 @@ class AsyncTokenSource:
                     self._changed.wait_for(self._may_run)
                     if self.is_finished or self._closed or self._control.is_cancelled:
                         return
-        except BaseException as error:  # noqa: BLE001 - the thread's border: the waiting side raises it
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
             with self._changed:
                 self._error = error
                 self._changed.notify_all()
@@ -141,7 +141,7 @@ class AsyncTokenSource:
 
 
 class FixedTokens:
-    """Tokens that are there from the start: voice conversion, benchmarks."""
+    """Known tokens, for voice conversion and benchmarks."""
 
     def __init__(self, tokens: list[int]) -> None:
         self.tokens = tokens
@@ -155,7 +155,7 @@ class FixedTokens:
 
 
 def close_source(source: Iterator[int]) -> None:
-    """Ends a generator now, so that its caches are given back before the next sentence starts."""
+    """Close a generator now, so that its caches are freed before the next sentence starts."""
     close = getattr(source, "close", None)
     if close is not None:
         close()

@@ -1,4 +1,4 @@
-"""One sentence on its way to sound, and everything that dies with it."""
+"""Decoding of one sentence, and its state."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_source import TokenSource
 
 EVERYTHING = 1 << 30
-# So often who waits for a turn, which nobody gives a line that was cancelled, looks whether it was.
-_LOOK_SECONDS = 0.5
+# Poll interval for cancellation while waiting for a memory slot.
+_POLL_SECONDS = 0.5
 
 
 @dataclass(slots=True)
 class StageClock:
-    """Seconds a request spent in the stages that make sound; the language model's are kept by its feeds."""
+    """Seconds that a request spent in flow and vocoder. Token sources measure the language model."""
 
     flow: float = 0.0
     vocoder: float = 0.0
@@ -34,21 +34,21 @@ class StageClock:
 
 @dataclass(frozen=True, slots=True)
 class DecoderStages:
-    """Flow and vocoder of a model, and what they were seen to cost. ``turns``: of the lines of a batch."""
+    """Flow and vocoder of a model with their cost model. ``slots``: memory slots for the lines of a batch."""
 
     flow: FlowDecoder
     vocoder: Vocoder
     cost_model: CostModel
     slots: threading.Semaphore | None = None
 
-    def in_batch(self, turns: threading.Semaphore) -> DecoderStages:
-        """For a line beside others: what it costs there says nothing about a line alone."""
-        return replace(self, cost_model=self.cost_model.fresh_copy(), slots=turns)
+    def in_batch(self, slots: threading.Semaphore) -> DecoderStages:
+        """Return stages for a line of a batch, whose measured costs do not apply to single lines."""
+        return replace(self, cost_model=self.cost_model.fresh_copy(), slots=slots)
 
 
 @dataclass
 class Utterance:
-    """``feed`` gives the sentence's speech tokens; ``stream`` or ``whole`` turns them into samples."""
+    """One sentence: ``stream`` or ``whole`` decodes the speech tokens of ``feed`` to samples."""
 
     feed: TokenSource
     voice: SpeakingVoice
@@ -61,12 +61,12 @@ class Utterance:
     _timed_seconds: float = field(default=0.0, init=False)
 
     def stream(self, schedule: ChunkSchedule) -> Iterator[torch.Tensor]:
-        """Samples (n,) chunk by chunk; possibly none yet.
+        """Yield the samples (n,) of each chunk; they may be empty.
 
-        Raises ``OffGridCut``, ``NoSpeechMade`` and whatever the stages raise.
+        Raise ``OffGridCut``, ``NoSpeechMade`` and errors of the stages.
         """
         try:
-            with self._turn():
+            with self._slot():
                 yield from self._decode_chunks(schedule)
         finally:
             self.feed.close()
@@ -91,7 +91,7 @@ class Utterance:
                 self.control.raise_if_cancelled()
                 started = time.perf_counter()
                 samples = vocoder_stream.synthesize(mel, is_last=is_last)
-                self._saw_vocoder(time.perf_counter() - started, mel.shape[-1])
+                self._record_vocoder_time(time.perf_counter() - started, mel.shape[-1])
                 self.decoded_tokens = end
                 schedule.advance()
                 yield samples
@@ -99,10 +99,10 @@ class Utterance:
             flow_stream.close()
 
     def whole(self, speed: float = 1.0) -> torch.Tensor:
-        """All samples (n,) at once, in the host's memory, with full attention; ``speed`` stretches the mel (specification H4)."""
+        """Return all samples (n,) in host memory, with full attention. ``speed`` stretches the mel (specification H4)."""
         try:
             self._wait_for(EVERYTHING)
-            with self._turn():
+            with self._slot():
                 return self._decode_whole(self._tokens(0, len(self.feed.tokens)), speed)
         finally:
             self.feed.close()
@@ -117,43 +117,43 @@ class Utterance:
             mel = F.interpolate(mel[None], size=num_frames, mode="linear")[0]
         self.decoded_tokens = len(tokens)
         started = time.perf_counter()
-        samples = self.decoder.vocoder.synthesize_whole(mel, self.noise).cpu()  # done, not only queued
-        self._saw_vocoder(time.perf_counter() - started, mel.shape[-1])
+        samples = self.decoder.vocoder.synthesize_whole(mel, self.noise).cpu()  # waits for the GPU
+        self._record_vocoder_time(time.perf_counter() - started, mel.shape[-1])
         return samples
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """A line of a batch takes memory when all its tokens are there, and gives it to the next one soon."""
-        turns = self.decoder.slots
-        if turns is None:
+    def _slot(self) -> Iterator[None]:
+        """Hold a memory slot of the batch, if any. It is acquired after all tokens are generated, to hold it briefly."""
+        slots = self.decoder.slots
+        if slots is None:
             yield
             return
         self.feed.wait_for(EVERYTHING)
-        while not turns.acquire(timeout=_LOOK_SECONDS):
+        while not slots.acquire(timeout=_POLL_SECONDS):
             self.control.raise_if_cancelled()
         try:
             self.control.raise_if_cancelled()
             yield
         finally:
-            turns.release()
+            slots.release()
 
     def _tokens(self, start: int, end: int) -> tuple[int, ...]:
         if end == 0:
             raise NoSpeechMade(
-                "The model ended the sentence before it said anything.", remedy="Try again, or with another seed."
+                "The model ended the sentence without any speech.", remedy="Try again with another seed."
             )
         return tuple(self.feed.tokens[start:end])
 
     def _wait_for(self, count: int) -> None:
-        """Wait for ``count`` tokens and record what those since the last call cost."""
+        """Wait for ``count`` tokens and record the cost of those since the last call."""
         self.feed.wait_for(count)
         feed, cost_model = self.feed, self.decoder.cost_model
-        if not feed.seconds or not feed.tokens:  # known from the start, as a recording's are, or none at all
+        if not feed.seconds or not feed.tokens:  # known tokens, or none
             return
         if self._timed_tokens == 0:
-            cost_model.saw_first_token(feed.first_token_seconds)
+            cost_model.observe_first_token(feed.first_token_seconds)
             self._timed_tokens, self._timed_seconds = 1, feed.first_token_seconds
-        cost_model.saw_speech_lm(feed.seconds - self._timed_seconds, len(feed.tokens) - self._timed_tokens)
+        cost_model.observe_speech_lm(feed.seconds - self._timed_seconds, len(feed.tokens) - self._timed_tokens)
         self._timed_tokens, self._timed_seconds = len(feed.tokens), feed.seconds
 
     def _record_flow_time(self, seconds: float, num_tokens: int) -> None:
@@ -161,6 +161,6 @@ class Utterance:
         end = self.decoded_tokens + num_tokens
         self.decoder.cost_model.observe_flow(seconds, FlowChunk(self.voice.prompt.num_tokens, self.decoded_tokens, end))
 
-    def _saw_vocoder(self, seconds: float, num_frames: int) -> None:
+    def _record_vocoder_time(self, seconds: float, num_frames: int) -> None:
         self.clock.vocoder += seconds
-        self.decoder.cost_model.saw_vocoder(seconds, num_frames)
+        self.decoder.cost_model.observe_vocoder(seconds, num_frames)

@@ -1,1 +1,1 @@
-"""From what a person typed to text tokens, each step a function whose result can be shown."""
+"""Text processing: from written text to text tokens of a model."""

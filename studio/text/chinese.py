@@ -1,6 +1,6 @@
-"""Chinese as it is read aloud: what the grammar gets wrong is put right before, and the official rules follow (B1).
+"""Chinese text normalisation: corrections before the grammar, and the official rules after it (B1).
 
-Every rule is one row of a table: what it finds, and what it writes instead.
+Each rule is a pattern with its replacement.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _YEAR_AFTER = regex.compile(r"\s*(?:年|赛季|财年|学年)")
 
 
 def normalize_chinese(text: str) -> str:
-    """``text`` with numbers, dates, units and signs in words. It has been cleaned before."""
+    """Return ``text``, which has been cleaned, with numbers, dates, units and signs in words."""
     for pattern, replacement in _BEFORE:
         text = pattern.sub(replacement, text)
     text = normalize_with_grammar(text, Language.CHINESE)
     for pattern, replacement in _AFTER:
         text = pattern.sub(replacement, text)
-    # A dash's blank is a breath, put in after the blanks of typing are gone.
+    # A dash becomes a space, a short pause, after other spaces have been removed.
     return _DASH.sub(" ", drop_blanks(text))
 
 
 def drop_blanks(text: str) -> str:
-    """Removes blanks, except between two ASCII characters: Chinese is written without them.
+    """Remove spaces, except between two ASCII characters: Chinese is written without them.
 
-    A blank at either edge stays beside an ASCII character: another piece or a tag may follow there.
+    A space at either end stays next to an ASCII character, since a tag or another piece may be adjacent.
     """
     kept: list[str] = []
     for index, character in enumerate(text):
@@ -48,13 +48,13 @@ def drop_blanks(text: str) -> str:
 
 
 def _range(match: regex.Match[str]) -> str:
-    """A range, a score or a subtraction, whichever the neighbours make likely."""
+    """Return a range, a score or a subtraction, depending on the context."""
     low, high, dash = match["low"], match["high"], match["dash"]
     before, after = match.string[: match.start()].rstrip(), match.string[match.end() :].lstrip()
     if before[-1:] in tuple("=＝+×÷*") or after[:1] in tuple("=＝+×÷*"):
         return match.group()
     if len(low) == len(high) == 4 and _YEAR_AFTER.match(after):
-        return f"{low}-{high}"  # wetext reads these as years
+        return f"{low}-{high}"  # wetext reads this as years
     if len(low) == 4 and len(high) == 2 and high > low[2:] and _YEAR_AFTER.match(after):
         return f"{low}-{low[:2]}{high}"
     is_score = dash in "-–—" and (_SCORE_BEFORE.search(before) or float(low) >= float(high))

@@ -1,9 +1,8 @@
-"""What no voice can say is taken out before any rule looks at the words.
+"""Removal of unspeakable characters, and brackets to commas, before other rules.
 
-Decided: round, square and lenticular brackets are asides: their words are spoken, set off by commas.
-Because a narrator reads what stands in brackets, and the official program's way, dropping the brackets
-and running the words together, is wrong for asides and for stage directions alike. A direction that is
-not to be heard does not belong into the text. English round brackets stay: the models know them.
+Decision: round, square and lenticular brackets mark asides, which are spoken between commas. Reason: narrators read
+asides aloud. Alternative: the official program removes the brackets and joins the words, which is wrong for asides
+and for stage directions. English round brackets stay, because the models support them.
 """
 
 from __future__ import annotations
@@ -21,15 +20,14 @@ _EMOJI = regex.compile(
 _EXCLAMATIONS = str.maketrans({"‼": "!!", "⁉": "!?", "⁈": "?!", "⁇": "??"})
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B) if chr(code - 0xFEE0).isalnum()}
 _FULL_WIDTH_IN_NUMBER = regex.compile(r"(?<=\d)[－．／：](?=\d)|(?<=\d)％|[＄＋＝]")
-# Arrows, boxes, bullets; but not the circle that Chinese years use for zero.
+# Arrows, box drawing and bullets, but not the circle used for zero in Chinese years.
 _ORNAMENTS = regex.compile(r"[\u2190-\u21ff\u2500-\u25ca\u25cc-\u27bf\u2022\u2023\u2043\ufffc\ufffd]")
 _CHINESE_ZERO = regex.compile(r"(?<=[\p{Han}○])○|○(?=[\p{Han}○])")
-# Joiners of scripts that need them stay.
-_UNSPEAKABLE = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}]|(?![\u200c\u200d])\p{Cf}|[\ufe00-\ufe0f\u20e3]")
+# Zero-width joiners, which some scripts need, stay.
+_CONTROLS = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}]|(?![\u200c\u200d])\p{Cf}|[\ufe00-\ufe0f\u20e3]")
 _BLANKS = regex.compile(r"\s+")
-# A typed <|endofprompt|> is words like any other; its brackets are not. A backslash would be taken for
-# one of wetext's own.
-_NEVER_SPOKEN = regex.compile(r"<\||\|>|[\\`|]")
+# In a typed <|endofprompt|> only the brackets are removed. A backslash would be confused with the escapes of wetext.
+_MARKUP = regex.compile(r"<\||\|>|[\\`|]")
 
 _ASIDE = "\ue010"
 _BRACKETS = regex.compile(r"[（）【】［］〔〕〖〗｛｝\[\]{}]")
@@ -39,22 +37,22 @@ _PUNCTUATION = regex.compile(r"[\p{P}--[\"'“‘「『《〈@#%&]]", flags=rege
 
 
 def clean(text: str) -> str:
-    """``text`` without emoji, control characters and ornaments; every run of white space is one blank."""
-    text = _NEVER_SPOKEN.sub(" ", _EMOJI.sub(" ", text.translate(_EXCLAMATIONS)))
+    """Return ``text`` without emoji, control characters and ornaments, with each run of white space as one space."""
+    text = _MARKUP.sub(" ", _EMOJI.sub(" ", text.translate(_EXCLAMATIONS)))
     text = _BLANKS.sub(" ", text.translate(_FULL_WIDTH))
     text = _FULL_WIDTH_IN_NUMBER.sub(lambda match: chr(ord(match.group()) - 0xFEE0), text)
     text = _CHINESE_ZERO.sub("〇", text)
-    text = _UNSPEAKABLE.sub("", _ORNAMENTS.sub(" ", text))
+    text = _CONTROLS.sub("", _ORNAMENTS.sub(" ", text))
     return _BLANKS.sub(" ", unicodedata.normalize("NFC", text))
 
 
 def strip_controls(text: str) -> str:
-    """What even a text that is to be spoken as it stands must lose: characters that are none."""
-    return _UNSPEAKABLE.sub("", _BLANKS.sub(" ", text))
+    """Return ``text`` without control and unassigned characters, also for text that is not normalised."""
+    return _CONTROLS.sub("", _BLANKS.sub(" ", text))
 
 
 def parentheses_to_commas(text: str, language: Language) -> str:
-    """Brackets become commas, except where other punctuation, or the end of the text, marks the pause already."""
+    """Replace brackets by commas, except next to other punctuation or at the ends of the text."""
     brackets = _BRACKETS_AND_ROUND if language.writes_without_spaces else _BRACKETS
     text = brackets.sub(_ASIDE, text)
     comma = {Language.CHINESE: "，", Language.JAPANESE: "、"}.get(language, ", ")

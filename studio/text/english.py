@@ -1,6 +1,6 @@
-"""English as it is read aloud: what the grammar gets wrong is put in words, or in a form it gets right, before.
+"""English text normalisation: corrections applied before the grammar.
 
-Every rule is one row of a table: what it finds, and what it writes instead.
+Each rule is a pattern with its replacement, in words or in a form that the grammar reads correctly.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _AMOUNT = r"\d[\d,]*+(?:[.:]\d+)*+"
 
 
 def normalize_english(text: str) -> str:
-    """``text`` with numbers, dates, units, signs and common abbreviations in words. It has been cleaned before."""
+    """Return ``text``, which has been cleaned, with numbers, dates, units, signs and abbreviations in words."""
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return _BLANKS.sub(" ", spell_out_number_phrases(text))
 
 
 def _quantity(match: regex.Match[str]) -> str:
-    # WORKAROUND for wetext: it loses the "one" of 1,000 to 1,999, and reads 1234 as a year.
+    # WORKAROUND for wetext, which omits the "one" in 1,000 to 1,999 and reads 1234 as a year.
     sign, number, unit = match["sign"] or "", match["number"].replace(",", ""), match["unit"] or ""
     scale = match["scale"] or ""
     if unit:
@@ -111,7 +111,7 @@ _RULES = (
         lambda match: f"{english_number(match[2].replace(',', ''))} thousand {_CURRENCIES[match[1]]}",
     ),
     _rule(r"(?<![\d.,]\s?)\b\d{1,3}(?: 000)+\b(?!\s?\d)", lambda match: match.group().replace(" ", ",")),
-    # Abbreviations that stand before a number, or whose point would end the sentence.
+    # Abbreviations before a number, or with a point that would end the sentence.
     _rule(r"\b[Nn]os?\.\s?(?=\d)", "number "),
     _rule(r"\b[Ff]igs?\.\s?(?=\d)", "figure "),
     _rule(r"\bpp\.\s?(?=\d)", "pages "),
@@ -126,7 +126,7 @@ _RULES = (
     _rule(r"\bvs\.", "versus"),
     _rule(r"\be\.g\.", "for example"),
     _rule(r"\bi\.e\.", "that is"),
-    # Numbers with points, strokes and dashes in them.
+    # Numbers with points, slashes and dashes.
     _rule(r"(?<=\d)\s?(?=[½⅓⅔¼¾⅛⅜⅝⅞])", " and "),
     _rule(r"[½⅓⅔¼¾⅛⅜⅝⅞]", lambda match: _VULGAR[match.group()]),
     _rule(
@@ -139,14 +139,14 @@ _RULES = (
     _rule(r"\+\d[\d ()-]{5,18}\d", _phone),
     _rule(r"(?<![\d-]|\)\s?)\d{3}-\d{4}(?![\d-])", _phone),
     _rule(r"(?<![\d.])\d{13,}(?![\d.])", lambda match: english_digits(match.group())),
-    _rule(  # 2.5.1; four groups are a network address, which wetext reads well
+    _rule(  # 2.5.1; four groups are an IP address, which wetext reads correctly
         r"(?<![\d.])\d+\.\d+\.\d{1,3}(?!\.?\d)|(?<![\d.])\d+(?:\.\d+){4,}(?!\.?\d)",
         lambda match: " " + " point ".join(english_cardinal(group) for group in match.group().split(".")),
     ),
     _rule(r"(\d+)['’′]\s?(\d+)[\"”″]", r"\1 foot \2"),
     _rule(r"(\d+)'(?=\s|$)(?<=\d')", r"\1 feet"),
     _rule(r"(?<!\d)['’]?(1[1-9]|20)(\d)0['’]?s\b", lambda match: english_decade(match[1], match[2])),
-    # WORKAROUND for wetext: of all months it does not know May, the verb.
+    # WORKAROUND for wetext, which does not recognise the month May.
     _rule(r"\bMay (\d{1,2})(?=,? \d{4}\b)", lambda match: "May " + english_ordinal(int(match[1]))),
     _rule(r"(?<![\d/])(\d{1,3})/(\d{1,3})(?![\d/])", _ratio),
     _rule(

@@ -1,4 +1,4 @@
-"""Which tags each generation knows (specification B5), as far as its released model was trained to act on them."""
+"""Inline tags of each generation (specification B5), with the degree of support by its released model."""
 
 from __future__ import annotations
 

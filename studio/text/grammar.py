@@ -1,8 +1,7 @@
-"""The grammars of wetext: numbers, dates and units to words, offline. Loaded at first use, never raises.
+"""The grammars of wetext: numbers, dates and units to words, offline. Loaded on first use.
 
-Decided: wetext 0.1.8, which carries its grammars. Because they are good at dates and units in Chinese,
-English and Japanese. Their known slips are mended by rules before and after them (``chinese.py``,
-``english.py``), each with a test.
+Decision: wetext 0.1.8, which includes its grammars. Reason: they handle dates and units in Chinese, English and
+Japanese well. Rules in ``chinese.py`` and ``english.py`` correct their known errors, each with a test.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from studio.text.language import Language
 from studio.text.number_words import chinese_cardinal, english_cardinal
 
 _DIGITS = regex.compile(r"[0-9]+")
-# kaldifst does not say whether its graphs may be shared between threads.
+# kaldifst does not document whether its graphs are thread-safe.
 _lock = threading.Lock()
 
 
@@ -27,7 +26,7 @@ class _Normalizer(Protocol):
 
 @cache
 def _normalizer(language: Language) -> _Normalizer:
-    # Loading takes a quarter of a second, which a window that only shows text should not wait for.
+    # The import takes a quarter of a second, which should not delay the window.
     from wetext import Normalizer  # noqa: PLC0415
 
     normalizer: _Normalizer = Normalizer(lang=language.value, operator="tn")
@@ -35,10 +34,10 @@ def _normalizer(language: Language) -> _Normalizer:
 
 
 def normalize_with_grammar(text: str, language: Language) -> str:
-    """``text`` with numbers, dates and units as words, in Chinese, English or Japanese.
+    """Return ``text`` with numbers, dates and units as words, in Chinese, English or Japanese.
 
-    White space around the text stays. ``text`` must hold no backslash: wetext returns quotes escaped,
-    and taking its backslashes out again is exact only then.
+    White space at both ends stays. ``text`` must not contain backslashes: wetext escapes quotes, and all
+    backslashes are removed from its output.
     """
     body = text.strip()
     if not body:
@@ -53,7 +52,7 @@ def _spell_out_body(body: str, language: Language) -> str:
         spoken = _try(body, language)
     if spoken is not None:
         return spoken
-    # WORKAROUND for wetext's English grammar: one unknown sign beside a number and nothing comes out.
+    # WORKAROUND for wetext's English grammar, which has no output if an unknown sign is next to a number.
     words = body.split()
     if len(words) > 1:
         middle = len(words) // 2

@@ -1,9 +1,8 @@
-"""Which language a text is in, as far as reading its numbers aloud needs to know.
+"""Language detection, used for reading numbers.
 
-Decided: told by script, and among Latin scripts by a few of the commonest words. Because a language
-identifier is a model of its own, and a number in the wrong language is the only thing at stake. Instead
-of: "a single Chinese character makes it Chinese", which reads an English article's years in Chinese
-because of one name.
+Decision: detect the script, and for Latin script count a few of the most common words. Reason: an error only affects
+numbers, which does not justify a language identification model. Alternative: treat text with a single Chinese
+character as Chinese, which reads the years of an English article in Chinese because of one name.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import regex
 
 
 class Language(Enum):
-    """Languages the family speaks. Numbers are spelled out in the first three; the model reads the others' digits."""
+    """Languages of the models. Numbers are spelled out in the first three; in others, the model reads the digits."""
 
     CHINESE = "zh"
     ENGLISH = "en"
@@ -36,9 +35,9 @@ _KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _CYRILLIC_WORD = regex.compile(r"\p{Cyrillic}+")
 _LATIN_WORD = regex.compile(r"\p{Latin}[\p{Latin}\p{Mn}'’]*")
-# Enough to tell a language; a novel need not be read for it.
+# Sufficient for detection, also in long texts.
 _SAMPLED_CHARACTERS = 2000
-# Fewer may be a product's name, whose numbers Chinese speakers read in Chinese.
+# Fewer words may be a product name, whose numbers Chinese speakers read in Chinese.
 _INSET_WORDS = 3
 _COMMON_WORDS = {
     Language.ENGLISH: "the and of to is in it that was for you he she on are with they at be this have from not we "
@@ -59,7 +58,7 @@ for _language, _words in _COMMON_WORDS.items():
 
 
 def detect_language(text: str, default: Language = Language.ENGLISH) -> Language:
-    """The language of ``text``; ``default`` where it has no letters (a line of digits)."""
+    """Return the language of ``text``, or ``default`` if it has no letters."""
     sample = text[:_SAMPLED_CHARACTERS]
     num_han = len(_HAN.findall(sample))
     num_kana = len(_KANA.findall(sample))
@@ -68,7 +67,7 @@ def detect_language(text: str, default: Language = Language.ENGLISH) -> Language
     num_cyrillic = len(_CYRILLIC_WORD.findall(sample))
     if not (num_han or num_kana or num_hangul or latin_words or num_cyrillic):
         return default
-    # Two characters of Chinese say about as much as one word of English.
+    # One Chinese character counts as two Latin words.
     weights = {
         Language.CHINESE: 2 * num_han if 4 * num_kana < num_han else 0,
         Language.JAPANESE: 2 * (num_han + num_kana) if num_kana and 4 * num_kana >= num_han else 0,
@@ -81,7 +80,7 @@ def detect_language(text: str, default: Language = Language.ENGLISH) -> Language
 
 
 def is_english_inset(clause: str) -> bool:
-    """Whether this clause of a Chinese text is an English one, whose numbers want English words."""
+    """Return whether a clause of a Chinese text is English, so that its numbers are read in English."""
     return not (_HAN.search(clause) or _KANA.search(clause)) and len(_LATIN_WORD.findall(clause)) >= _INSET_WORDS
 
 
@@ -91,5 +90,5 @@ def _latin_language(words: list[str]) -> Language:
         for language in _LANGUAGES_OF_WORD.get(word, ()):
             votes[language] += 1
     best = max(votes, key=lambda language: votes[language])
-    # Names and loan words must not turn an English line into another language: two words more are needed.
+    # Another language needs two words more than English, because of names and loan words.
     return best if votes[best] >= votes[Language.ENGLISH] + 2 else Language.ENGLISH

@@ -1,6 +1,6 @@
-"""A text with its marks covered up, so that rules for words and sentences see words only.
+"""Text with masked tags, so that rules for words and sentences see words only.
 
-The covered text has the length of the written one: an offset means the same in both.
+The masked text has the same length as the written one, so offsets are valid in both.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import regex
 
 from studio.text.tags import LONGEST_SPAN_CHARACTERS, MarkKind, TagSet, TagSpan, find_marks, spans
 
-# Private-use characters stand for marks; a person's own (a logo from some font) become blanks.
+# Private-use characters replace tags. Those in the text, such as logos of a font, become spaces.
 SOUND, OPENING, CLOSING, PHONE, PAUSE = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
-_COVER = {
+_MASKS = {
     MarkKind.SOUND: SOUND,
     MarkKind.OPENING: OPENING,
     MarkKind.CLOSING: CLOSING,
@@ -37,7 +37,7 @@ _NARROWEST_WRAPPED_COLUMNS = 50
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``covered`` is the text with every mark replaced by as many private-use characters."""
+    """A text and its tags. ``masked`` is the text with each tag replaced by private-use characters."""
 
     text: str
     masked: str
@@ -47,14 +47,14 @@ class Layout:
     @classmethod
     def of(cls, text: str, tags: TagSet) -> Layout:
         marks = find_marks(text, tags)
-        covered: list[str] = []
+        masked: list[str] = []
         position = 0
         for mark in marks:
-            covered.append(_PRIVATE_USE.sub(" ", text[position : mark.start]))
-            covered.append(_COVER[mark.kind] * (mark.end - mark.start))
+            masked.append(_PRIVATE_USE.sub(" ", text[position : mark.start]))
+            masked.append(_MASKS[mark.kind] * (mark.end - mark.start))
             position = mark.end
-        covered.append(_PRIVATE_USE.sub(" ", text[position:]))
-        return cls(text, "".join(covered), marks, tuple(spans(marks)))
+        masked.append(_PRIVATE_USE.sub(" ", text[position:]))
+        return cls(text, "".join(masked), marks, tuple(spans(marks)))
 
     def marks_between(self, start: int, end: int) -> tuple[TagSpan, ...]:
         low = bisect.bisect_left(self.marks, start, key=lambda mark: mark.start)
@@ -62,16 +62,16 @@ class Layout:
         return self.marks[low:high]
 
     def is_speakable(self, start: int, end: int) -> bool:
-        """Whether anything there can be said: a letter, a number, a sound or a pronunciation."""
+        """Return whether the range contains a letter, a number, a sound tag or a pronunciation."""
         return _SPEAKABLE.search(self.masked, start, end) is not None
 
     def is_within_span(self, offset: int) -> bool:
-        """Whether a cut at ``offset`` would tear an opening tag from its closing one."""
+        """Return whether ``offset`` is between an opening tag and its closing tag."""
         index = bisect.bisect_left(self.spans, offset, key=lambda span: span[0]) - 1
         return index >= 0 and offset < self.spans[index][1]
 
     def is_within_open_span(self, offset: int) -> bool:
-        """Whether a tag was opened before ``offset`` whose closing one may still come."""
+        """Return whether a tag before ``offset`` is open and its closing tag may still follow."""
         last = None
         for mark in self.marks_between(offset - LONGEST_SPAN_CHARACTERS, offset):
             last = mark.kind if mark.kind in _SPAN_EDGES else last
@@ -79,7 +79,7 @@ class Layout:
 
 
 class ParagraphEnd(Enum):
-    """How the voice ends a block: at the end of a paragraph, or held where the paragraph goes on after a pause."""
+    """Intonation at the end of a block: final at the end of a paragraph, or continued after a pause within it."""
 
     PARAGRAPH = "paragraph"
     CONTINUED = "held"
@@ -87,9 +87,9 @@ class ParagraphEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """``covered[start:text_end]``, to be spoken in one breath with nothing of its neighbours.
+    """The block ``masked[start:text_end]``, a paragraph or a part of it between pauses.
 
-    A pause the writer asked for follows in ``covered[text_end:end]``.
+    A pause tag may follow in ``masked[text_end:end]``.
     """
 
     start: int
@@ -100,7 +100,7 @@ class Paragraph:
 
 
 def blocks(layout: Layout) -> Iterator[Paragraph]:
-    """Paragraphs, cut again at pauses. A line break ends a paragraph unless the lines are merely wrapped."""
+    """Yield paragraphs, split at pauses. A line break ends a paragraph unless the lines are wrapped."""
     start = 0
     for paragraph_end in _paragraph_ends(layout.masked):
         last_words = _LAST_SPEAKABLE.search(layout.masked, start, paragraph_end)
@@ -118,60 +118,60 @@ def blocks(layout: Layout) -> Iterator[Paragraph]:
 @dataclass(frozen=True, slots=True)
 class _Line:
     text: str
-    end: int  # behind its line break
+    end: int  # after its line break
 
 
-def _paragraph_ends(covered: str) -> list[int]:
-    """Offsets behind each line break that ends a paragraph; blank lines belong to the paragraph before them."""
+def _paragraph_ends(masked: str) -> list[int]:
+    """Return the offsets after paragraphs. Blank lines belong to the preceding paragraph."""
     ends: list[int] = []
-    gathered: list[_Line] = []
-    for line in _lines(covered):
+    group: list[_Line] = []
+    for line in _lines(masked):
         if line.text.strip():
-            gathered.append(line)
+            group.append(line)
             continue
-        ends += _ends_within(gathered)
-        gathered = []
+        ends += _ends_within(group)
+        group = []
         if ends:
             ends[-1] = line.end
-    ends += _ends_within(gathered)
-    return sorted({*ends, len(covered)} - {0})
+    ends += _ends_within(group)
+    return sorted({*ends, len(masked)} - {0})
 
 
-def _lines(covered: str) -> Iterator[_Line]:
+def _lines(masked: str) -> Iterator[_Line]:
     start = 0
-    for match in _LINE_BREAK.finditer(covered):
-        yield _Line(covered[start : match.start()], match.end())
+    for match in _LINE_BREAK.finditer(masked):
+        yield _Line(masked[start : match.start()], match.end())
         start = match.end()
-    if start < len(covered):
-        yield _Line(covered[start:], len(covered))
+    if start < len(masked):
+        yield _Line(masked[start:], len(masked))
 
 
 def _ends_within(lines: list[_Line]) -> list[int]:
-    """Where a group of lines without blank lines between ends: after every line, or only after the last."""
+    """Return the ends of paragraphs in adjacent lines: after every line, or after the last if they are wrapped."""
     if lines and is_wrapped([line.text for line in lines]):
         return [lines[-1].end]
     return [line.end for line in lines]
 
 
 def is_wrapped(lines: list[str]) -> bool:
-    """Whether an editor broke these lines at a margin, rather than a person at a thought.
+    """Return whether an editor wrapped these lines at a margin.
 
-    Every line is so full that the next line's first word would not have fitted, the margin is no
-    narrower than 50 columns, and some sentence plainly goes on in the next line.
+    That is assumed if no line has space for the first word of the next one, the margin is at least 50 columns, and
+    a sentence clearly continues in the next line.
     """
     margin = max(_columns(line) for line in lines)
     if margin < _NARROWEST_WRAPPED_COLUMNS:
         return False
-    goes_on = False
+    continues = False
     for line, following in pairwise(lines):
         first = _FIRST_WORD.match(following)
-        assert first is not None, "blank lines end a group of lines"
+        assert first is not None, "groups contain no blank lines"
         needs_blank = not _WIDE.match(first[1])
         if _columns(line) + needs_blank + _columns(first[1]) <= margin:
             return False
         is_open = not _ENDS_SENTENCE.search(line)
-        goes_on |= is_open and (first[1][0].islower() or (len(lines) > 2 and not needs_blank))
-    return goes_on
+        continues |= is_open and (first[1][0].islower() or (len(lines) > 2 and not needs_blank))
+    return continues
 
 
 def _columns(line: str) -> int:

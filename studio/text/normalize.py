@@ -1,7 +1,4 @@
-"""Words as they are spoken: the one door to cleaning, grammars and rules, with a memory of what it did.
-
-Works on text without tags: those were taken out before, and are put back after.
-"""
+"""Text normalisation: cleaning, grammars and rules, with a cache. Works on text without tags."""
 
 from __future__ import annotations
 
@@ -15,15 +12,15 @@ from studio.text.english import normalize_english
 from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
 
-_REMEMBERED_TEXTS = 4096
+_CACHED_TEXTS = 4096
 _SIGNS = regex.compile(r"[\^*_#~～]+")
 _BLANKS = regex.compile(r" {2,}")
 _GROUPED = regex.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)")
 
 
-@lru_cache(maxsize=_REMEMBERED_TEXTS)
+@lru_cache(maxsize=_CACHED_TEXTS)
 def normalize(text: str, language: Language) -> str:
-    """``text`` in words, cleaned. White space at its edges becomes at most one blank each."""
+    """Return ``text`` cleaned and in spoken form. White space at each end becomes at most one space."""
     text = parentheses_to_commas(clean(text), language)
     if language is Language.ENGLISH:
         return normalize_english(text)

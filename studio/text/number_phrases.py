@@ -1,8 +1,8 @@
-"""English number phrases: the stretches of a sentence that the grammar has to see, and nothing else.
+"""English number phrases, the parts of a sentence that are passed to the grammar.
 
-Decided: wetext sees "$1.5 million" and "May 1st, 2024", not the words around them. Because its English
-grammar also rewrites words that need no rewriting (the Sun becomes Sunday, TV becomes Television), and
-one sign it does not know silences the whole sentence.
+Decision: wetext processes "$1.5 million" and "May 1st, 2024" without the words around them. Reason: its English
+grammar also changes other words (the Sun becomes Sunday, TV becomes Television), and an unknown sign empties the
+whole sentence.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from studio.text.language import Language
 _WORD = regex.compile(r"\S+")
 _EDGES = "()\"“”'‘’.,;:!?…"
 _NEEDS_GRAMMAR = regex.compile(r"\d|[&@%+=°$£€¥πΩ]|://|\bwww\.")
-# Words that belong to a number beside them: how they are read depends on each other.
+# Words that are read together with an adjacent number.
 _MONTH_NAMES = (
     "January February March April May June July August September October November December "
     "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
@@ -31,7 +31,7 @@ _COMPANIONS = frozenset(f"{_MONTH_NAMES} {_MEASURES}".split())
 
 
 def spell_out_number_phrases(text: str) -> str:
-    """``text`` with every number phrase in words and everything else untouched."""
+    """Return ``text`` with number phrases in words and everything else unchanged."""
     spoken: list[str] = []
     position = 0
     for start, end in _phrases(text):

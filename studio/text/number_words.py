@@ -1,4 +1,4 @@
-"""Numbers as words where the grammars go wrong: plain cardinals and digit by digit, English and Chinese."""
+"""English and Chinese numbers in words, as cardinals or digit by digit, where the grammars fail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHINESE_PLACES = ("", "十", "百", "千")
 
 
 def english_cardinal(digits: str) -> str:
-    """``1234`` as "one thousand two hundred and thirty four"; digit by digit beyond the quadrillions."""
+    """Return ``1234`` as "one thousand two hundred and thirty four"; digit by digit beyond quadrillions."""
     if len(digits) > 3 * len(_SCALES):
         return english_digits(digits)
     number = int(digits)
@@ -37,7 +37,7 @@ def english_digits(digits: str) -> str:
 
 
 def english_number(text: str) -> str:
-    """A number with an optional decimal point: the whole part as a cardinal, then digit by digit."""
+    """Return a number with an optional decimal part, which is read digit by digit."""
     whole, _, decimals = text.partition(".")
     spoken = english_cardinal(whole)
     decimals = decimals.rstrip("0")
@@ -45,13 +45,13 @@ def english_number(text: str) -> str:
 
 
 def english_ordinal(number: int) -> str:
-    """``1`` as "1st", which the grammar reads as "first"."""
+    """Return ``1`` as "1st", which the grammar reads as "first"."""
     suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{suffix}"
 
 
 def english_decade(century: str, tens: str) -> str:
-    """``19``, ``8`` as "nineteen eighties"; a decade of zero is "hundreds" or "thousands"."""
+    """Return ``19``, ``8`` as "nineteen eighties"; decade 0 as "hundreds" or "thousands"."""
     if tens == "0":
         return "two thousands" if century == "20" else f"{english_cardinal(century)} hundreds"
     plural = "tens" if tens == "1" else _TENS[int(tens)][:-1] + "ies"
@@ -63,7 +63,7 @@ def chinese_digits(digits: str) -> str:
 
 
 def chinese_cardinal(digits: str) -> str:
-    """``110`` as 一百一十, up to four digits; longer ones, and those that begin with zero, digit by digit."""
+    """Return ``110`` as 一百一十; digit by digit with more than four digits or a leading zero."""
     if len(digits) > 4 or (len(digits) > 1 and digits.startswith("0")):
         return chinese_digits(digits)
     spoken, gap = "", False

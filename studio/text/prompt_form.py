@@ -1,9 +1,8 @@
-"""How a generation wants to be asked: what stands in front of the text, and which special tokens it knows.
+"""Prompt text and special tokens of each generation.
 
-Decided: a form is data, and its three methods give the prompt's text tokens for the three ways of
-asking (specification B6, B7). Because generations differ in a prefix and in lists, not in kind.
-Instead of: control tokens in strings that travel through the normaliser and may be forgotten.
-The forms are for text tokenizers of the Qwen kind; CosyVoice-300M will bring a form of its own.
+Decision: a form is data with three methods for the prompt text tokens of the three modes (specification B6, B7).
+Reason: generations differ only in a prefix and in lists. Alternative: control tokens in strings that pass through
+the normaliser. These forms are for Qwen tokenizers; CosyVoice-300M needs another one.
 """
 
 from __future__ import annotations
@@ -26,36 +25,36 @@ _NO_TOKENS: tuple[int, ...] = ()
 
 @dataclass(frozen=True, slots=True)
 class PromptForm:
-    """The prompt's text of one generation. ``preamble`` stands before every prompt, closed by the end-of-prompt mark."""
+    """Prompt text of one generation. ``preamble`` precedes every prompt, followed by the end-of-prompt token."""
 
     special_tokens: tuple[str, ...]
     tags: TagSet
     preamble: str = ""
 
     def zero_shot(self, transcript: str, tokenizer: Encoder, *, normalize: bool = True) -> tuple[int, ...]:
-        """Tokens of the reference clip's transcript: in spoken form, never split."""
+        """Return the tokens of the reference clip's transcript, in spoken form and not split."""
         bare = transcript.strip().removeprefix(self.preamble + END_OF_PROMPT)
         return self.cross_lingual(tokenizer) + transcript_tokens(bare, self.tags, tokenizer, normalize=normalize)
 
     def cross_lingual(self, tokenizer: Encoder) -> tuple[int, ...]:
-        """Tokens before a text that no transcript comes before.
+        """Return the prompt tokens of a request without a transcript.
 
-        The official program makes this prefix part of the text, and then can neither normalise nor
-        split it; the sequence of tokens is the same (specification J2, row 10).
+        In the official program this prefix is part of the text, which then cannot be normalised or split. The
+        token sequence is the same (specification J2, row 10).
         """
-        return self._closed(self.preamble, tokenizer) if self.preamble else _NO_TOKENS
+        return self._encode_with_end(self.preamble, tokenizer) if self.preamble else _NO_TOKENS
 
     def instruct(self, instruction: str, tokenizer: Encoder) -> tuple[int, ...]:
-        """Tokens of a style instruction, as a person says it; it is not normalised.
+        """Return the tokens of a style instruction, which is not normalised.
 
-        Preamble and end mark are added here, and do not come twice if they were pasted along.
+        Preamble and end token are added unless the instruction includes them.
         """
-        wish = strip_controls(instruction).strip().removesuffix(END_OF_PROMPT).strip()
+        plain = strip_controls(instruction).strip().removesuffix(END_OF_PROMPT).strip()
         if self.preamble:
-            wish = wish.removeprefix(self.preamble).strip()
-        return self._closed(" ".join(part for part in (self.preamble, wish) if part), tokenizer)
+            plain = plain.removeprefix(self.preamble).strip()
+        return self._encode_with_end(" ".join(part for part in (self.preamble, plain) if part), tokenizer)
 
-    def _closed(self, text: str, tokenizer: Encoder) -> tuple[int, ...]:
+    def _encode_with_end(self, text: str, tokenizer: Encoder) -> tuple[int, ...]:
         return (*tokenizer.encode(text, allow_special=False), tokenizer.special_ids[END_OF_PROMPT])
 
 

@@ -1,11 +1,11 @@
-"""A model's own list of words and how they are to be spelled to it: by their sounds.
+"""Phonetic respellings of words, an optional list in a model folder.
 
-A small model cannot learn what thousands of English spellings sound like; a dictionary knows. So a model folder
-may bring ``respellings.txt``, and its words reach the model spelled by sound; other words as they are written, in
-small letters. The released models bring none: nothing changes for them.
+A small model cannot learn the pronunciation of thousands of English spellings, so its folder can include a
+dictionary, ``respellings.txt``. Words in it are replaced by phonetic spellings, and other words are lowercased. The
+released models have no such file.
 
-One word a line, the word in small letters, a tab, its respelling in letters the vocabulary knows; lines that begin
-with # are remarks.
+Each line has a lowercase word, a tab, and its respelling in letters of the vocabulary. Lines that begin with # are
+comments.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Respellings:
-    """``of_word``: small letters, straight apostrophes."""
+    """Respellings by word, in lowercase with straight apostrophes."""
 
     of_word: Mapping[str, str]
 
     @classmethod
     def read(cls, path: Path) -> Respellings:
-        """Raises ``DamagedModelFile``."""
+        """Read ``respellings.txt``. Raise ``DamagedModelFile``."""
         try:
             require_regular_file(path)
             lines = path.read_text("utf-8").splitlines()
@@ -49,17 +49,17 @@ class Respellings:
         return cls(of_word)
 
     def respelled(self, text: str) -> str:
-        """``text`` with its words spelled by sound; marks and everything that is not Latin letters stay."""
+        """Return ``text`` with respelled words; everything but Latin words is unchanged."""
         return _WORD.sub(lambda match: self.spelled(match.group()), text)
 
     def spelled(self, word: str) -> str:
-        """One word by sound, or in small letters where it is not known."""
+        """Return the respelling of ``word``, or the lowercase word if there is none."""
         plain = word.lower().replace("’", "'")
         return self.of_word.get(plain, plain)
 
 
 def words_of(text: str) -> Iterator[tuple[int, int]]:
-    """Begin and end of everything in ``text`` that would be looked up."""
+    """Yield start and end of each word in ``text`` that is looked up."""
     for match in _WORD.finditer(text):
         yield match.span()
 

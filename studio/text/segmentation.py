@@ -1,14 +1,13 @@
-"""From what a person typed to sentences a model can speak; each step is a function of its own room-mate.
+"""Segmentation of text into sentences for the language model.
 
-``find_marks`` protects tags → ``blocks`` and ``cut_points`` split → ``normalize`` puts into words →
-``speak`` puts the tags back → ``text_tokens``; the prompt in front comes from ``PromptForm``.
+Steps: ``find_marks`` finds tags, ``blocks`` and ``cut_points`` split, ``normalize`` spells out, ``speak`` reinserts
+the tags, and ``text_tokens`` encodes. ``PromptForm`` provides the prompt in front of the text.
 
-Decided: split first, normalise the pieces, then put pieces together to sentences by the official rule
-(80, 60, 20; specification B2). Because then every sentence knows exactly what was written for it, and
-tags cannot be torn. Instead of: normalising the whole text and splitting what comes out.
-Decided: a line break ends a sentence, unless an editor merely wrapped the lines. Because a narrator's
-line is a line. Decided: a text that is more than any request may hold is refused, any other is spoken,
-whatever its punctuation.
+Decision: split first, normalise the pieces, then join pieces to sentences by the official rule (80, 60, 20;
+specification B2). Reason: the written text of each sentence is known exactly, and tags stay intact. Alternative:
+normalise the whole text and split the result.
+Decision: a line break ends a sentence, unless an editor wrapped the lines. Reason: in scripts, each line is an
+utterance.
 """
 
 from __future__ import annotations
@@ -24,25 +23,25 @@ from studio.text.prompt_form import PromptForm
 from studio.text.split import cut_points, split_near_middle
 from studio.text.spoken import Encoder, Spoken, finish, join, length, shown, speak, text_tokens, trim
 
-MOST_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000
 
 # Specification B2, in characters (Chinese) or text tokens (others).
 _FULL_LENGTH = 80
 _ENOUGH_LENGTH = 60
 _SHORT_LENGTH = 20
-# Beyond these, which no official rule bounds, a model drifts: a clause is cut at a comma, a sentence ended.
+# Limits without an official rule, since models drift in long sentences: clauses are cut at commas, sentences ended.
 _LONGEST_PIECE = 100
 _LONGEST_SENTENCE = 140
-# A clause of so many characters is too long whatever its tokens; it need not be normalised to know.
+# A clause with more characters is cut without normalising it first.
 _LONGEST_PIECE_CHARACTERS = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What is spoken in one go: as ``written``, as ``spoken``, and as the model reads it.
+    """Text of one utterance: as ``written``, as ``spoken``, and as tokens.
 
-    ``written`` of all items, one after the other, is the text exactly; ``spoken`` begins with a blank
-    where the sentence goes on in the same paragraph, as the model expects it.
+    ``written`` of all items concatenated is exactly the text. ``spoken`` begins with a space if the paragraph
+    continues, as the model expects.
     """
 
     written: str
@@ -52,17 +51,17 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Silence the writer asked for (``[pause 0.5]``): made by the studio, never sent to a model."""
+    """A pause tag such as ``[pause 0.5]``: silence inserted without a model."""
 
     written: str
     seconds: float
 
 
 def prepare_text(text: str, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True) -> list[Sentence | Pause]:
-    """All sentences and pauses of ``text``, in order.
+    """Return all sentences and pauses of ``text``, in order.
 
-    Without ``normalize`` the words are taken as they stand; the text is split all the same. Raises
-    ``NothingToSpeak``, ``TextTooLong``, and ``StyleNotSupported`` for marks the generation does not know.
+    Without ``normalize``, words are not changed, but the text is still split. Raise ``NothingToSpeak``,
+    ``TextTooLong``, and ``StyleNotSupported`` for tags that the generation does not support.
     """
     return list(read_sentences(text, form=form, tokenizer=tokenizer, normalize=normalize))
 
@@ -70,13 +69,13 @@ def prepare_text(text: str, *, form: PromptForm, tokenizer: Encoder, normalize: 
 def read_sentences(
     text: str, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True
 ) -> Iterator[Sentence | Pause]:
-    """The same one by one, so that a book's first sentence need not wait for its last; raises as it goes."""
+    """Yield what :func:`prepare_text` returns. Errors are raised during iteration."""
     reader = _Reader(_layout(text, form), tokenizer, is_normalized=not normalize)
     return _at_least_one_sentence(reader.items())
 
 
 class IncrementalText:
-    """Sentences of a text that is still being written; see :class:`IncrementalSplitter`."""
+    """Sentences of text that arrives in pieces; see :class:`IncrementalSplitter`."""
 
     def __init__(self, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True) -> None:
         self._form = form
@@ -86,7 +85,7 @@ class IncrementalText:
         self._language = Language.ENGLISH
 
     def items(self, pieces: Iterable[str]) -> Iterator[Sentence | Pause]:
-        """Each sentence as soon as it is complete. Raises like :func:`prepare_text`."""
+        """Yield each sentence as soon as it is complete. Raise the errors of :func:`prepare_text`."""
         return _at_least_one_sentence(self._items(pieces))
 
     def _items(self, pieces: Iterable[str]) -> Iterator[Sentence | Pause]:
@@ -97,7 +96,7 @@ class IncrementalText:
     def _read(self, texts: list[str]) -> Iterator[Sentence | Pause]:
         for text in texts:
             layout = _layout(text, self._form)
-            # A line of digits is in the language of the lines before it.
+            # A line without letters has the language of the preceding lines.
             self._language = detect_language(layout.masked, self._language)
             yield from _Reader(
                 layout, self._tokenizer, is_normalized=self._is_normalized, language=self._language
@@ -105,12 +104,12 @@ class IncrementalText:
 
 
 def _layout(text: str, form: PromptForm) -> Layout:
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         raise TextTooLong(
             "The text has {length:,} characters; one request takes {most:,}.",
-            remedy="Speak it in parts, chapter by chapter.",
+            remedy="Divide it, for example into chapters.",
             length=len(text),
-            most=MOST_CHARACTERS,
+            most=MAX_CHARACTERS,
         )
     return Layout.of(text, form.tags)
 
@@ -126,7 +125,7 @@ def _at_least_one_sentence(items: Iterator[Sentence | Pause]) -> Iterator[Senten
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A clause: never cut, put together with others. It ends at ``end`` of the text."""
+    """A clause, the unit of sentences, up to ``end`` in the text."""
 
     end: int
     spoken: Spoken
@@ -134,7 +133,7 @@ class _Piece:
 
 
 class _Reader:
-    """One pass over a text; remembers up to where the text has been given out."""
+    """One pass over a text; keeps the position up to which text has been returned."""
 
     def __init__(
         self, layout: Layout, tokenizer: Encoder, *, is_normalized: bool, language: Language | None = None
@@ -146,14 +145,14 @@ class _Reader:
         self._taken = 0
 
     def items(self) -> Iterator[Sentence | Pause]:
-        """Sentences and pauses, none if there is nothing to say."""
+        """Yield sentences and pauses."""
         held: Sentence | Pause | None = None
         for item in self._unfinished_items():
             if held is not None:
                 yield held
             held = item
         if held is not None:
-            # Whatever follows the last sentence and cannot be spoken belongs to it.
+            # Unspeakable text at the end belongs to the last item.
             yield replace(held, written=held.written + self._take(len(self._layout.text)))
 
     def _unfinished_items(self) -> Iterator[Sentence | Pause]:
@@ -182,7 +181,7 @@ class _Reader:
         if is_first:
             spoken = trim(spoken)
         if not self._is_normalized:
-            # Inside a block only a clause that had to be cut lacks a mark.
+            # Within a block, only clauses that had to be cut lack an end mark.
             spoken = finish(spoken, language, ending or ParagraphEnd.CONTINUED)
         return Sentence(self._take(group[-1].end), shown(spoken), text_tokens(spoken, self._tokenizer))
 
@@ -192,8 +191,8 @@ class _Reader:
         return written
 
     def _pieces(self, block: Paragraph, language: Language) -> Iterator[_Piece]:
-        covered = self._layout.masked[block.start : block.text_end]
-        cuts = [block.start + cut for cut in cut_points(covered, language)]
+        masked = self._layout.masked[block.start : block.text_end]
+        cuts = [block.start + cut for cut in cut_points(masked, language)]
         start = block.start
         for cut in [*(cut for cut in cuts if not self._layout.is_within_span(cut)), block.text_end]:
             if cut > start:
@@ -201,7 +200,7 @@ class _Reader:
             start = cut
 
     def _short_pieces(self, start: int, end: int, language: Language) -> Iterator[_Piece]:
-        """``text[start:end]`` as one piece, or cut in two until each is short enough."""
+        """Yield ``text[start:end]`` as one piece, or halved until each is short enough."""
         open_ranges = [(start, end)]
         while open_ranges:
             start, end = open_ranges.pop()
@@ -221,7 +220,7 @@ class _Reader:
 
 
 def _sentences(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
-    """Pieces put together: 60 to 80 long where that is possible, the last one not left too short."""
+    """Group pieces into sentences of 60 to 80 units if possible. A short last group joins the previous one."""
     held: list[_Piece] = []
     group: list[_Piece] = []
     size = 0

@@ -1,4 +1,4 @@
-"""The special tokens a generation adds to its base vocabulary, in the order of their ids (specification B5)."""
+"""Special tokens that a generation adds to the base vocabulary, in the order of their ids (specification B5)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _bracketed(names: Iterable[str]) -> tuple[str, ...]:
 
 
 PHONES: tuple[str, ...] = _bracketed(_ENGLISH_PHONES.split()) + _bracketed(_PINYIN_PARTS.split())
-"""Initials and toned finals of Mandarin, and stressed English sounds: 84 + 176 tokens."""
+"""English phones with stress, and Mandarin initials and toned finals: 84 + 176 tokens."""
 
 COSYVOICE2_SPECIAL_TOKENS: tuple[str, ...] = (
     "<|im_start|>", "<|im_end|>", END_OF_PROMPT, "[breath]", "<strong>", "</strong>", "[noise]", "[laughter]",

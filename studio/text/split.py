@@ -1,8 +1,8 @@
-"""Where a paragraph may be cut into pieces to be spoken one after the other (specification B2).
+"""Cut points of a paragraph (specification B2).
 
-Cuts are offsets after an end mark and the closing quotes and tags that follow it. Unlike the official
-program, which cuts the normalised text after every mark, these rules see what was written, and know
-that the points of 3.14, example.com, Dr. Smith and J. K. Rowling end nothing.
+Cuts are offsets after an end mark and the closing quotes and tags that follow it. The official program cuts
+normalised text after every mark. These rules apply to the written text, in which the points of 3.14, example.com,
+Dr. Smith and J. K. Rowling are not end marks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CLOSERS = rf"(?:[\"”’」』〉》】）)\]}}{CLOSING}]|'(?=\s|\Z))*+"
 
 
 def _runs_of(marks: str) -> regex.Pattern[str]:
-    """End marks in a row and the quotes, brackets and tags they close; dots of an ellipsis alone end nothing."""
+    """Return a pattern for runs of ``marks`` and closing quotes, brackets and tags. A mere ellipsis is no end mark."""
     return regex.compile(rf"…*+[{marks}][{marks}…]*+{_CLOSERS}")
 
 
@@ -31,7 +31,7 @@ _WORD_BEFORE = regex.compile(r"([\p{L}\p{M}.]+)\Z")
 _NEXT_WORD = regex.compile(rf"[\s\"'“‘(\[{OPENING}{SOUND}]*(\w)")
 _HAS_LETTER = regex.compile(rf"[\p{{L}}{PHONE}{SOUND}]")
 _INITIALS = regex.compile(r"(?:\p{L}\.)+\p{L}|(?!I)\p{Lu}")  # U.S, p.m, J
-# Never the last word of a sentence; or not before a number.
+# Abbreviations that do not end a sentence, or not before a number.
 _TITLES = "mr mrs ms dr prof st messrs gen maj capt lt sgt rev hon gov sen rep pres mt vs cf approx al"
 _BEFORE_NUMBER = "no nos fig figs sec vol vols ch pp p art eq jan feb mar apr jun jul aug sep sept oct nov dec"
 _NEVER_LAST = frozenset(_TITLES.split())
@@ -44,43 +44,43 @@ _SEARCHED_CHARACTERS = 40
 _JOINS_PREVIOUS = regex.compile(r"[\p{M}\p{P}\p{Cf}\p{EMod}]")
 
 
-def cut_points(covered: str, language: Language) -> list[int]:
-    """Offsets after the pieces of ``covered``: clauses that are put together into sentences again."""
+def cut_points(masked: str, language: Language) -> list[int]:
+    """Return the offsets after the clauses of ``masked``, which are joined to sentences later."""
     ends = _CHINESE_END if language.writes_without_spaces else _OTHER_END
-    return _cuts(covered, ends)
+    return _cuts(masked, ends)
 
 
-def sentence_ends(covered: str) -> list[int]:
-    """Offsets after whole sentences, whatever their language: fewer than :func:`cut_points`."""
-    return _cuts(covered, _SENTENCE_END)
+def sentence_ends(masked: str) -> list[int]:
+    """Return the offsets after whole sentences, in any language: fewer than :func:`cut_points`."""
+    return _cuts(masked, _SENTENCE_END)
 
 
-def _cuts(covered: str, pattern: regex.Pattern[str]) -> list[int]:
+def _cuts(masked: str, pattern: regex.Pattern[str]) -> list[int]:
     cuts: list[int] = []
-    for match in pattern.finditer(covered):
-        if _is_end(covered, match.start(), match.end(), cuts[-1] if cuts else 0):
+    for match in pattern.finditer(masked):
+        if _is_end(masked, match.start(), match.end(), cuts[-1] if cuts else 0):
             cuts.append(match.end())
     return cuts
 
 
-def _is_end(covered: str, start: int, end: int, piece_start: int) -> bool:
-    before, mark, after = covered[start - 1 : start], covered[start], covered[end : end + 1]
+def _is_end(masked: str, start: int, end: int, piece_start: int) -> bool:
+    before, mark, after = masked[start - 1 : start], masked[start], masked[end : end + 1]
     if before.isdigit() and after.isdigit() and mark in _NUMBER_MARKS:
         return False  # 3.14, 10:30, 2、3个
     if not mark.isascii():
         return True
     if after.isascii() and after and not (after.isspace() or after in _MAY_FOLLOW):
         return False  # example.com, 5:30pm, e.g.,
-    return mark != "." or _point_ends(covered, start, end, piece_start)
+    return mark != "." or _point_ends(masked, start, end, piece_start)
 
 
-def _point_ends(covered: str, start: int, end: int, piece_start: int) -> bool:
-    following = _NEXT_WORD.match(covered, end)
+def _point_ends(masked: str, start: int, end: int, piece_start: int) -> bool:
+    following = _NEXT_WORD.match(masked, end)
     if following is None:
         return True
-    if following[1].islower() or not _HAS_LETTER.search(covered, piece_start, start):
+    if following[1].islower() or not _HAS_LETTER.search(masked, piece_start, start):
         return False  # "approx. five", "1. First"
-    word = _WORD_BEFORE.search(covered, max(0, start - 20), start)
+    word = _WORD_BEFORE.search(masked, max(0, start - 20), start)
     if word is None:
         return True
     name = word[1].lower()
@@ -91,28 +91,28 @@ def _point_ends(covered: str, start: int, end: int, piece_start: int) -> bool:
     )
 
 
-def split_near_middle(covered: str) -> int:
-    """Where a piece without usable end marks is best cut in two: at a comma, a blank, or anywhere.
+def split_near_middle(masked: str) -> int:
+    """Return the best cut point of a piece without usable end marks.
 
-    Looks for a comma in the middle three fifths, then for a blank, then for any two characters that
-    need not stay together; the one nearest the middle wins. ``covered`` has at least two characters.
+    That is the comma nearest to the middle if within the middle three fifths, else such a space, else the nearest
+    place between two separable characters. ``masked`` has at least two characters.
     """
-    length = len(covered)
+    length = len(masked)
     for pattern in (_COMMA, _BLANK):
-        offsets = [match.end() for match in pattern.finditer(covered)]
+        offsets = [match.end() for match in pattern.finditer(masked)]
         at = _nearest(offsets, length / 2)
         if at is not None and length / 5 <= at <= length * 4 / 5:
             return at
     for distance in range(min(length // 2, _SEARCHED_CHARACTERS)):
         for at in (length // 2 + distance, length // 2 - distance):
-            if 0 < at < length and is_split_point(covered, at):
+            if 0 < at < length and is_split_point(masked, at):
                 return at
     return max(1, length // 2)
 
 
-def is_split_point(covered: str, at: int) -> bool:
-    """Whether no word, number, tag or accented letter lies across ``at``."""
-    return not _UNBREAKABLE.search(covered, max(0, at - 1), at + 1) and not _JOINS_PREVIOUS.match(covered, at)
+def is_split_point(masked: str, at: int) -> bool:
+    """Return whether a cut at ``at`` is outside of words, numbers, tags and combined characters."""
+    return not _UNBREAKABLE.search(masked, max(0, at - 1), at + 1) and not _JOINS_PREVIOUS.match(masked, at)
 
 
 def _nearest(offsets: list[int], target: float) -> int | None:

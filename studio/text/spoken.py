@@ -1,7 +1,6 @@
-"""A stretch of text in its spoken form: words in words, tags where they were.
+"""Text in spoken form, as words and tags.
 
-Tags are kept apart from words until the very end, so that nothing a person types as words can ever
-turn into a special token.
+Tags stay separate from words until they are encoded, so that typed text can never become a special token.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _TRAILING_COMMAS = regex.compile(r"[，,、–—\s]+\Z")
 
 
 class Encoder(Protocol):
-    """The part of a text tokenizer that spoken text needs."""
+    """Text tokenizer interface used for spoken text."""
 
     special_ids: dict[str, int]
 
@@ -45,7 +44,7 @@ Spoken = tuple[Part, ...]
 
 
 def speak(layout: Layout, start: int, end: int, language: Language, *, is_normalized: bool) -> Spoken:
-    """The spoken form of ``layout.text[start:end]``: its tags alone if it has no words; pauses are left out."""
+    """Return the spoken form of ``layout.text[start:end]`` without pauses; only tags if it has no words."""
     has_words = layout.is_speakable(start, end)
     if language is Language.CHINESE and is_english_inset(layout.masked[start:end]):
         language = Language.ENGLISH
@@ -63,7 +62,7 @@ def speak(layout: Layout, start: int, end: int, language: Language, *, is_normal
 
 
 def join(pieces: Sequence[Spoken]) -> Spoken:
-    """One after the other; neighbouring words become one part, as the tokenizer must see them."""
+    """Concatenate ``pieces``. Adjacent words become one part, for the tokenizer."""
     joined: list[Part] = []
     for part in (part for piece in pieces for part in piece):
         if joined and not joined[-1].is_tag and not part.is_tag:
@@ -78,7 +77,7 @@ def shown(spoken: Spoken) -> str:
 
 
 def length(spoken: Spoken, language: Language, tokenizer: Encoder) -> int:
-    """What the splitting rules count: characters in Chinese, text tokens elsewhere; a tag counts one."""
+    """Return the length for the splitting rules: characters in Chinese, otherwise text tokens; tags count one."""
     if language is Language.CHINESE:
         return sum(1 if part.is_tag else len(part.text) for part in spoken)
     return len(text_tokens(spoken, tokenizer))
@@ -97,10 +96,10 @@ def _token_ids(spoken: Spoken, tokenizer: Encoder) -> Iterator[int]:
 
 
 def finish(spoken: Spoken, language: Language, ending: ParagraphEnd) -> Spoken:
-    """``spoken`` with a mark at its end: the model falls silent at a full stop, and holds its voice at a comma.
+    """Return ``spoken`` with a mark at its end, which determines the model's intonation.
 
-    At the end of a paragraph a missing mark, or a comma, becomes a full stop; before a pause, or where
-    an endless sentence had to be cut, a missing mark becomes a comma. Quotes and tags are looked through.
+    At the end of a paragraph, a full stop replaces a comma or is added. Before a pause, or where a long sentence was
+    cut, a missing comma is added. Closing quotes and tags are ignored.
     """
     stop, comma = ("。", "，") if language.writes_without_spaces else (".", ",")
     index = max((i for i, part in enumerate(spoken) if not part.is_tag and part.text.strip()), default=-1)
@@ -122,7 +121,7 @@ def without_trailing_commas(text: str) -> str:
 
 
 def trim(spoken: Spoken) -> Spoken:
-    """Without white space at the beginning."""
+    """Return ``spoken`` without leading white space."""
     if spoken and not spoken[0].is_tag:
         first = spoken[0].text.lstrip()
         return (Part(first), *spoken[1:]) if first else trim(spoken[1:])

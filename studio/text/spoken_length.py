@@ -1,8 +1,7 @@
-"""How much there is to say in a text that is already in spoken form: its phones and its pauses.
+"""Number of phones and pauses of a text in spoken form.
 
-The count is exact for words of the model's own pronunciation list and a range for all others, because
-spelling tells the number of phones only roughly. It is the base of the plausible length of speech
-(``studio.pipeline.length_limits``).
+The count is exact for words of the model's pronunciation list and otherwise a range, because spelling determines
+the number of phones only roughly. ``studio.pipeline.length_limits`` derives plausible lengths of speech from it.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ _KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 _CAPITALS = regex.compile(r"\p{Lu}{2,6}(?!\p{Ll})|\p{Lu}(?!\p{L})")
 _LATIN_WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
-# Phones of one character: the fewest and the most.
+# Minimum and maximum number of phones per character.
 _HAN = (2.0, 3.0)
 _HAN_IN_JAPANESE = (2.0, 6.0)
 _CHARACTERS = (
     (regex.compile(r"[\p{Hiragana}\p{Katakana}]"), (1.0, 2.0)),
     (regex.compile(r"\p{Hangul}"), (2.0, 3.0)),
-    (regex.compile(r"\p{N}"), (2.0, 12.0)),  # only languages whose numbers are not spelled out still have digits
+    (regex.compile(r"\p{N}"), (2.0, 12.0)),  # in languages whose numbers are not spelled out
     (regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}]"), (0.5, 1.0)),
-    (regex.compile(r"\p{L}"), (1.0, 3.0)),  # Arabic leaves vowels out, Thai letters are whole sounds
+    (regex.compile(r"\p{L}"), (1.0, 3.0)),  # Arabic omits vowels, Thai letters may be syllables
     (regex.compile(r"[\p{S}@#%&*/]"), (0.0, 8.0)),
 )
-_SPELLED_LETTER = (2.0, 3.0)  # "BBC" is said letter by letter
-_PHONE_TOKEN = (1.0, 3.0)  # a pinyin final may hold three
+_SPELLED_LETTER = (2.0, 3.0)  # as in "BBC"
+_PHONE_TOKEN = (1.0, 3.0)  # a pinyin final may have three
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenLength:
-    """``fewest_phones`` to ``most_phones``, ``pauses`` at punctuation, and ``sounds`` such as ``[laughter]``."""
+    """Range of the number of phones, pauses at punctuation, and sounds such as ``[laughter]``."""
 
     fewest_phones: float = 0.0
     most_phones: float = 0.0
@@ -48,7 +47,7 @@ class SpokenLength:
 
 
 def spoken_length(spoken: str, respellings: Respellings | None = None) -> SpokenLength:
-    """Count what is to be said in ``spoken``, which has been through ``prepare_text``."""
+    """Return the length of ``spoken``, a result of ``prepare_text``."""
     fewest = most = 0.0
     sounds = 0
     for tag in _TAG.findall(spoken):
@@ -69,7 +68,7 @@ def spoken_length(spoken: str, respellings: Respellings | None = None) -> Spoken
 
 
 def _take_known_words(words: str, respellings: Respellings) -> tuple[int, str]:
-    """The phones of the words that are in the list, and the text without these words."""
+    """Return the number of phones of words in the list, and the text without these words."""
     num_phones = 0
 
     def take(match: regex.Match[str]) -> str:

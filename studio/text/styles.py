@@ -1,8 +1,7 @@
-"""The styles a generation knows: instructions with a name, and labels for its inline tags.
+"""Styles of a generation: named instructions, and labels of inline tags.
 
-The strings are data (``resources/styles/``), byte for byte as the models were shown them. A model
-folder may bring its own ``styles.json`` of the same form; it then replaces the generation's list,
-for whoever trained the model knows what it was trained on.
+The strings are data in ``resources/styles/``, exactly as in training. A ``styles.json`` in a model folder replaces
+the list of its generation.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from studio.text.tags import TagSupport
 from studio.wording import Message, did_you_mean, wording
 
 STYLES_FILE = "styles.json"
-# A generation's own prefix of an id: v3.dialect.sichuan and dialect.sichuan are one style.
+# Optional generation prefix of an id: v3.dialect.sichuan and dialect.sichuan are the same style.
 _GENERATION_PREFIX = regex.compile(r"\Av\d+\.")
 _SUGGESTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """An instruction by name. ``family`` is the same for the like style of another generation.
+    """A named instruction. ``family`` is shared by corresponding styles of all generations.
 
-    ``grade`` tells where the words come from: A the official program, B its demo page, C elsewhere.
+    ``grade`` is the source of the instruction: A the official program, B its demo page, C other sources.
     """
 
     id: str
@@ -44,7 +43,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class TagLabel:
-    """An inline tag as a person is shown it; a span is named by its opening tag."""
+    """Labels of an inline tag. A span is identified by its opening tag."""
 
     tag: str
     label_zh: str
@@ -58,9 +57,9 @@ class Styles:
     tags: tuple[TagLabel, ...]
 
     def preset(self, preset_id: str) -> Preset:
-        """The preset of that id or family; an id of another generation finds the like style of this one.
+        """Return the preset of that id or family. Ids of other generations match corresponding styles.
 
-        Raises ``UnknownPreset`` with the nearest names.
+        Raise ``UnknownPreset`` with similar names.
         """
         wanted = preset_id.strip().lower()
         family = _GENERATION_PREFIX.sub("", wanted)
@@ -83,22 +82,21 @@ class Styles:
 
 
 def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
-    """The styles of a generation, or those that the model folder brings itself.
+    """Return the styles in the model folder, or those of the generation.
 
-    Raises ``DamagedModelFile`` for a file that is not of this form, and ``MissingModelFile`` where the
-    program's own list is gone.
+    Raise ``DamagedModelFile`` for an invalid file, and ``MissingModelFile`` if the program's list is missing.
     """
     own = folder / STYLES_FILE if folder is not None else None
     if own is not None and own.exists():
-        return _read(own, remedy=wording("Remove it from the model folder, or mend it."))
+        return _read(own, remedy=wording("Correct it, or remove it from the model folder."))
     path = paths.resources() / "styles" / f"{generation_name}.json"
     if not path.is_file():
         raise MissingModelFile(
-            "There is no list of styles for {generation}.",
-            remedy="Install the program again.",
+            "The list of styles for {generation} is missing.",
+            remedy="Reinstall the program.",
             generation=generation_name,
         )
-    return _read(path, remedy=wording("Install the program again."))
+    return _read(path, remedy=wording("Reinstall the program."))
 
 
 def _read(path: Path, *, remedy: Message) -> Styles:
@@ -130,5 +128,5 @@ def _tag_label(entry: dict[str, Any]) -> TagLabel:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a string")
     return value

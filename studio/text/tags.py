@@ -1,12 +1,12 @@
-"""What a text may hold beside words: inline tags, pronunciation tokens, and the studio's own pauses.
+"""Inline tags, pronunciation tokens, and pauses in a text.
 
-They are found before anything else touches the text, so that no rule for words can damage them, and
-only what is found here ever becomes a special token.
+They are found before all other processing, so that rules for words cannot damage them. Only what is found here can
+become a special token.
 
-Decided: a lone untoned token such as ``[a]`` or ``[B]`` is text, two in a row or one with a tone or a
-stress digit are pronunciation. Because footnotes and multiple-choice answers are written the same way.
-Decided: pronunciation on a generation without phones is refused, because reading out "j i" in the
-middle of a sentence helps nobody.
+Decision: a single token without tone, such as ``[a]`` or ``[B]``, is text; two in a row, or one with a tone or a
+stress digit, are pronunciation. Reason: footnotes and multiple-choice answers look the same.
+Decision: pronunciation is an error in a generation without phones. Reason: reading "j i" aloud within a sentence is
+never intended.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LONGEST_SPAN_CHARACTERS = 200
 
 _PAUSE = regex.compile(r"\[pause[ \t]+(\d{1,6}(?:\.\d{1,6})?|\.\d{1,6})[ \t]*(ms|s)?\]", regex.IGNORECASE)
 _BRACKETED = regex.compile(r"\[[\p{Latin}\p{Mn}0-2]{1,10}\]")
-# A stress digit, or a letter that carries a tone.
+# A stress digit, or a letter with a tone mark.
 _HAS_TONE = regex.compile(r"\d|[^\x00-\x7f]")
 _ALL_PHONES = frozenset(PHONES)
 
 
 class TagSupport(Enum):
-    """Whether the released model was trained to act on a tag, or merely has a token for it."""
+    """Whether the released model was trained with a tag, or only has a token for it."""
 
     SHIPPED = "shipped"
     EXPERIMENTAL = "experimental"
@@ -41,7 +41,7 @@ class TagSupport(Enum):
 
 @dataclass(frozen=True, slots=True)
 class InlineTag:
-    """A tag a person may write: a sound (``[laughter]``), or the opening of a span (``<strong>``)."""
+    """A tag in the text: a sound (``[laughter]``), or the opening of a span (``<strong>``)."""
 
     text: str
     grade: TagSupport
@@ -50,7 +50,7 @@ class InlineTag:
 
 @dataclass(frozen=True, slots=True)
 class TagSet:
-    """The tags of a generation: ``inline`` by hand, ``phones`` to spell out a pronunciation."""
+    """Tags of a generation: ``inline`` tags, and ``phones`` for pronunciation."""
 
     inline: tuple[InlineTag, ...] = ()
     phones: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ class MarkKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TagSpan:
-    """Something in ``text[start:end]`` that is no word. ``token`` is its special token (empty for a pause)."""
+    """A tag at ``text[start:end]``. ``token`` is its special token (empty for a pause)."""
 
     start: int
     end: int
@@ -76,17 +76,17 @@ class TagSpan:
 
 
 def find_marks(text: str, tags: TagSet) -> tuple[TagSpan, ...]:
-    """All marks of ``text``, in order, not overlapping.
+    """Return all tags of ``text``, in order and not overlapping.
 
-    Raises ``StyleNotSupported`` for a pause longer than 30 s, and for pronunciation tokens where the
-    generation has none.
+    Raise ``StyleNotSupported`` for a pause longer than 30 s, and for pronunciation tokens in a generation without
+    them.
     """
     marks = sorted([*_pauses(text), *_inline(text, tags), *_phones(text, tags)], key=lambda mark: mark.start)
     return tuple(marks)
 
 
 def spans(marks: tuple[TagSpan, ...]) -> list[tuple[int, int]]:
-    """Where ``<strong>…</strong>`` and the like lie, tags included; unclosed or endless ones are left out."""
+    """Return the ranges of spans such as ``<strong>…</strong>``, without unclosed or very long ones."""
     found: list[tuple[int, int]] = []
     opened: TagSpan | None = None
     for mark in marks:
@@ -134,7 +134,7 @@ def _recogniser(tags: TagSet) -> tuple[dict[str, MarkKind], regex.Pattern[str] |
 def _phones(text: str, tags: TagSet) -> Iterator[TagSpan]:
     run: list[TagSpan] = []
     for match in _BRACKETED.finditer(text):
-        # File names and clipboards of some systems hold letters and accents apart.
+        # Text of some systems has decomposed characters.
         token = unicodedata.normalize("NFC", match.group())
         if token not in _ALL_PHONES:
             continue
@@ -151,8 +151,8 @@ def _checked_run(run: list[TagSpan], tags: TagSet) -> list[TagSpan]:
         return []
     if any(mark.token not in tags.phones for mark in run):
         raise StyleNotSupported(
-            "The loaded model does not know pronunciation tokens such as {tokens}.",
-            remedy="Write the word as it sounds, or load a Fun-CosyVoice3 model.",
+            "The loaded model does not support pronunciation tokens such as {tokens}.",
+            remedy="Spell the word phonetically, or load a Fun-CosyVoice3 model.",
             tokens="".join(mark.token for mark in run),
         )
     return run

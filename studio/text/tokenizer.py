@@ -1,8 +1,7 @@
 """Text to token ids: the Qwen2 byte-level BPE of ``CosyVoice-BlankEN/`` and a generation's special tokens.
 
-Decided: special tokens are found by us, before the BPE sees the text, and only where the caller allows
-them. Because a library that always recognises them lets any typed text steer the model. Instead of:
-added tokens of the library, switched off and on again around every call.
+Decision: special tokens are found before the BPE, and only if the caller allows them. Reason: if they were always
+recognised, typed text could control the model. Alternative: added tokens of the library, toggled around every call.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from studio.errors import DamagedModelFile, MissingModelFile
 from studio.storage.json_input import parse_json
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 
-# Qwen2 cuts text into words with this pattern before merging bytes (specification B4).
+# Qwen2 splits text into words with this pattern before merging bytes (specification B4).
 WORD_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -28,14 +27,14 @@ _REMEDY = "Download the model again, or repair its folder."
 
 
 class HasSpecialTokens(Protocol):
-    """What the tokenizer needs to know of a generation."""
+    """The special tokens of a generation."""
 
     @property
     def special_tokens(self) -> tuple[str, ...]: ...
 
 
 class TextTokenizer:
-    """Token ids of one model folder. Safe to share between threads."""
+    """Text tokenizer of one model folder. Thread-safe."""
 
     def __init__(
         self,
@@ -62,9 +61,9 @@ class TextTokenizer:
 
     @classmethod
     def from_folder(cls, folder: Path, generation: HasSpecialTokens) -> TextTokenizer:
-        """The tokenizer of a ``CosyVoice-BlankEN/`` folder, with the special tokens of ``generation``.
+        """Load the tokenizer of a ``CosyVoice-BlankEN/`` folder with the special tokens of ``generation``.
 
-        Raises ``MissingModelFile`` and ``DamagedModelFile``.
+        Raise ``MissingModelFile`` and ``DamagedModelFile``.
         """
         vocabulary = _read_vocabulary(folder / "vocab.json")
         merges = _read_merges(folder / "merges.txt")
@@ -80,17 +79,16 @@ class TextTokenizer:
             num_tokens += known is None
         try:
             return cls(vocabulary, merges, special_ids, respellings)
-        except Exception as error:  # the library has no narrower one for merges that do not fit
+        except Exception as error:  # the library raises plain Exception for inconsistent merges
             raise DamagedModelFile(
-                "vocab.json and merges.txt in {folder} do not fit together.", remedy=_REMEDY, folder=folder
+                "vocab.json and merges.txt in {folder} do not match.", remedy=_REMEDY, folder=folder
             ) from error
 
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:
-        """Ids of ``text``, nothing added in front or behind.
+        """Return the ids of ``text``, without added tokens.
 
-        With ``allow_special`` every special token in the text becomes its id; without, a typed
-        ``<|endofprompt|>`` or ``[breath]`` is spelled out like any other text. Lone surrogates, which
-        no UTF-8 text can hold, are dropped.
+        With ``allow_special``, special tokens in the text become their ids; without, ``<|endofprompt|>`` or
+        ``[breath]`` is encoded like other text. Lone surrogates, which are invalid in UTF-8, are dropped.
         """
         text = text.encode("utf-8", "ignore").decode("utf-8")
         if not allow_special:
@@ -104,15 +102,15 @@ class TextTokenizer:
         return (*ids, *self._encode_plain(text[position:]))
 
     def encode_speech(self, words: str) -> tuple[int, ...]:
-        """Ids of what is to be said: spelled by sound where the model brings respellings; no special tokens."""
+        """Return the ids of ``words``, respelled if the model has respellings, without special tokens."""
         return self.encode(self.respellings.respelled(words) if self.respellings else words, allow_special=False)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ``ids``, special tokens left out."""
+        """Return the text of ``ids`` without special tokens."""
         return str(self._bpe.decode([token for token in ids if token not in self._special_values]))
 
     def num_bytes(self, token: int) -> int:
-        """Of the text an id that is not special stands for; a byte-level vocabulary has a letter for each byte."""
+        """Return the number of bytes of a token's text: a byte-level vocabulary has one letter per byte."""
         return len(self._bpe.id_to_token(token) or "")
 
     def _encode_plain(self, text: str) -> tuple[int, ...]:
@@ -143,7 +141,7 @@ def _read_vocabulary(path: Path) -> dict[str, int]:
     are_ids = all(type(token_id) is int for token_id in vocabulary.values())
     if not are_ids or sorted(vocabulary.values()) != list(range(len(vocabulary))):
         raise _damaged(path)
-    # A byte without a symbol would be dropped from every text without a word.
+    # Bytes without a symbol would be dropped silently.
     if not vocabulary.keys() >= set(pre_tokenizers.ByteLevel.alphabet()):
         raise _damaged(path)
     return vocabulary

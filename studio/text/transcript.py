@@ -1,4 +1,4 @@
-"""What a reference clip says, as the language model is told it: in words, in one piece."""
+"""Transcript of a reference clip in spoken form."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from studio.text.tags import TagSet
 
 
 def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) -> Spoken:
-    """The whole of ``transcript`` in spoken form: normalised, never split (specification B1).
+    """Return the whole ``transcript`` in spoken form: normalised, not split (specification B1).
 
-    Lines end like sentences; the last one keeps the end it has, for a clip may stop in mid-sentence.
+    Lines end like sentences. The last one keeps its end, because a clip may stop within a sentence.
     """
     layout = Layout.of(transcript.strip(), tags)
     language = detect_language(layout.masked)
@@ -22,8 +22,8 @@ def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) 
         line = trim(speak(layout, block.start, block.text_end, language, is_normalized=not normalize))
         if line:
             lines.append(line)
-    blank: Spoken = () if language.writes_without_spaces else (Part(" "),)
-    inner = [piece for line in lines[:-1] for piece in (finish(line, language, ParagraphEnd.PARAGRAPH), blank)]
+    space: Spoken = () if language.writes_without_spaces else (Part(" "),)
+    inner = [piece for line in lines[:-1] for piece in (finish(line, language, ParagraphEnd.PARAGRAPH), space)]
     last = lines[-1] if lines else ()
     if normalize and last and without_trailing_commas(last[-1].text) != last[-1].text.rstrip():
         last = finish(last, language, ParagraphEnd.PARAGRAPH)

@@ -79,7 +79,7 @@ def test_unfitting_tensors_are_refused_by_name(reference: Path, family: str) -> 
         "tokens.tail.0 .* missing": without,
         "estimator.keys .* is torch.float16": good | {"estimator.keys": good["estimator.keys"].half()},
         "estimator.values .* is torch.float32": good | {"estimator.values": good["estimator.values"][:-1]},
-        rr"contains estimator\.more": good | {"estimator.more": torch.zeros(1)},
+        r"contains estimator\.more": good | {"estimator.more": torch.zeros(1)},
     }
     for complaint, tensors in wrong.items():
         with pytest.raises(ValueError, match=complaint):

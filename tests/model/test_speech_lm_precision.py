@@ -126,9 +126,9 @@ def test_no_warning_escapes_while_packing(recwarn: pytest.WarningsRecorder) -> N
 
 def test_a_processor_without_eight_bit_arithmetic_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(torch.backends.quantized), "supported_engines", ["none"])
-    with pytest.raises(UnsupportedPrecision, match="no fast 8-bit arithmetic"):
+    with pytest.raises(UnsupportedPrecision, match="no supported fast 8-bit arithmetic"):
         check_support(Precision.INT8, CPU)
-    with pytest.raises(UnsupportedPrecision, match="no fast 8-bit arithmetic"):
+    with pytest.raises(UnsupportedPrecision, match="no supported fast 8-bit arithmetic"):
         check_support(Precision.INT4, CPU)
     check_support(Precision.FLOAT16, CPU)
 

@@ -128,7 +128,7 @@ class Speaker:
         monkeypatch.setattr(speech_module, "Utterance", FakeUtterance)
         monkeypatch.setattr(SpeechStream, "_now", lambda _: float(self.num_made))
         monkeypatch.setattr(SpeechStream, "_update_start_estimate", lambda *_: None)
-        monkeypatch.setattr(SpeechStream, "_account", lambda *_: None)
+        monkeypatch.setattr(SpeechStream, "_record_part", lambda *_: None)
         monkeypatch.setattr(SpeechStream, "_sample_rate", RATE)
         monkeypatch.setattr(SpeechStream, "_schedule", lambda self: object() if self.options.is_streaming else None)
 

@@ -107,9 +107,7 @@ def test_a_slow_voice_may_take_longer() -> None:
     text = SpokenLength(40, 40, 1)
     slow = pace_of_prompt(text, 130)
     assert slow == pytest.approx(130 / 95)
-    usual, longer = (
-        LengthLimits.of(text, CLOSE, num_text_tokens=99, cost_model=cost_model) for cost_model in (1.0, slow)
-    )
+    usual, longer = (LengthLimits.of(text, CLOSE, num_text_tokens=99, pace=pace) for pace in (1.0, slow))
     assert longer.longest > 1.3 * usual.longest - 12
     assert longer.shortest == usual.shortest, "a transcript may lack words that are in the clip"
     assert pace_of_prompt(text, 1000) == 1.5

@@ -79,13 +79,13 @@ def test_cost_follows_what_was_seen() -> None:
     first, next_block = FlowChunk(90, 0, 10), FlowChunk(90, 10, 35)
     assert cost_model.decode_seconds(first) == 0.0
     cost_model.observe_flow(4.0, first)
-    cost_model.saw_vocoder(0.5, 50)
-    cost_model.saw_speech_lm(1.0, 25)
+    cost_model.observe_vocoder(0.5, 50)
+    cost_model.observe_speech_lm(1.0, 25)
     assert cost_model.decode_seconds(first) == pytest.approx(4.0 + 20 * 0.01)
     growth = flow_work(FLOW, 50, 200) / flow_work(FLOW, 50, 150)
     assert cost_model.decode_seconds(next_block) == pytest.approx(4.0 * growth + 50 * 0.01)
     assert cost_model.speech_lm_seconds(1, 51) == pytest.approx(2.0)
-    cost_model.saw_first_token(0.5)
+    cost_model.observe_first_token(0.5)
     assert cost_model.speech_lm_seconds(0, 51) == pytest.approx(2.5)
     assert cost_model.speech_lm_seconds(51, 51) == 0.0
 
@@ -126,9 +126,9 @@ def test_a_steady_machine_needs_no_margin_and_an_unsteady_one_four_per_cent() ->
         chunk = FlowChunk(90, end - 25, end)
         work = flow_work(FLOW, *steady.computed_frames(chunk))
         steady.observe_flow(1e-9 * work, chunk)
-        steady.saw_speech_lm(1.0, 25)
+        steady.observe_speech_lm(1.0, 25)
         unsteady.observe_flow(1e-9 * work * (1.0 if end % 50 else 1.5), chunk)
-        unsteady.saw_speech_lm(1.0, 25)
+        unsteady.observe_speech_lm(1.0, 25)
     assert steady.margin == pytest.approx(0.0, abs=1e-6)
     assert unsteady.margin == pytest.approx(0.04)
 

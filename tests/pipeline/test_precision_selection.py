@@ -50,7 +50,7 @@ def test_precisions_are_compared_on_real_sentences_after_real_clips(
     assert any("公园" in text for text in texts)
     assert all(len(request.prompt_speech_tokens) > 50 for request in requests)
     assert "worst step 2.0e-03" in reason
-    assert "same likeliest token in 98% of 128 steps" in reason
+    assert "same most likely token in 98% of 128 steps" in reason
 
 
 def test_a_kept_verdict_is_used_and_one_of_another_form_is_made_again(

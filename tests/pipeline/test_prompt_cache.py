@@ -323,7 +323,7 @@ def test_a_write_is_waited_for_as_long_as_it_grows(
     disk = FakeDisk(tmp_path, num_growing)
     clock = SimpleNamespace(monotonic=lambda: disk.seconds, perf_counter=time.perf_counter, time=time.time)
     monkeypatch.setattr(prompt_cache, "time", clock)
-    cache = PromptCache(tmp_path, FakeFlow(), memory_bytes=1, disk_bytes=1, writer=disk)  # type: ignore[arg-type]
+    cache = PromptCache(tmp_path, FakeFlow(), COSYVOICE3, memory_bytes=1, disk_bytes=1, writer=disk)  # type: ignore[arg-type]
     cache.finish_writes(RequestControl())
     assert disk.num_waits == num_waits
 
@@ -332,7 +332,7 @@ def test_waiting_for_a_write_can_be_cancelled(tmp_path: Path) -> None:
     control = RequestControl()
     control.cancel()
     disk = FakeDisk(tmp_path, 20)
-    cache = PromptCache(tmp_path, FakeFlow(), memory_bytes=1, disk_bytes=1, writer=disk)  # type: ignore[arg-type]
+    cache = PromptCache(tmp_path, FakeFlow(), COSYVOICE3, memory_bytes=1, disk_bytes=1, writer=disk)  # type: ignore[arg-type]
     with pytest.raises(Cancelled):
         cache.finish_writes(control)
     assert disk.num_waits == 1

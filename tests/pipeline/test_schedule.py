@@ -40,7 +40,7 @@ def test_the_official_schedule_is_one_of_ours() -> None:
 
 @pytest.mark.parametrize("hop", [0, -10, 9, 11, 25, 36])
 def test_a_first_hop_off_the_grid_is_refused_with_the_right_values(hop: int) -> None:
-    with pytest.raises(OffGridCut, match=r"Take 10, or 10 plus a multiple of 25"):
+    with pytest.raises(OffGridCut, match=r"Use 10, or 10 plus a multiple of 25"):
         ChunkSchedule(90, 25, first_hop_tokens=hop)
 
 

@@ -331,7 +331,7 @@ def test_lines_of_a_batch_sound_as_each_does_alone(
         chunks, _ = run(synthesizer.stream(request, control=RequestControl(), in_batch=True))
         return np.concatenate([chunk.samples for chunk in chunks])
 
-    monkeypatch.setattr(synthesizer, "_turns", threading.Semaphore(len(requests)))  # as on a large card
+    monkeypatch.setattr(synthesizer, "_slots", threading.Semaphore(len(requests)))  # as on a large card
     synthesizer.close()  # forgets its voices, stays usable
     with ThreadPoolExecutor(len(requests)) as pool:
         together = list(pool.map(line, requests))

@@ -80,7 +80,7 @@ def test_a_line_of_a_batch_takes_its_voices_state_in_its_turn(
 
     monkeypatch.setattr(flow, "prepare_prompt", prepared)
     monkeypatch.setattr(speech_lm, "generate", generated)
-    monkeypatch.setattr(synthesizer, "_turns", Turns())
+    monkeypatch.setattr(synthesizer, "_slots", Turns())
     request = SynthesisRequest("One.", voice, forced_tokens=30)
     list(synthesizer.stream(request, control=RequestControl(), in_batch=True))
     assert steps == ["tokens", "turn", "state", "over"]
@@ -123,7 +123,7 @@ def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
         CostModel, "speech_lm_seconds", lambda cost_model, start_tokens, end_tokens: 10.0 * (end_tokens - start_tokens)
     )
     monkeypatch.setattr(speech_lm, "generate", generated)
-    monkeypatch.setattr(synthesizer, "_turns", Turns())
+    monkeypatch.setattr(synthesizer, "_slots", Turns())
     request = SynthesisRequest("One. [pause 0.1] Two.", voice, forced_tokens=70)
     list(synthesizer.stream(request, control=RequestControl(), in_batch=True))
     assert len(made) >= 140
@@ -143,7 +143,7 @@ def test_a_line_that_waits_for_its_turn_can_be_cancelled(
 
     turns.acquire()
     monkeypatch.setattr(turns, "acquire", waiting)
-    monkeypatch.setattr(synthesizer, "_turns", turns)
+    monkeypatch.setattr(synthesizer, "_slots", turns)
     request = SynthesisRequest("One.", voice, forced_tokens=30)
     ended: list[BaseException] = []
 
